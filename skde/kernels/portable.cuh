@@ -1,0 +1,43 @@
+// What differs between the compilers that read these headers: g++/clang++ for the CPU, NVRTC for the GPU.
+#pragma once
+
+#ifdef __CUDACC__
+#define SKDE_FN __device__ __forceinline__
+#define SKDE_SIMD
+#define SKDE_SIMD_OR(flag)
+#define SKDE_SIMD_ADD(total)
+#else
+#define SKDE_FN inline __attribute__((always_inline))
+#define SKDE_SIMD _Pragma("omp simd")
+#define SKDE_PRAGMA(text) _Pragma(#text)
+#define SKDE_SIMD_OR(flag) SKDE_PRAGMA(omp simd reduction(| : flag))
+#define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
+#endif
+
+// The CPU core is built once per instruction set, each build in a namespace of its own, so that the linker
+// never merges code compiled for one processor into the build for another.
+#ifndef SKDE_NAMESPACE
+#define SKDE_NAMESPACE skde
+#endif
+
+namespace SKDE_NAMESPACE {
+
+using i32 = int;
+using u32 = unsigned int;
+using i64 = long long;
+using u64 = unsigned long long;
+
+// Reinterpret the bits of a value. memcpy is the one form that both compilers turn into nothing.
+template <class To, class From> SKDE_FN To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof(From), "bits_as keeps the size");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
+template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
+template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }
+template <class real> SKDE_FN bool is_nan(real a) { return a != a; }
+
+}  // namespace SKDE_NAMESPACE

@@ -1,0 +1,253 @@
+// A team is the set of lanes that serve one individual: one lane on the CPU, which vectorises over the components, a warp
+// or a block on the GPU. Algorithms and problems are written against this interface and know nothing else of the machine.
+//
+//   each(n, body)     body(j) for the components of this lane
+//   any(n, body)      the same, and whether body(j) was true for one of this lane's components
+//   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max, count
+//   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
+//   sync()            what lanes wrote before is seen by the team's other lanes after
+//   scratch           memory of the team, as much as the objective asked for
+//
+// Floating-point addition does not associate, so reductions follow ONE order everywhere: component j joins partial sum
+// j mod 128, in order of j; then the 128 partial sums are folded in half seven times. A vector register, a warp and a
+// block all can follow that order, so every machine gets the same bits.
+#pragma once
+#include "portable.cuh"
+
+namespace SKDE_NAMESPACE {
+
+constexpr int PARTIALS = 128;
+
+struct Add {
+  template <class real> SKDE_FN static real identity() { return real(0); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a + b; }
+};
+struct Multiply {
+  template <class real> SKDE_FN static real identity() { return real(1); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a * b; }
+};
+struct Maximum {
+  template <class real> SKDE_FN static real identity() { return -real(__builtin_huge_val()); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a < b ? b : a; }
+};
+
+// The operations that follow from reduce(), shared by all teams.
+template <class real, class Self> struct Reductions {
+  template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }
+  template <class Term> SKDE_FN real prod(int n, Term term) { return self().template reduce<Multiply>(n, term); }
+  template <class Term> SKDE_FN real max(int n, Term term) { return self().template reduce<Maximum>(n, term); }
+
+ private:
+  SKDE_FN Self& self() { return static_cast<Self&>(*this); }
+};
+
+#ifndef __CUDACC__
+
+template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
+  using real = real_;
+  static constexpr int lane = 0, size = 1;
+  real* scratch = nullptr;
+  u32* words = nullptr;  // room for the draws of all components
+
+  void sync() const {}
+
+  template <class Body> SKDE_FN void each(int n, Body body) const {
+    SKDE_SIMD
+    for (int j = 0; j < n; ++j) body(j);
+  }
+
+  template <class Body> SKDE_FN bool any(int n, Body body) const {
+    int flag = 0;
+    SKDE_SIMD_OR(flag)
+    for (int j = 0; j < n; ++j) flag |= body(j);
+    return flag != 0;
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) const {
+    int total = 0;
+    SKDE_SIMD_ADD(total)
+    for (int j = 0; j < n; ++j) total += test(j);
+    return total;
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) const {
+    for (int j = 0; j < n; ++j) {
+      const int found = probe(j);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    alignas(64) real partial[PARTIALS];
+    const int head = n < PARTIALS ? n : PARTIALS;
+    SKDE_SIMD
+    for (int j = 0; j < head; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
+    for (int base = PARTIALS; base < n; base += PARTIALS) {
+      const int rest = n - base < PARTIALS ? n - base : PARTIALS;
+      SKDE_SIMD
+      for (int j = 0; j < rest; ++j) partial[j] = Op::join(partial[j], real(term(base + j)));
+    }
+    // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
+    int width = 1;
+    while (width < head) width *= 2;
+    for (int j = head; j < width; ++j) partial[j] = Op::template identity<real>();
+    if (width == 128) fold<Op, 64>(partial), width = 64;
+    if (width == 64) fold<Op, 32>(partial), width = 32;
+    if (width == 32) fold<Op, 16>(partial), width = 16;
+    if (width == 16) fold<Op, 8>(partial), width = 8;
+    if (width == 8) fold<Op, 4>(partial), width = 4;
+    if (width == 4) fold<Op, 2>(partial), width = 2;
+    if (width == 2) fold<Op, 1>(partial);
+    return n > 0 ? partial[0] : Op::template identity<real>();
+  }
+
+ private:
+  template <class Op, int half> SKDE_FN static void fold(real* partial) {
+    SKDE_SIMD
+    for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
+  }
+};
+
+// The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
+template <class Stream> struct ComponentWords {
+  const u32* word;
+  template <class real> SKDE_FN ComponentWords(Lane<real>& team, const Stream& stream, int n) : word(team.words) {
+    u32* out = team.words;
+    for (int base = 0; base < n; base += 32) {
+      SKDE_SIMD
+      for (int b = 0; b < 8; ++b) {
+        const auto words = stream.block(u32(base / 4 + b));
+        out[base + b] = words.w[0];
+        out[base + 8 + b] = words.w[1];
+        out[base + 16 + b] = words.w[2];
+        out[base + 24 + b] = words.w[3];
+      }
+    }
+  }
+  SKDE_FN u32 operator()(int j) const { return word[j]; }
+};
+
+#else
+
+SKDE_FN unsigned all_lanes() { return 0xffffffffu; }
+
+template <class Op, class real> SKDE_FN real fold_warp(real value) {
+  for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
+  return value;
+}
+
+// What a warp and a block share: components are dealt to the lanes in turn.
+template <class real_, int size_, class Self> struct Lanes : Reductions<real_, Self> {
+  using real = real_;
+  static constexpr int size = size_;
+  int lane;
+  real* scratch = nullptr;
+
+  template <class Body> SKDE_FN void each(int n, Body body) const {
+    for (int j = lane; j < n; j += size) body(j);
+  }
+
+  template <class Body> SKDE_FN bool any(int n, Body body) const {
+    bool flag = false;
+    for (int j = lane; j < n; j += size) flag |= bool(body(j));
+    return flag;
+  }
+};
+
+template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
+  using real = real_;
+  using Base = Lanes<real, 32, Warp<real>>;
+
+  SKDE_FN explicit Warp(real*) { this->lane = threadIdx.x % 32; }
+  SKDE_FN void sync() const { __syncwarp(); }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    real partial[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) partial[k] = Op::template identity<real>();
+    for (int base = 0; base < n; base += PARTIALS) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const int j = base + 32 * k + this->lane;
+        if (j < n) partial[k] = Op::join(partial[k], real(term(j)));
+      }
+    }
+    return fold_warp<Op>(Op::join(Op::join(partial[0], partial[2]), Op::join(partial[1], partial[3])));
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) const {
+    int total = 0;
+    for (int j = this->lane; j < n; j += 32) total += bool(test(j));
+    return fold_warp<Add>(total);
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) const {
+    for (int base = 0; base < n; base += 32) {
+      const int j = base + this->lane;
+      const int found = j < n ? probe(j) : -1;
+      const unsigned lanes = __ballot_sync(all_lanes(), found >= 0);
+      if (lanes) return __shfl_sync(all_lanes(), found, __ffs(int(lanes)) - 1);
+    }
+    return -1;
+  }
+};
+
+template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
+  using real = real_;
+  real* partials;  // two buffers, used in turn, so that one barrier a reduction is enough
+  int turn = 0;
+
+  SKDE_FN explicit Block(real* partials) : partials(partials) { this->lane = threadIdx.x; }
+  SKDE_FN void sync() const { __syncthreads(); }
+
+  template <class Op, class Value> SKDE_FN Value combine(Value mine) {
+    static_assert(sizeof(Value) <= sizeof(double), "a partial fits its slot");
+    Value* buffer = reinterpret_cast<Value*>(reinterpret_cast<double*>(partials) + turn * PARTIALS);
+    turn ^= 1;
+    buffer[this->lane] = mine;
+    __syncthreads();
+    const int l = this->lane % 32;
+    return fold_warp<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
+  }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {
+    real partial = Op::template identity<real>();
+    for (int j = this->lane; j < n; j += PARTIALS) partial = Op::join(partial, real(term(j)));
+    return combine<Op>(partial);
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) {
+    int total = 0;
+    for (int j = this->lane; j < n; j += PARTIALS) total += bool(test(j));
+    return combine<Add>(total);
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) {
+    const int none = -0x7fffffff;
+    for (int base = 0; base < n; base += PARTIALS) {
+      const int j = base + this->lane;
+      const int found = j < n ? probe(j) : -1;
+      // The first lane with an answer wins: lanes rank by their number, then the winner's answer is shared.
+      const int winner = -combine<IntMax>(found >= 0 ? -this->lane : none);
+      if (winner != -none) return combine<IntMax>(this->lane == winner ? found : -1);
+    }
+    return -1;
+  }
+
+ private:
+  struct IntMax {
+    SKDE_FN static int join(int a, int b) { return a < b ? b : a; }
+  };
+};
+
+// On the GPU every lane computes the block of its own component when it needs it.
+template <class Stream> struct ComponentWords {
+  const Stream& stream;
+  template <class Team> SKDE_FN ComponentWords(Team&, const Stream& stream, int) : stream(stream) {}
+  SKDE_FN u32 operator()(int j) const { return stream.component(j); }
+};
+
+#endif
+
+}  // namespace SKDE_NAMESPACE
