@@ -1,0 +1,24 @@
+// What every problem is written with: its data and the shape of its functor.
+//
+//   struct Name {
+//     static constexpr int scratch = 0;   // vectors of length d that it needs in team.scratch, one after the other
+//     template <class Team, class real>
+//     SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const;
+//   };
+//
+// A problem that writes team.scratch calls team.sync() before other lanes read it.
+#pragma once
+#include "../math.cuh"
+#include "../team.cuh"
+
+namespace SKDE_NAMESPACE {
+
+constexpr int MAX_ARRAYS = 8;
+
+// The problem's arrays, in the order in which its Python object names them.
+template <class real> struct Data {
+  const real* array[MAX_ARRAYS];
+  i64 size[MAX_ARRAYS];
+};
+
+}  // namespace SKDE_NAMESPACE
