@@ -73,7 +73,7 @@ template <class real> SKDE_FN real sine(real x, real shift) {
   const real n = (shifted - C::magic) - shift;
   const real r = ((x - n * C::pi_1) - n * C::pi_2) - n * C::pi_3;
   const real s = r * r;
-  const real value = r + r * s * sin_tail(s);
+  const real value = max_of(min_of(r + r * s * sin_tail(s), real(1)), real(-1));
   const bits sign = bits_as<bits>(shifted) << (sizeof(real) * 8 - 1);
   return bits_as<real>(bits_as<bits>(value) ^ sign);
 }
@@ -95,7 +95,7 @@ template <class real> SKDE_FN real exp(real x) {
   const real scale_1 = bits_as<real>((bits_as<bits>(half + C::magic) + bias) << C::mantissa);
   const real scale_2 = bits_as<real>((bits_as<bits>(other + C::magic) + bias) << C::mantissa);
   const real value = mantissa * scale_1 * scale_2;
-  return x > C::exp_max ? real(__builtin_huge_val()) : x < C::exp_min ? real(0) : x != x ? x : value;
+  return x > C::exp_max ? real(infinity()) : x < C::exp_min ? real(0) : x != x ? x : value;
 }
 
 // Correctly rounded on the CPU and on the GPU alike.

@@ -3,11 +3,13 @@
 
 #ifdef __CUDACC__
 #define SKDE_FN __device__ __forceinline__
+#define SKDE_MEMCPY memcpy
 #define SKDE_SIMD
 #define SKDE_SIMD_OR(flag)
 #define SKDE_SIMD_ADD(total)
 #else
 #define SKDE_FN inline __attribute__((always_inline))
+#define SKDE_MEMCPY __builtin_memcpy
 #define SKDE_SIMD _Pragma("omp simd")
 #define SKDE_PRAGMA(text) _Pragma(#text)
 #define SKDE_SIMD_OR(flag) SKDE_PRAGMA(omp simd reduction(| : flag))
@@ -31,9 +33,11 @@ using u64 = unsigned long long;
 template <class To, class From> SKDE_FN To bits_as(From from) {
   static_assert(sizeof(To) == sizeof(From), "bits_as keeps the size");
   To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
+  SKDE_MEMCPY(&to, &from, sizeof(To));
   return to;
 }
+
+SKDE_FN double infinity() { return bits_as<double>(u64(0x7ff) << 52); }
 
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }

@@ -27,7 +27,7 @@ struct Multiply {
   template <class real> SKDE_FN static real join(real a, real b) { return a * b; }
 };
 struct Maximum {
-  template <class real> SKDE_FN static real identity() { return -real(__builtin_huge_val()); }
+  template <class real> SKDE_FN static real identity() { return -real(infinity()); }
   template <class real> SKDE_FN static real join(real a, real b) { return a < b ? b : a; }
 };
 

@@ -1,34 +1,93 @@
-// Functions that belong to no suite.
+// Functions that several suites share, and those that belong to none.
 #pragma once
 #include "problem.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// y = M z for the matrix stored by columns (column j is contiguous), z and y in scratch; every lane owns rows of y.
+template <class real> SKDE_FN real square(real a) { return a * a; }
+
+// y = M z for the matrix stored by columns (column j is contiguous). Every lane makes the rows of its own components.
 template <class Team, class real>
-SKDE_FN void rotate(Team& team, const real* columns, const real* z, real* y, int d) {
+SKDE_FN void multiply(Team& team, const real* columns, const real* z, real* y, int d) {
   team.each(d, [&](int i) { y[i] = real(0); });
   for (int j = 0; j < d; ++j) {
     const real z_j = z[j];
-    const real* column = columns + i64(j) * d;
+    const real* const column = columns + i64(j) * d;
     team.each(d, [&](int i) { y[i] += column[i] * z_j; });
   }
 }
 
-// data: shift o, rotation M by columns. sum z^2 - 10 cos(2 pi z) + 10, z = M (x - o).
-struct RotatedRastrigin {
-  static constexpr int scratch = 2;
+// Base at z = x - o + offset; data: o, then what Base needs.
+template <class Base, int offset = 0> struct Shifted {
+  static constexpr int scratch = 1 + Base::scratch;
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
-    real* y = team.scratch;
-    real* z = team.scratch + d;
-    const real* o = data.array[0];
-    team.each(d, [&](int j) { y[j] = x[j] - o[j]; });
+    real* const z = team.scratch;
+    const real* const o = data.array[0];
+    team.each(d, [&](int j) { z[j] = x[j] - o[j] + real(offset); });
     team.sync();
-    rotate(team, data.array[1], y, z, d);
+    team.scratch += d;
+    const real f = Base{}(team, z, d, data.from(1));
+    team.scratch -= d;
+    return f;
+  }
+};
+
+// Base at M x; data: M by columns, then what Base needs.
+template <class Base> struct Rotated {
+  static constexpr int scratch = 1 + Base::scratch;
+  template <class Team, class real>
+  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+    real* const y = team.scratch;
+    multiply(team, data.array[0], x, y, d);
+    team.sync();
+    team.scratch += d;
+    const real f = Base{}(team, y, d, data.from(1));
+    team.scratch -= d;
+    return f;
+  }
+};
+
+// sum x_j^2
+struct Sphere {
+  static constexpr int scratch = 0;
+  template <class Team, class real>
+  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+    return team.sum(d, [&](int j) { return x[j] * x[j]; });
+  }
+};
+
+// sum x_j^2 - 10 cos(2 pi x_j) + 10
+struct Rastrigin {
+  static constexpr int scratch = 0;
+  template <class Team, class real>
+  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return team.sum(d, [&](int j) {
-      return z[j] * z[j] - real(10) * cos(real(2) * Constants<real>::pi * z[j]) + real(10);
+      return x[j] * x[j] - real(10) * cos(real(2) * Constants<real>::pi * x[j]) + real(10);
     });
+  }
+};
+
+// sum 100 (x_{j+1} - x_j^2)^2 + (1 - x_j)^2
+struct Rosenbrock {
+  static constexpr int scratch = 0;
+  template <class Team, class real>
+  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+    return team.sum(d - 1, [&](int j) {
+      return real(100) * square(x[j + 1] - x[j] * x[j]) + square(real(1) - x[j]);
+    });
+  }
+};
+
+// sum x_j^2 / 4000 - prod cos(x_j / r_j) + 1; data: r_j = sqrt(j + 1)
+struct Griewank {
+  static constexpr int scratch = 0;
+  template <class Team, class real>
+  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+    const real* const r = data.array[0];
+    const real squares = team.sum(d, [&](int j) { return x[j] * x[j]; });
+    const real cosines = team.prod(d, [&](int j) { return cos(x[j] / r[j]); });
+    return squares / real(4000) - cosines + real(1);
   }
 };
 

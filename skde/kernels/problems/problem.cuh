@@ -19,6 +19,13 @@ constexpr int MAX_ARRAYS = 8;
 template <class real> struct Data {
   const real* array[MAX_ARRAYS];
   i64 size[MAX_ARRAYS];
+
+  // The arrays from number k on, as a part of a problem sees them.
+  SKDE_FN Data from(int k) const {
+    Data rest{};
+    for (int n = k; n < MAX_ARRAYS; ++n) rest.array[n - k] = array[n], rest.size[n - k] = size[n];
+    return rest;
+  }
 };
 
 }  // namespace SKDE_NAMESPACE

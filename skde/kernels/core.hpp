@@ -1,0 +1,27 @@
+// What each build of the CPU core (one per instruction set, cpu_isa.cpp) offers to the Python module (cpu.cpp).
+#pragma once
+
+namespace skde_core {
+
+using i64 = long long;
+
+// An objective: double or float, as the task's arrays are; x (d), data (Data<real>), scratch (what it asked for).
+using AnyEvaluate = void (*)();
+
+struct Core {
+  const char* isa;  // the compiler's name for the instruction set
+
+  // Whole generations of all runs, up to number `until`.
+  void (*run)(int algorithm, bool single, const void* task, i64 until, int threads, AnyEvaluate evaluate, int scratch);
+  // The trials of generation g.
+  void (*propose)(int algorithm, bool single, const void* task, i64 g, int threads);
+  // Selection, with the trials (null: those proposed) and their values.
+  void (*accept)(int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads);
+  // f[k] = objective(x[k]) for n rows of length d.
+  void (*evaluate)(bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d,
+                   void* f, int threads);
+  // The address of a compiled problem, by its place in SKDE_PROBLEMS.
+  AnyEvaluate (*problem)(int problem, bool single);
+};
+
+}  // namespace skde_core

@@ -1,0 +1,166 @@
+// The CPU core for one instruction set. The build compiles this file several times, each in its own namespace; cpu.cpp
+// picks the best one that the processor has.
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "algorithms.cuh"
+#include "core.hpp"
+#include "cpu_objective.cuh"
+#include "drive.cuh"
+#include "problems/all.cuh"
+
+namespace SKDE_NAMESPACE {
+
+using skde_core::AnyEvaluate;
+
+// Below this many components a generation, threads cost more than they save: a run then stays with one thread.
+constexpr i64 COMPONENTS_WORTH_SHARING = 10000;
+
+// A thread's team and its memory.
+template <class real> struct Worker {
+  std::vector<real> scratch;
+  std::vector<u32> words;
+  Lane<real> team;
+
+  Worker(i64 dim, int vectors) : scratch(size_t(dim * vectors)), words(size_t((dim + 31) / 32 * 32)) {
+    team.scratch = scratch.data();
+    team.words = words.data();
+  }
+};
+
+// The part of a run's individuals that one of `parts` threads has; alone, the whole.
+struct ThreadShare {
+  int part, parts;
+  bool leader;
+  int begin = 0, end = 0, step = 1;
+
+  ThreadShare(int part, int parts) : part(part), parts(parts), leader(part == 0) {}
+  void divide(int pop) {
+    begin = int(i64(pop) * part / parts);
+    end = int(i64(pop) * (part + 1) / parts);
+  }
+  void barrier() const {
+    if (parts > 1) {
+#pragma omp barrier
+    }
+  }
+};
+
+// body(team, run, share) for every run of the task. Threads take whole runs when there are enough of them, and share the
+// individuals of one run after the other when populations are large.
+template <class real, class Body> void for_each_run(const Task<real>& task, int threads, int vectors, Body body) {
+  const bool shared = threads > task.n_runs && task.pop_max * task.dim >= COMPONENTS_WORTH_SHARING;
+  if (!shared) threads = int(std::min<i64>(threads, task.n_runs));
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Worker<real> worker(task.dim, vectors);
+    if (shared) {
+      ThreadShare share(omp_get_thread_num(), omp_get_num_threads());
+      for (i64 run = 0; run < task.n_runs; ++run) {
+        body(worker.team, run, share);
+        share.barrier();
+      }
+    } else {
+      ThreadShare share(0, 1);
+#pragma omp for schedule(dynamic)
+      for (i64 run = 0; run < task.n_runs; ++run) body(worker.team, run, share);
+    }
+  }
+}
+
+template <class real> struct CompiledObjective {
+  Evaluate<real> function;
+  real operator()(Lane<real>& team, const real* x, int d, const Data<real>& data) const {
+    return function(x, d, &data, team.scratch);
+  }
+};
+
+template <class Algorithm, class real> struct Drivers {
+  static void run(const void* task_, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
+    const auto& task = *static_cast<const Task<real>*>(task_);
+    const CompiledObjective<real> objective{reinterpret_cast<Evaluate<real>>(evaluate)};
+    const Shared<real> shared(task);
+    for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      generations<Algorithm>(team, task, shared, run, share, objective, static_cast<real*>(nullptr), until);
+    });
+  }
+  static void propose(const void* task_, i64 g, int threads) {
+    const auto& task = *static_cast<const Task<real>*>(task_);
+    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      if (task.ranked && g > 0) {
+        SKDE_NAMESPACE::rank<Algorithm>(team, task, run, share, g);
+        share.barrier();
+      }
+      SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g);
+    });
+  }
+  static void accept(const void* task_, i64 g, const void* trials, const void* f, int threads) {
+    const auto& task = *static_cast<const Task<real>*>(task_);
+    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      SKDE_NAMESPACE::accept<Algorithm>(team, task, run, share, g, static_cast<const real*>(trials),
+                                        static_cast<const real*>(f));
+    });
+  }
+};
+
+// call(Drivers<...>{}) for an algorithm's number and a precision.
+template <class Call> void with_drivers(int algorithm, bool single, Call call) {
+  int number = 0;
+#define SKDE_CASE(name, Algorithm)                                                   \
+  if (algorithm == number++) {                                                       \
+    if (single) return call(Drivers<Algorithm, float>{});                            \
+    return call(Drivers<Algorithm, double>{});                                       \
+  }
+  SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+}
+
+template <class real>
+void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const void* x_, i64 n, i64 d, void* f_,
+                   int threads) {
+  const auto function = reinterpret_cast<Evaluate<real>>(evaluate);
+  const auto* data = static_cast<const Data<real>*>(data_);
+  const auto* x = static_cast<const real*>(x_);
+  auto* f = static_cast<real*>(f_);
+#pragma omp parallel num_threads(threads) if (threads > 1 && n * d >= COMPONENTS_WORTH_SHARING)
+  {
+    std::vector<real> room(size_t(d * scratch));
+#pragma omp for
+    for (i64 k = 0; k < n; ++k) f[k] = function(x + k * d, d, data, room.data());
+  }
+}
+
+AnyEvaluate problem_address(int problem, bool single) {
+  static const AnyEvaluate addresses[][2] = {
+#define SKDE_CASE(name, Problem)                                   \
+  {reinterpret_cast<AnyEvaluate>(&evaluate<Problem, double>),      \
+   reinterpret_cast<AnyEvaluate>(&evaluate<Problem, float>)},
+      SKDE_PROBLEMS(SKDE_CASE)
+#undef SKDE_CASE
+  };
+  return addresses[problem][single];
+}
+
+extern const skde_core::Core core;
+const skde_core::Core core = {
+    SKDE_ISA,
+    [](int algorithm, bool single, const void* task, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
+      with_drivers(algorithm, single, [&](auto drivers) { drivers.run(task, until, threads, evaluate, scratch); });
+    },
+    [](int algorithm, bool single, const void* task, i64 g, int threads) {
+      with_drivers(algorithm, single, [&](auto drivers) { drivers.propose(task, g, threads); });
+    },
+    [](int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads) {
+      with_drivers(algorithm, single, [&](auto drivers) { drivers.accept(task, g, trials, f, threads); });
+    },
+    [](bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d, void* f,
+       int threads) {
+      (single ? evaluate_rows<float> : evaluate_rows<double>)(evaluate, scratch, data, x, n, d, f, threads);
+    },
+    problem_address,
+};
+
+}  // namespace SKDE_NAMESPACE

@@ -1,0 +1,169 @@
+// The two drivers, written once for all algorithms and machines: `generations` runs whole generations of one run (compiled
+// objectives), `propose` and `accept` are the two halves of one generation (objectives that the host evaluates).
+//
+// A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end; the leader, one team of
+// the run, writes what is the run's and not an individual's; barrier() waits for all teams of the run.
+#pragma once
+#include "select.cuh"
+#include "task.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// The best of generation g is remembered for g < 128 and then for 64 generations of every doubling: a fixed rule, so the
+// history needs no counter and reads the same after a resume. The slot of g, or -1.
+SKDE_FN i64 history_slot(i64 g) {
+  if (g < 128) return g;
+  int doublings = 0;
+  while (g >> (doublings + 8)) ++doublings;  // 2^(doublings + 7) <= g < 2^(doublings + 8)
+  const i64 stride = i64(2) << doublings;
+  return g % stride ? -1 : 128 + 64 * doublings + g / stride - 64;
+}
+
+// SciPy's rule: the standard deviation of the population's f is at most tol times the size of their mean.
+template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+  using real = typename R::real;
+  const real* const f = run.f(g);
+  const real n = real(run.pop);
+  const real mean = team.sum(run.pop, [&](int i) { return f[i]; }) / n;
+  const real variance = team.sum(run.pop, [&](int i) { return (f[i] - mean) * (f[i] - mean); }) / n;
+  const bool finite = mean - mean == real(0) && variance - variance == real(0);
+  return finite && double(sqrt(variance)) <= run.task.tol * double(abs_of(mean));
+}
+
+// Whether the run ends with generation g. Every team of the run finds the same answer; the leader writes it down.
+template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
+  using real = typename R::real;
+  const auto& task = run.task;
+  const i64 slot = leader ? history_slot(g) : -1;
+  const bool sampled = slot >= 0 && slot < task.history_slots;
+  const bool aimed = task.target > -infinity();
+  real least = 0;
+  if (sampled || aimed || task.stagnation) least = smallest(team, run.f(g), run.pop);
+  const bool writes = leader && team.lane == 0;
+  if (writes && sampled) task.history[run.run * task.history_slots + slot] = least;
+
+  Status status = RUNNING;
+  if (task.stagnation) {
+    const i64 now = (g & 1) * task.n_runs + run.run, before = (~g & 1) * task.n_runs + run.run;
+    const bool improved = g == 0 || least < task.record[before];
+    const i64 since = improved ? g : task.since[before];
+    if (g - since >= task.stagnation) status = STAGNATED;
+    if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
+  }
+  if (g >= task.limit[run.run]) status = LIMIT;
+  if (task.tol >= 0 && converged(team, run, g)) status = CONVERGED;
+  if (aimed && double(least) <= task.target) status = TARGET;
+  if (writes) task.generation[run.run] = g, task.status[run.run] = status;
+  return status;
+}
+
+// Generation 0: the rows of `start` first, then uniform in the box with 53 random bits a component.
+template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int i, typename R::real* out) {
+  using real = typename R::real;
+  const auto& task = run.task;
+  const Stream stream = run.stream(0, i, START);
+  team.each(run.dim, [&](int j) {
+    if (i < task.n_start) {
+      out[j] = task.start[i64(i) * run.dim + j];
+      return;
+    }
+    const Words4 words = stream.block(u32(j / 2));
+    const double u = j % 2 ? unit53(words.w[2], words.w[3]) : unit53(words.w[0], words.w[1]);
+    const double lower = double(run.lower[j]), upper = double(run.upper[j]);
+    out[j] = min_of(max_of(real(lower + (upper - lower) * u), run.lower[j]), run.upper[j]);
+  });
+}
+
+template <class Algorithm, class Team, class R, class Context>
+SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Context& context, typename R::real* out) {
+  if (g == 0)
+    start(team, run, i, out);
+  else
+    Algorithm::propose(team, run, g, i, context, out);
+}
+
+template <class Algorithm, class Team, class R>
+SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename R::real* trial, typename R::real f) {
+  if (g > 0) return Algorithm::accept(team, run, g, i, trial, f);
+  typename R::real* const x = run.x(0, i);
+  if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
+  if (team.lane == 0) run.f(0)[i] = f;
+}
+
+// order[k] becomes the index of the k-th best of generation g.
+template <class Team, class R, class Share>
+SKDE_FN void rank_population(Team& team, const R& run, const Share& share, i64 g) {
+  for (int i = share.begin; i < share.end; i += share.step) {
+    const int rank = rank_of(team, run.f(g), run.pop, i);
+    if (team.lane == 0) run.order()[rank] = i;
+  }
+}
+
+template <class Algorithm, class Team, class R>
+SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) {
+  return g == 0 ? typename Algorithm::Context{} : Algorithm::context(team, run, g);
+}
+
+// Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
+// memory), else at their place in the new population.
+template <class Algorithm, class Team, class real, class Share, class Objective>
+SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
+                         const Objective& objective, real* room, i64 until) {
+  const Run<Algorithm, real> run(task, shared, r);
+  share.divide(run.pop);
+  i64 g = task.generation[r];
+  bool running = task.status[r] == RUNNING;
+  while (running && g < until) {
+    ++g;
+    if (task.ranked && g > 0) {
+      rank_population(team, run, share, g - 1);
+      share.barrier();
+    }
+    const auto context = context_of<Algorithm>(team, run, g);
+    for (int i = share.begin; i < share.end; i += share.step) {
+      real* const trial = room ? room : run.x(g, i);
+      make_trial<Algorithm>(team, run, g, i, context, trial);
+      team.sync();
+      const real f = objective(team, trial, run.dim, shared.data);
+      judge_trial<Algorithm>(team, run, g, i, trial, f);
+      team.sync();
+    }
+    share.barrier();
+    running = conclude(team, run, share.leader, g) == RUNNING;
+  }
+}
+
+// The first half of generation g, after the end of generation g - 1 has been judged: trials of the running runs are left at
+// their place in the new population.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+  const Run<Algorithm, real> run(task, Shared<real>(task), r);
+  share.divide(run.pop);
+  if (task.status[r] != RUNNING) return;
+  if (g > 0 && conclude(team, run, share.leader, g - 1) != RUNNING) return;
+  const auto context = context_of<Algorithm>(team, run, g);
+  for (int i = share.begin; i < share.end; i += share.step)
+    make_trial<Algorithm>(team, run, g, i, context, run.x(g, i));
+}
+
+// The second half, with the trials (null: those that `propose` left) and their values.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, const real* trials, const real* f) {
+  const Run<Algorithm, real> run(task, Shared<real>(task), r);
+  share.divide(run.pop);
+  if (task.status[r] != RUNNING) return;
+  for (int i = share.begin; i < share.end; i += share.step) {
+    const i64 row = r * task.pop_max + i;
+    judge_trial<Algorithm>(team, run, g, i, trials ? trials + row * task.dim : run.x(g, i), f[row]);
+  }
+}
+
+// Before `propose` when some run needs the order of the last generation.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void rank(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+  const Run<Algorithm, real> run(task, Shared<real>(task), r);
+  share.divide(run.pop);
+  if (task.status[r] == RUNNING) rank_population(team, run, share, g - 1);
+}
+
+}  // namespace SKDE_NAMESPACE

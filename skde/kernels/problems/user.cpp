@@ -1,0 +1,12 @@
+// A user's objective for the CPU, compiled by the system's compiler into a library of its own.
+#include "../cpu_objective.cuh"
+#include "user.cuh"
+
+extern "C" double skde_user_double(const double* x, long long d, const void* data, double* scratch) {
+  using namespace SKDE_NAMESPACE;
+  return evaluate<UserObjective, double>(x, d, static_cast<const Data<double>*>(data), scratch);
+}
+extern "C" float skde_user_float(const float* x, long long d, const void* data, float* scratch) {
+  using namespace SKDE_NAMESPACE;
+  return evaluate<UserObjective, float>(x, d, static_cast<const Data<float>*>(data), scratch);
+}

@@ -1,0 +1,56 @@
+// Who is better, who is best, and who is drawn.
+#pragma once
+#include "philox.cuh"
+#include "team.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// NaN is worse than any number; ties go to the smaller index.
+template <class real> SKDE_FN bool better(const real* f, int a, int b) {
+  return is_nan(f[b]) ? !is_nan(f[a]) || a < b : f[a] < f[b] || (f[a] == f[b] && a < b);
+}
+
+// A trial replaces its parent when it is not worse: inf <= inf is a tie and accepted, NaN never replaces a number.
+template <class real> SKDE_FN bool replaces(real trial, real parent) { return is_nan(parent) || trial <= parent; }
+
+// The smallest value, NaN left out; +inf when there is none.
+template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {
+  return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
+}
+
+// The index of the best of n.
+template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f, int n) {
+  const real least = smallest(team, f, n);
+  return max_of(team.first(n, [&](int i) { return f[i] == least ? i : -1; }), 0);
+}
+
+// How many of n are better than i.
+template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f, int n, int i) {
+  return team.count(n, [&](int k) { return better(f, k, i); });
+}
+
+// N mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - m left and then
+// steps over those taken, in increasing order. No rejection, so the number of draws is fixed. Needs n > N.
+template <int N> struct DistinctIndices {
+  int index[N];
+
+  SKDE_FN DistinctIndices(const Stream& stream, int n, int target, int wanted) {
+    int taken[N + 1];
+    taken[0] = target;
+    Words4 words{};
+    for (int m = 0; m < N; ++m) {
+      index[m] = target;
+      if (m >= wanted) continue;
+      if (m % 4 == 0) words = stream.block(u32(m / 4));
+      int drawn = below(words.w[m % 4], n - 1 - m);
+      for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
+      index[m] = drawn;
+      // Keep `taken` in order: the new one moves down to its place.
+      int k = m + 1;
+      for (; k > 0 && taken[k - 1] > drawn; --k) taken[k] = taken[k - 1];
+      taken[k] = drawn;
+    }
+  }
+};
+
+}  // namespace SKDE_NAMESPACE
