@@ -1,6 +1,7 @@
 // The Python module skde._cpu: the layout of a Task and the names that Python needs to fill one, and the drivers of the
 // best build of the core for this processor.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -92,6 +93,16 @@ nb::dict problems() {
   return table;
 }
 
+using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
+template <class Function> nb::ndarray<nb::numpy, double> map(Input x, Function function) {
+  auto* y = new double[x.size()];
+  for (size_t k = 0; k < x.size(); ++k) y[k] = function(x.data()[k]);
+  nb::capsule owner(y, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  return {y, {x.size()}, owner};
+}
+
 std::string select_isa(const std::string& isa) {
   for (const Core* core : cores())
     if (isa.empty() || isa == core->isa) {
@@ -117,6 +128,10 @@ NB_MODULE(_cpu, m) {
     const auto words = skde::philox4x32(c0, c1, c2, c3, std::get<0>(k), std::get<1>(k));
     return std::tuple(words.w[0], words.w[1], words.w[2], words.w[3]);
   }, "counter"_a, "key"_a);
+
+  m.def("sin", [](Input x) { return map(x, [](double v) { return skde::sin(v); }); }, "x"_a);
+  m.def("cos", [](Input x) { return map(x, [](double v) { return skde::cos(v); }); }, "x"_a);
+  m.def("exp", [](Input x) { return map(x, [](double v) { return skde::exp(v); }); }, "x"_a);
 
   m.def("isas", [] {
     std::vector<std::string> names;

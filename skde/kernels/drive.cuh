@@ -152,6 +152,7 @@ SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64
   const Run<Algorithm, real> run(task, Shared<real>(task), r);
   share.divide(run.pop);
   if (task.status[r] != RUNNING) return;
+  if (share.leader && team.lane == 0) task.generation[r] = g;
   for (int i = share.begin; i < share.end; i += share.step) {
     const i64 row = r * task.pop_max + i;
     judge_trial<Algorithm>(team, run, g, i, trials ? trials + row * task.dim : run.x(g, i), f[row]);

@@ -4,12 +4,14 @@
 #ifdef __CUDACC__
 #define SKDE_FN __device__ __forceinline__
 #define SKDE_MEMCPY memcpy
+#define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_SIMD
 #define SKDE_SIMD_OR(flag)
 #define SKDE_SIMD_ADD(total)
 #else
 #define SKDE_FN inline __attribute__((always_inline))
 #define SKDE_MEMCPY __builtin_memcpy
+#define SKDE_UNROLL
 #define SKDE_SIMD _Pragma("omp simd")
 #define SKDE_PRAGMA(text) _Pragma(#text)
 #define SKDE_SIMD_OR(flag) SKDE_PRAGMA(omp simd reduction(| : flag))

@@ -38,6 +38,7 @@ template <int N> struct DistinctIndices {
     int taken[N + 1];
     taken[0] = target;
     Words4 words{};
+    SKDE_UNROLL
     for (int m = 0; m < N; ++m) {
       index[m] = target;
       if (m >= wanted) continue;
@@ -45,10 +46,13 @@ template <int N> struct DistinctIndices {
       int drawn = below(words.w[m % 4], n - 1 - m);
       for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
       index[m] = drawn;
-      // Keep `taken` in order: the new one moves down to its place.
-      int k = m + 1;
-      for (; k > 0 && taken[k - 1] > drawn; --k) taken[k] = taken[k - 1];
-      taken[k] = drawn;
+      // Keep `taken` in order. Fixed steps, so that it stays in registers.
+      for (int k = 0; k <= m; ++k) {
+        const int other = taken[k];
+        taken[k] = min_of(other, drawn);
+        drawn = max_of(other, drawn);
+      }
+      taken[m + 1] = drawn;
     }
   }
 };

@@ -1,5 +1,6 @@
-// A user's objective: the body of a function of (team, x, d) that returns its value. SKDE_USER_BODY is a file with that
-// body, SKDE_USER_ARRAYS one that names the user's arrays, SKDE_USER_SCRATCH the vectors that it needs in team.scratch.
+// A user's objective: the body of a function of (team, x, d) that returns its value, with the user's arrays by their names.
+// Both files lie in a folder of the user's that is on the include path; SKDE_USER_SCRATCH is the number of vectors of length
+// d that the body needs in team.scratch.
 #pragma once
 #include "problem.cuh"
 
@@ -10,8 +11,8 @@ struct UserObjective {
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
     (void)team, (void)x, (void)d, (void)data;
-#include SKDE_USER_ARRAYS
-#include SKDE_USER_BODY
+#include "skde_user_arrays.inc"
+#include "skde_user_body.inc"
   }
 };
 

@@ -1,0 +1,32 @@
+"""Population-based optimisation as scikit-learn-style estimators, compiled for CPU and GPU from one source."""
+
+from skde.algorithms import DE, JDE, Algorithm, algorithm_names
+from skde.callbacks import Checkpoint, Progress
+from skde.device_objective import DeviceObjective
+from skde.minimizer import Minimizer, minimize, scipy_method
+from skde.plotting import ConvergenceDisplay
+from skde.problems import Problem, get_problem, problem_names
+from skde.result import History, RunResult
+from skde.stopping import Status
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DE",
+    "JDE",
+    "Algorithm",
+    "Checkpoint",
+    "ConvergenceDisplay",
+    "DeviceObjective",
+    "History",
+    "Minimizer",
+    "Problem",
+    "Progress",
+    "RunResult",
+    "Status",
+    "algorithm_names",
+    "get_problem",
+    "minimize",
+    "problem_names",
+    "scipy_method",
+]

@@ -1,0 +1,164 @@
+"""Differential evolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skde.algorithms.base import REPAIRS, Algorithm
+from skde.validation import check_int, check_real, nearest
+
+# Name -> individuals drawn besides the target; position is the number in de.cuh.
+MUTATIONS = {
+    "rand/1": 3,
+    "rand/2": 5,
+    "best/1": 2,
+    "best/2": 4,
+    "current-to-best/1": 2,
+    "current-to-rand/1": 3,
+    "rand-to-best/1": 3,
+    "current-to-pbest/1": 2,
+}
+CROSSOVERS = ("bin", "exp", "none")
+NEEDS_NO_CROSSOVER = "current-to-rand/1"
+
+
+def strategies() -> list[str]:
+    """Return every strategy's name."""
+    names = [f"{mutation}/{crossover}" for mutation in MUTATIONS for crossover in CROSSOVERS[:2]]
+    return [*names, NEEDS_NO_CROSSOVER]
+
+
+class DifferentialEvolution(Algorithm):
+    """What the members of the family share: strategy, population, repair."""
+
+    strategy: str
+    pop_size: int
+    p_best: float
+    repair: str
+
+    def kernel_parameters(self) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        if self.strategy not in strategies():
+            raise ValueError(
+                f"{self._name('strategy')} must be MUTATION/CROSSOVER with a mutation of {', '.join(MUTATIONS)} and "
+                f"crossover bin or exp, or {NEEDS_NO_CROSSOVER} alone; got {self.strategy!r}"
+                f"{nearest(self.strategy, strategies())}"
+            )
+        mutation, crossover = self._split()
+        needed = MUTATIONS[mutation] + 1
+        pop_size = check_int(self._name("pop_size"), self.pop_size, 1, 2**24 - 1)
+        if pop_size < needed:
+            raise ValueError(
+                f"{self._name('pop_size')} must be at least {needed} for the strategy {self.strategy!r}, got {pop_size}"
+            )
+        return {
+            "pop_size": pop_size,
+            "mutation": list(MUTATIONS).index(mutation),
+            "crossover": CROSSOVERS.index(crossover),
+            "repair": self._choice("repair", REPAIRS),
+            "p_best": check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True),
+        }
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the p best must be known."""
+        return self._split()[0] == "current-to-pbest/1"
+
+    def _split(self) -> tuple[str, str]:
+        if self.strategy == NEEDS_NO_CROSSOVER:
+            return self.strategy, "none"
+        mutation, _, crossover = self.strategy.rpartition("/")
+        return mutation, crossover
+
+    def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
+        """Return (low, high) of a scalar or of a pair."""
+        name = self._name(parameter)
+        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+            if len(value) != 2:
+                raise ValueError(f"{name} must be a number or a pair (low, high), got {value!r}")
+            first = check_real(f"{name}[0]", value[0], low, high)
+            second = check_real(f"{name}[1]", value[1], low, high)
+            if first > second:
+                raise ValueError(f"{name} must have low <= high, got {value!r}")
+            return first, second
+        number = check_real(name, value, low, high)
+        return number, number
+
+
+class DE(DifferentialEvolution):
+    r"""Differential evolution with fixed or dithered F and fixed CR.
+
+    In every generation, for each target :math:`x_i`, a mutant is made from distinct individuals
+    :math:`r_1, r_2, \ldots \neq i`,
+
+    ====================  ==========================================================================
+    rand/1                :math:`v = x_{r1} + F (x_{r2} - x_{r3})`
+    rand/2                :math:`v = x_{r1} + F (x_{r2} - x_{r3}) + F (x_{r4} - x_{r5})`
+    best/1                :math:`v = x_{best} + F (x_{r1} - x_{r2})`
+    best/2                :math:`v = x_{best} + F (x_{r1} - x_{r2}) + F (x_{r3} - x_{r4})`
+    current-to-best/1     :math:`v = x_i + F (x_{best} - x_i) + F (x_{r1} - x_{r2})`
+    current-to-rand/1     :math:`v = x_i + K (x_{r1} - x_i) + F (x_{r2} - x_{r3}),\; K \sim U[0, 1)`
+    rand-to-best/1        :math:`v = x_{r1} + F (x_{best} - x_{r1}) + F (x_{r2} - x_{r3})`
+    current-to-pbest/1    :math:`v = x_i + F (x_{pbest} - x_i) + F (x_{r1} - x_{r2})`
+    ====================  ==========================================================================
+
+    then crossed with the target: `bin` takes :math:`v_j` with probability CR and at one random component always; `exp`
+    takes a run of consecutive components, cyclic, from a random one on, that goes on with probability CR; then repaired at
+    the bounds. The trial replaces the target when it is not worse. The update is synchronous.
+
+    Parameters
+    ----------
+    strategy : str, default "rand/1/bin"
+        MUTATION/CROSSOVER; current-to-rand/1 alone has no crossover.
+    F : float or (float, float), default 0.5
+        Scale factor in [0, 2]; a pair is dither: uniform in [low, high] anew for every trial.
+    CR : float, default 0.9
+        Crossover rate in [0, 1].
+    pop_size : int, default 100
+        Individuals; at least one more than the strategy draws (4 for rand/1, 6 for rand/2).
+    p_best : float, default 0.1
+        The share of the population, in (0, 1], from which current-to-pbest/1 draws its pbest; at least one individual.
+    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+        What happens to a component outside its bounds: half-way between target and bound; mirrored; set to the bound;
+        uniform in the box; the box repeats.
+
+    Notes
+    -----
+    Source: R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997). Differences: ties are accepted
+    (f(u) <= f(x)), so plateaus are crossed; the pbest share rounds down and is at least 1; the best individual may also be
+    drawn as r1, r2, ...
+
+    Examples
+    --------
+    >>> from skde import DE, Minimizer
+    >>> m = Minimizer(DE(strategy="best/1/exp", F=0.6), max_iter=200, random_state=0).fit("sphere", dim=5)
+    >>> bool(m.fun_ < 1e-6)
+    True
+    """
+
+    kernel: ClassVar[str] = "de"
+
+    def __init__(
+        self,
+        strategy: str = "rand/1/bin",
+        F: float | tuple[float, float] = 0.5,
+        CR: float = 0.9,
+        pop_size: int = 100,
+        p_best: float = 0.1,
+        repair: str = "midpoint",
+    ) -> None:
+        self.strategy = strategy
+        self.F = F
+        self.CR = CR
+        self.pop_size = pop_size
+        self.p_best = p_best
+        self.repair = repair
+
+    def kernel_parameters(self) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        F_low, F_high = self._range("F", self.F, 0, 2)
+        CR = check_real(self._name("CR"), self.CR, 0, 1)
+        return {**super().kernel_parameters(), "F_low": F_low, "F_high": F_high, "CR": CR}

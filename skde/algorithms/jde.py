@@ -1,0 +1,84 @@
+"""jDE, differential evolution with self-adapted parameters."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from skde.algorithms.de import DifferentialEvolution
+from skde.validation import check_real
+
+
+class JDE(DifferentialEvolution):
+    r"""Differential evolution in which every individual adapts its own F and CR.
+
+    Before mutation (r1 ... r4 uniform in [0, 1), anew for every trial)
+
+    .. math::
+        F_i' = F_l + r_1 (F_u - F_l) \text{ if } r_2 < \tau_1 \text{ else } F_i, \qquad
+        CR_i' = r_3 \text{ if } r_4 < \tau_2 \text{ else } CR_i,
+
+    and the trial is made with F', CR' as in `DE`. Where it replaces the target, F' and CR' replace the target's too.
+
+    Parameters
+    ----------
+    strategy : str, default "rand/1/bin"
+        As in `DE`.
+    F : (float, float), default (0.1, 1.0)
+        The range (F_l, F_u) from which new scale factors are drawn, within [0, 2].
+    tau_1, tau_2 : float, default 0.1
+        Probabilities, in [0, 1], of a new F and of a new CR.
+    F_start : float, default 0.5
+        Every individual's first F, in [0, 2].
+    CR_start : float, default 0.9
+        Every individual's first CR, in [0, 1].
+    pop_size : int, default 100
+        Individuals; at least one more than the strategy draws.
+    p_best : float, default 0.1
+        As in `DE`.
+    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+        As in `DE`.
+
+    Notes
+    -----
+    Source: J. Brest, S. Greiner, B. Boskovic, M. Mernik, V. Zumer, Self-adapting control parameters in differential
+    evolution, IEEE Trans. Evolutionary Computation 10 (2006), equations 7 and 8, with the values of section V. Differences:
+    any strategy may be used; ties are accepted.
+
+    Examples
+    --------
+    >>> from skde import JDE, Minimizer
+    >>> m = Minimizer(JDE(pop_size=50), max_iter=300, random_state=0).fit("rastrigin", dim=5)
+    >>> bool(m.fun_ < 1e-6)
+    True
+    """
+
+    kernel: ClassVar[str] = "jde"
+
+    def __init__(
+        self,
+        strategy: str = "rand/1/bin",
+        F: tuple[float, float] = (0.1, 1.0),
+        tau_1: float = 0.1,
+        tau_2: float = 0.1,
+        F_start: float = 0.5,
+        CR_start: float = 0.9,
+        pop_size: int = 100,
+        p_best: float = 0.1,
+        repair: str = "midpoint",
+    ) -> None:
+        self.strategy = strategy
+        self.F = F
+        self.tau_1 = tau_1
+        self.tau_2 = tau_2
+        self.F_start = F_start
+        self.CR_start = CR_start
+        self.pop_size = pop_size
+        self.p_best = p_best
+        self.repair = repair
+
+    def kernel_parameters(self) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        F_low, F_high = self._range("F", self.F, 0, 2)
+        shares = {name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")}
+        F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
+        return {**super().kernel_parameters(), "F_low": F_low, "F_high": F_high, "F_start": F_start, **shares}

@@ -1,0 +1,115 @@
+"""What may look on while a fit runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skde.typing import FloatArray, IntArray
+from skde.validation import check_real
+
+if TYPE_CHECKING:
+    from skde.minimizer import Minimizer
+    from skde.runner import Runner
+
+Callback = Callable[["Progress"], Any]
+
+
+class Progress:
+    """A read-only view of a running fit, handed to callbacks; what costs something is fetched when it is asked for.
+
+    Attributes
+    ----------
+    n_iter, n_evals : int
+        Generations of the furthest run; evaluations of all runs together.
+    seconds : float
+        Since the fit began.
+    """
+
+    def __init__(self, runner: Runner, minimizer: Minimizer) -> None:
+        self._runner = runner
+        self.minimizer = minimizer
+        self.seconds = runner.clock.seconds
+        generation = runner.batch.host("generation")
+        self.n_iter = int(max(generation.max(), 0))
+        self.n_evals = int(((generation + 1) * runner.batch.pops).sum())
+
+    @cached_property
+    def _best(self) -> tuple[IntArray, FloatArray]:
+        return self._runner.batch.best()
+
+    @property
+    def funs(self) -> FloatArray:
+        """The best value of every run, of shape (n_runs,)."""
+        return self._best[1].copy()
+
+    @property
+    def fun(self) -> float:
+        """The best value of all runs."""
+        values = self._best[1]
+        return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
+
+    @property
+    def x(self) -> FloatArray:
+        """The best point of all runs, of shape (dim,)."""
+        index, values = self._best
+        run = 0 if np.isnan(values).all() else int(np.nanargmin(values))
+        x: FloatArray = self._runner.batch.population(run)[0][index[run]]
+        return x
+
+
+class Checkpoint:
+    """Saves the fit now and then, so that a killed one can be resumed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; written whole to a temporary name and renamed.
+    every : float, default 60.0
+        Seconds between two saves, >= 0.
+
+    Examples
+    --------
+    >>> from skde import Checkpoint, Minimizer
+    >>> m = Minimizer(max_iter=10, callbacks=[Checkpoint("run.skde", every=30.0)])
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float = 60.0) -> None:
+        self.path = path
+        self.every = check_real("every", every, 0)
+        self._last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        """Save when it is time."""
+        if time.monotonic() - self._last >= self.every:
+            progress.minimizer.save(self.path)
+            self._last = time.monotonic()
+
+
+class ProgressBar:
+    """A tqdm bar: evaluations, best value, rate, time left."""
+
+    def __init__(self, total: int | None, max_time: float | None) -> None:
+        from tqdm.auto import tqdm
+
+        self.max_time = max_time
+        self.bar = tqdm(total=total, unit="eval", unit_scale=True, dynamic_ncols=True, mininterval=0.1)
+        self._last = -1.0
+
+    def __call__(self, progress: Progress, last: bool = False) -> None:
+        """Move the bar, at most ten times a second."""
+        if not last and progress.seconds - self._last < 0.1:
+            return
+        self._last = progress.seconds
+        self.bar.n = progress.n_evals
+        self.bar.set_postfix_str(f"best {progress.fun:.6g}", refresh=False)
+        self.bar.refresh()
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self.bar.close()

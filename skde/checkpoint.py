@@ -1,0 +1,65 @@
+"""Saved state: arrays and one piece of JSON in an npz file, nothing that could run code when it is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = "skde"
+VERSION = 1
+HEADER = "header"
+
+
+def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write a checkpoint: under a temporary name first, then renamed, so that the old file stays until the new is whole.
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written (the old one is then untouched).
+    """
+    path = Path(path)
+    text = json.dumps({"format": FORMAT, "version": VERSION, **header})
+    handle, temporary = tempfile.mkstemp(prefix=path.name + ".", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **{HEADER: np.frombuffer(text.encode(), np.uint8)}, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read a checkpoint.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it is broken, not skde's, or of another version; the message says which.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays.pop(HEADER).tobytes())
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{os.fspath(path)!r} is broken or not a file that skde saved ({error})") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError(f"{os.fspath(path)!r} is not a file that skde saved")
+    if header.get("version") != VERSION:
+        raise ValueError(
+            f"{os.fspath(path)!r} was saved in version {header.get('version')} of the format; this skde reads {VERSION}"
+        )
+    return header, arrays

@@ -1,0 +1,240 @@
+"""The arrays of one batch of runs, and the record through which the kernels see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from skde import _cpu
+from skde.typing import Array, FloatArray, IntArray
+
+MAX_ARRAYS = 8
+
+# One field of eight bytes each; the extension reports names and order, so the layout is written down once, in task.cuh.
+TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.task_fields()])
+DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
+
+
+class Compiled(Protocol):
+    """An objective that the kernels can call: a problem of the registry or a user's DeviceObjective."""
+
+    @property
+    def cpp_type(self) -> str:
+        """The functor's C++ type."""
+
+    @property
+    def scratch(self) -> int:
+        """Vectors of length dim that one evaluation needs as working memory."""
+
+    @property
+    def arrays(self) -> tuple[FloatArray, ...]:
+        """The data that the functor reads, in its order."""
+
+    def cpu_address(self, single: bool) -> int:
+        """Address of the function on the CPU, for float32 (`single`) or float64."""
+
+
+@dataclass
+class Spec:
+    """What a batch of R runs is made of, all of it checked before."""
+
+    algorithm: str
+    parameters: FloatArray  # (R, number of parameters); column 0 is pop_size
+    seeds: IntArray  # (R,), uint64
+    lower: FloatArray  # (D,)
+    upper: FloatArray  # (D,)
+    limits: IntArray  # (R,) the number of the last generation
+    start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
+    ranked: bool = False
+    target: float | None = None
+    tol: float | None = None
+    stagnation: int | None = None
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
+
+
+# Arrays that a checkpoint holds beside the current populations, and their shapes' fields.
+PROGRESS = ("generation", "status", "record", "since", "history")
+
+
+class Batch:
+    """The state of R runs in the memory of one engine.
+
+    Parameters
+    ----------
+    spec : Spec
+        What to run.
+    xp : module
+        NumPy or CuPy: where the arrays live.
+
+    Attributes
+    ----------
+    array : dict of str to ndarray
+        The arrays by their names in task.cuh.
+    task : ndarray of shape (1,)
+        The record that the kernels read.
+    """
+
+    def __init__(self, spec: Spec, xp: Any) -> None:
+        self.spec = spec
+        self.xp = xp
+        self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
+        self.pops = spec.parameters[:, 0].astype(np.int64)
+        self.pop_max = int(self.pops.max())
+        self.number, _, self.parameter_names, self.array_names = algorithm_entry(spec.algorithm)
+        self.single = spec.dtype == np.float32
+        R, P, D = self.n_runs, self.pop_max, self.dim
+        reals: dict[str, tuple[int, ...]] = {
+            "x": (2, R, P, D),
+            "f": (2, R, P),
+            "extra": (len(self.array_names), 2, R, P),
+            "record": (2, R),
+            "history": (R, history_slots(int(spec.limits.max()))),
+        }
+        self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
+        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "arrivals")}
+        self.array["generation"] = xp.full((R,), -1, np.int64)
+        self.array["since"] = xp.zeros((2, R), np.int64)
+        self.array["order"] = xp.zeros((R, P if spec.ranked else 1), np.int64)
+        self.array["limit"] = xp.asarray(spec.limits.astype(np.int64))
+        self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
+        self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
+        for name in ("lower", "upper", "start"):
+            self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
+        self.task = np.zeros(1, TASK)
+        self.program: Any = None  # what the engine made of the objective
+        self.step: Any = None  # how the engine launches the halves of a generation
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write sizes and addresses into the task, after an array was replaced."""
+        spec, task = self.spec, self.task
+        task["n_runs"], task["pop_max"], task["dim"] = self.n_runs, self.pop_max, self.dim
+        task["n_start"] = len(spec.start)
+        task["stagnation"] = spec.stagnation or 0
+        task["history_slots"] = self.array["history"].shape[1]
+        task["ranked"] = spec.ranked
+        task["target"] = -np.inf if spec.target is None else spec.target
+        task["tol"] = -1.0 if spec.tol is None else spec.tol
+        for name, array in self.array.items():
+            task[name] = address(array)
+
+    def attach(self, arrays: tuple[Array, ...]) -> None:
+        """Let the kernels see the objective's data (arrays of this batch's library and dtype)."""
+        fill_data(self.task, arrays)
+        self.data = arrays  # keeps them alive
+
+    def limit(self, limits: IntArray) -> None:
+        """Set new last generations; stopped runs below them run on."""
+        self.spec.limits = limits
+        self.array["limit"][...] = self.xp.asarray(limits)
+        slots = history_slots(int(limits.max()))
+        old = self.array["history"]
+        if slots > old.shape[1]:
+            self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
+            self.array["history"][:, : old.shape[1]] = old
+        self.refresh()
+
+    def host(self, name: str) -> Any:
+        """Return one of the arrays as a NumPy array."""
+        return to_numpy(self.array[name])
+
+    def trials(self, g: int) -> Array:
+        """Return the rows where generation g's trials stand: a view of shape (R, P, D)."""
+        return self.array["x"][g & 1]
+
+    def population(self, run: int) -> tuple[FloatArray, FloatArray]:
+        """Return a run's population (P, D) and its values (P,), on the host."""
+        half, pop = int(self.array["generation"][run]) & 1, self.pops[run]
+        return to_numpy(self.array["x"][half, run, :pop]), to_numpy(self.array["f"][half, run, :pop])
+
+    def best(self) -> tuple[IntArray, FloatArray]:
+        """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+        generation, f = self.host("generation"), self.host("f")
+        index, value = np.zeros(self.n_runs, np.int64), np.full(self.n_runs, np.nan)
+        for run in range(self.n_runs):
+            values = f[generation[run] & 1, run, : self.pops[run]]
+            if generation[run] >= 0 and not np.isnan(values).all():
+                index[run] = np.nanargmin(values)
+                value[run] = values[index[run]]
+        return index, value
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a checkpoint must hold, as NumPy arrays: the current halves and the progress."""
+        half = self.host("generation") & 1
+        runs = np.arange(self.n_runs)
+        saved = {name: self.host(name) for name in PROGRESS}
+        saved["x"], saved["f"] = self.host("x")[half, runs], self.host("f")[half, runs]
+        saved["extra"] = self.host("extra")[:, half, runs]
+        return saved
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from what `state` returned."""
+        xp = self.xp
+        half, runs = saved["generation"] & 1, np.arange(self.n_runs)
+        for name in PROGRESS:
+            if name == "history":
+                slots = min(saved[name].shape[1], self.array[name].shape[1])
+                self.array[name][:, :slots] = xp.asarray(saved[name][:, :slots])
+            else:
+                self.array[name][...] = xp.asarray(saved[name])
+        for name in ("x", "f"):
+            full = np.zeros(self.array[name].shape, self.spec.dtype)
+            full[half, runs] = saved[name]
+            self.array[name][...] = xp.asarray(full)
+        extra = np.zeros(self.array["extra"].shape, self.spec.dtype)
+        extra[:, half, runs] = saved["extra"]
+        self.array["extra"][...] = xp.asarray(extra)
+
+
+def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str]]:
+    """Return the number, the C++ type, the parameters' and the arrays' names of an algorithm."""
+    number, cpp_type, parameters, arrays = _cpu.algorithms()[name]
+    return number, cpp_type, split(parameters), split(arrays)
+
+
+def split(names: str) -> list[str]:
+    """'a, b' -> ['a', 'b']."""
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def history_slots(last: int) -> int:
+    """How many slots the generations 0 ... last fill (see history_slot in drive.cuh)."""
+    return min(last, 127) + 1 if last < 128 else _cpu.history_slot(sampled_at_or_before(last)) + 1
+
+
+def sampled_at_or_before(generation: int) -> int:
+    """Return the last sampled generation that is not after `generation`."""
+    if generation < 128:
+        return generation
+    stride = 1 << (generation.bit_length() - 7)
+    return generation // stride * stride
+
+
+def sampled_generations(last: int) -> IntArray:
+    """Return the sampled generations 0 ... last, in order; their position is their slot."""
+    parts = [np.arange(min(last, 127) + 1)]
+    start = 128
+    while start <= last:
+        stride = start // 64
+        parts.append(np.arange(start, min(2 * start, last + 1), stride))
+        start *= 2
+    return np.concatenate(parts)
+
+
+def address(array: Array) -> int:
+    """Where an array's memory begins."""
+    return int(array.data.ptr) if hasattr(array.data, "ptr") else int(array.ctypes.data)
+
+
+def fill_data(task: Any, arrays: tuple[Array, ...]) -> None:
+    """Write the objective's arrays into a task."""
+    for k in range(MAX_ARRAYS):
+        task[f"array{k}"] = address(arrays[k]) if k < len(arrays) else 0
+        task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0
+
+
+def to_numpy(array: Array) -> Any:
+    """Return a NumPy copy of an array of either library."""
+    return array.get() if hasattr(array, "get") else np.array(array)

@@ -1,0 +1,90 @@
+"""The CPU engine: the compiled drivers of skde._cpu on NumPy arrays."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from skde import _cpu
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, Compiled, Spec, address, fill_data
+from skde.typing import Array, FloatArray
+
+
+class CpuEngine:
+    """Runs batches on the processor's cores.
+
+    Threads take whole runs first; the individuals of one run are shared only where a population is large enough to be
+    worth it. Results do not depend on the number of threads.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default None
+        Threads. None: as many as OpenMP gives (OMP_NUM_THREADS, threadpoolctl); negative: counted from the number of
+        cores, as in joblib (-1 is all of them).
+    """
+
+    name = "cpu"
+    xp: ModuleType = np
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that the next call uses."""
+        if self.n_jobs is None:
+            return int(_cpu.max_threads())
+        import joblib
+
+        return max(1, int(joblib.effective_n_jobs(self.n_jobs)))
+
+    def batch(self, spec: Spec) -> Batch:
+        """Allocate a batch."""
+        return Batch(spec, np)
+
+    def load(self, batch: Batch, objective: Compiled) -> None:
+        """Make a batch ready to run a compiled objective."""
+        batch.attach(data_of(objective, batch.spec.dtype))
+        batch.program = objective.cpu_address(batch.single), objective.scratch
+
+    def run(self, batch: Batch, until: int) -> None:
+        """Run whole generations up to number `until`."""
+        _cpu.run(batch.number, batch.single, address(batch.task), until, self.threads, *batch.program)
+
+    def propose(self, batch: Batch, g: int) -> None:
+        """Judge the end of generation g - 1 and make the trials of generation g."""
+        _cpu.propose(batch.number, batch.single, address(batch.task), g, self.threads)
+
+    def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
+        """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
+        where = 0 if trials is None else address(trials)
+        _cpu.accept(batch.number, batch.single, address(batch.task), g, where, address(f), self.threads)
+
+    def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
+        """Return the values of the rows of x, an (n, d) array."""
+        f = np.empty(len(x), x.dtype)
+        arrays = data_of(objective, x.dtype)
+        task = np.zeros(1, TASK)
+        fill_data(task, arrays)
+        single = x.dtype == np.float32
+        _cpu.evaluate(
+            single,
+            objective.cpu_address(single),
+            objective.scratch,
+            address(task) + DATA_OFFSET,
+            address(x),
+            *x.shape,
+            address(f),
+            self.threads,
+        )
+        return f
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: calls return when the work is done."""
+
+
+def data_of(objective: Compiled, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
+    """Return the objective's arrays in the precision of a batch."""
+    return tuple(np.ascontiguousarray(array, dtype) for array in objective.arrays)

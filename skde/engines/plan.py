@@ -1,0 +1,102 @@
+"""How the persistent GPU driver spreads a batch over the machine; plain arithmetic, so that it is tested without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+WARP, BLOCK = 32, 128
+MAX_WARPS = 8  # teams of one warp in a block
+
+
+@dataclass(frozen=True)
+class Device:
+    """What the plan must know of a GPU."""
+
+    multiprocessors: int
+    shared_per_block: int  # bytes a block may ask for
+
+
+@dataclass(frozen=True)
+class Work:
+    """What there is to do."""
+
+    dim: int
+    pop: int
+    n_runs: int
+    scratch: int  # vectors of length dim
+    array_sizes: tuple[int, ...]  # elements
+    itemsize: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A launch: the kind of team, the grid, and what lies in shared memory (Plan in gpu.cu)."""
+
+    team: str  # "Warp" or "Block"
+    threads: int  # of a block
+    blocks: int  # of a group, the blocks that serve one run at a time
+    groups: int
+    staged: int
+    roomy: bool
+    shared_bytes: int
+
+    @property
+    def grid(self) -> int:
+        """Blocks of the launch."""
+        return self.blocks * self.groups
+
+
+def team_size(work: Work, device: Device) -> tuple[str, int]:
+    """Return the kind of team and the number of teams in a block.
+
+    A block of 128 lanes an individual is quickest while the machine has blocks to spare; a warp an individual, several to
+    a block, wins when dimensions are few or individuals many, for they then share what is staged.
+    """
+    individuals = work.pop * work.n_runs
+    if work.dim > WARP and individuals <= 4 * device.multiprocessors:
+        return "Block", 1
+    return "Warp", max(1, min(MAX_WARPS, -(-individuals // device.multiprocessors)))
+
+
+def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[int, bool, int]:
+    """Return which arrays are staged (bits), whether trials have room in shared memory, and the bytes that this takes.
+
+    What is touched most comes first: trials and scratch, bounds, then the data arrays as far as they fit.
+    """
+    used = teams * 2 * BLOCK * 8 if team == "Block" else 0
+    staged = 0
+
+    def fits(elements: int) -> bool:
+        nonlocal used
+        if used + elements * work.itemsize > device.shared_per_block:
+            return False
+        used += elements * work.itemsize
+        return True
+
+    roomy = fits(teams * (1 + work.scratch) * work.dim)
+    for bit, elements in enumerate((2 * work.dim, *work.array_sizes)):
+        if fits(elements):
+            staged |= 1 << bit
+    return staged, roomy, used
+
+
+def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int], int]) -> Plan:
+    """Choose a launch whose blocks are all resident at once.
+
+    Parameters
+    ----------
+    work, device
+        The task and the machine.
+    blocks_per_multiprocessor : callable
+        (team, threads, shared bytes) -> how many such blocks one multiprocessor holds.
+    """
+    team, teams = team_size(work, device)
+    threads = BLOCK if team == "Block" else WARP * teams
+    staged, roomy, shared_bytes = shared_memory(work, device, team, teams)
+    capacity = max(1, blocks_per_multiprocessor(team, threads, shared_bytes) * device.multiprocessors)
+    # As many blocks a run as leave every run resident; then no more than the number of rounds over a population needs.
+    most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
+    rounds = -(-work.pop // (most * teams))
+    blocks = -(-work.pop // (rounds * teams))
+    return Plan(team, threads, blocks, min(work.n_runs, capacity // blocks), staged, roomy, shared_bytes)

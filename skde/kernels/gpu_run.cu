@@ -1,0 +1,24 @@
+// The persistent driver: whole generations of all runs in one cooperative launch.
+#include "algorithms.cuh"
+#include "drive.cuh"
+#include "gpu.cuh"
+#ifdef SKDE_USER_SCRATCH
+#include "problems/user.cuh"
+#else
+#include "problems/all.cuh"
+#endif
+
+extern "C" __global__ void __launch_bounds__(SKDE_THREADS)
+    run(const __grid_constant__ skde::Task<skde::real> task, const __grid_constant__ skde::Plan plan,
+        const skde::i64 until) {
+  using namespace skde;
+  const int dim = int(task.dim);
+  Shared<real> shared(task);
+  const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
+  Team team = place.team();
+  real* const room = plan.roomy ? place.room(dim) : nullptr;
+  team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
+  GroupShare share(place, plan, task.arrivals);
+  for (i64 r = place.group; r < task.n_runs; r += place.groups)
+    generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, until);
+}

@@ -1,0 +1,736 @@
+"""Minimizer: every algorithm of the registry as a scikit-learn-style estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+
+from skde import checkpoint
+from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.callbacks import Callback, Progress, ProgressBar
+from skde.engines import Engine, Spec, choose_engine
+from skde.objective import Objective, resolve
+from skde.problems import get_problem
+from skde.result import History, RunResult, optimize_result
+from skde.runner import Runner, budget
+from skde.stopping import Status, check_stopping, last_generations
+from skde.typing import Array, FloatArray
+from skde.validation import check_bounds, check_choice, check_int, check_start
+
+DTYPES = ("float32", "float64")
+EXECUTIONS = ("auto", "run", "step")
+
+
+class Minimizer(BaseEstimator):
+    """Minimise a function over a box with a population.
+
+    Parameters
+    ----------
+    algorithm : str, Algorithm or list of Algorithm, default "jde"
+        A registry name or a parameter object, reached as ``algorithm__F`` by set_params; or one object a run, all of one
+        class, for runs with parameters of their own (population sizes too).
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
+        The box, for ask and tell, and for fit where the call does not give it. Problems bring their own.
+    max_iter : int or None, default None
+        Generations after the initial population, >= 0.
+    max_evals : int or None, default None
+        Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor max_time is
+        given, 10000 times dim.
+    max_time : float or None, default None
+        Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population.
+    target : float or None, default None
+        A run ends when its best value is <= target.
+    tol : float or None, default None
+        A run ends when the standard deviation of its population's values is <= tol times the size of their mean, >= 0.
+    stagnation : int or None, default None
+        A run ends when its best value has not improved for this many generations, >= 1.
+    n_runs : int, default 1
+        Independent runs in one batch; run 0 is the run that n_runs=1 makes.
+    device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
+        "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU.
+    execution : {"auto", "run", "step"}, default "auto"
+        Whole generations inside the engine ("run", compiled objectives only), or generation by generation ("step").
+    dtype : {"float64", "float32"}, default "float64"
+        Of positions and values.
+    vectorized : bool, default True
+        Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number.
+    n_jobs : int or None, default None
+        Threads of the CPU engine (None: OpenMP's number), and joblib workers of a callable with vectorized=False
+        (None: 1, or as joblib.parallel_config says).
+    callbacks : callable, list of callables or None, default None
+        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function, about
+        every 40 ms of a compiled one. One that returns True, or raises StopIteration, ends the fit.
+    verbose : int, default 0
+        1: what "auto" chose, and a progress bar.
+    random_state : int, RandomState, Generator or None, default None
+        An int makes the result repeatable to the last bit: on any machine, with any number of threads, on the CPU and on
+        the GPU, alone or in a batch, in one piece or resumed.
+    warm_start : bool, default False
+        A second fit goes on from the population of the first, with fresh limits.
+
+    Attributes
+    ----------
+    x_, fun_ : ndarray of shape (dim,), float
+        The best point of all runs, and its value.
+    n_evals_, n_iter_, time_ : int, int, float
+        Of the best run: evaluations, generations, seconds.
+    converged_, message_ : bool, str
+        Whether the best run reached its target or tolerance; why it ended.
+    population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
+        Of the best run.
+    history_ : History
+        Of the best run.
+    runs_ : list of RunResult
+        Every run.
+    result_ : scipy.optimize.OptimizeResult
+        The best run in SciPy's form; nfev counts all runs.
+
+    Notes
+    -----
+    The result is reproducible across machines because nothing is left to them: draws are a function of their address
+    (Philox4x32-10), floating-point operations are neither contracted nor reordered, and sine, cosine and exponential are
+    the kernels' own. A Python objective brings its own rounding.
+
+    Examples
+    --------
+    >>> from skde import Minimizer
+    >>> m = Minimizer("jde", max_evals=20_000, random_state=0).fit("rastrigin", dim=5)
+    >>> bool(m.fun_ < 1e-6)
+    True
+    >>> m = Minimizer("de", max_iter=200, random_state=0).fit(lambda X: (X**2).sum(axis=1), bounds=[(-5, 5)] * 3)
+    >>> m.x_.shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        algorithm: str | Algorithm | Sequence[Algorithm] = "jde",
+        *,
+        bounds: Any = None,
+        max_iter: int | None = None,
+        max_evals: int | None = None,
+        max_time: float | None = None,
+        target: float | None = None,
+        tol: float | None = None,
+        stagnation: int | None = None,
+        n_runs: int = 1,
+        device: str = "auto",
+        execution: str = "auto",
+        dtype: str = "float64",
+        vectorized: bool = True,
+        n_jobs: int | None = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.algorithm = algorithm
+        self.bounds = bounds
+        self.max_iter = max_iter
+        self.max_evals = max_evals
+        self.max_time = max_time
+        self.target = target
+        self.tol = tol
+        self.stagnation = stagnation
+        self.n_runs = n_runs
+        self.device = device
+        self.execution = execution
+        self.dtype = dtype
+        self.vectorized = vectorized
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # -- fit and resume ------------------------------------------------------------------------------------------------
+
+    def fit(self, objective: Any, *, dim: int | None = None, bounds: Any = None, x0: Any = None) -> Minimizer:
+        """Minimise.
+
+        Parameters
+        ----------
+        objective : str, Problem, DeviceObjective or callable
+            A problem's name; a problem; C++ compiled into the kernels; or f(X) on arrays of shape (n, dim) of the device's
+            library (with vectorized=False, f(x) of one point).
+        dim : int or None, default None
+            Variables, where the objective leaves them open (names: 30).
+        bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
+            The box.
+        x0 : array-like of shape (dim,) or (n, dim), or None, default None
+            Points that the initial population of every run begins with, inside the box.
+
+        Returns
+        -------
+        self : Minimizer
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters, bounds or objective values that are not allowed; the best so far stays readable.
+        RuntimeError
+            For a device that is not there.
+        """
+        found = resolve(
+            objective,
+            dim,
+            self.bounds if bounds is None else bounds,
+            vectorized=self.vectorized,
+            n_jobs=self.n_jobs,
+        )
+        engine = self._engine(found)
+        if self.warm_start and hasattr(self, "_runner"):
+            self._continue_warm(found)
+        else:
+            self._runner = self._start(engine, found.box, x0)
+        self._objective = found
+        self._drive(found)
+        return self
+
+    def resume(self, objective: Any = None) -> Minimizer:
+        """Go on with a fit that was interrupted, or saved, up to the limits that are set now.
+
+        Parameters
+        ----------
+        objective : optional
+            As in `fit`; needed after `load` where the objective was a Python function or a DeviceObjective.
+
+        Returns
+        -------
+        self : Minimizer
+        """
+        runner = self._fitted()
+        if objective is not None:
+            self._objective = resolve(
+                objective, runner.batch.dim, self._box, vectorized=self.vectorized, n_jobs=self.n_jobs
+            )
+        elif getattr(self, "_objective", None) is None:
+            source = getattr(self, "_source", {})
+            if "problem" not in source:
+                what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
+                raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
+            problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
+            self._objective = resolve(problem, None, self._box)
+        runner.set_limits(self._limits(runner.batch.pops, runner.batch.dim))
+        self._drive(self._objective)
+        return self
+
+    def _drive(self, objective: Objective) -> None:
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        execution = check_choice("execution", self.execution, EXECUTIONS)
+        if execution == "run" and objective.compiled is None:
+            raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
+        persistent = objective.compiled is not None and execution != "step"
+        runner = self._runner
+        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        bar = ProgressBar(budget(runner.batch.spec.limits, runner.batch.pops), self.max_time) if self.verbose else None
+        try:
+            runner.fit(objective, persistent, rules["max_time"], self._look(bar))
+        finally:
+            if bar is not None:
+                bar(Progress(runner, self), last=True)
+                bar.close()
+
+    def _look(self, bar: ProgressBar | None) -> Callable[[], bool] | None:
+        """Return what to do whenever the host hears from the engine; None where nobody looks."""
+        callbacks = self.callbacks
+        if callbacks is None:
+            callbacks = []
+        elif callable(callbacks):
+            callbacks = [callbacks]
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks must be callables, got {callback!r}")
+        if not callbacks and bar is None:
+            return None
+
+        def look() -> bool:
+            progress = Progress(self._runner, self)
+            if bar is not None:
+                bar(progress)
+            try:
+                return any([callback(progress) is True for callback in callbacks])
+            except StopIteration:
+                return True
+
+        return look
+
+    # -- setting up ----------------------------------------------------------------------------------------------------
+
+    def _engine(self, objective: Objective | None) -> Engine:
+        device = self.device
+        if device == "auto" and objective is not None and objective.compiled is None:
+            engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
+        else:
+            engine, reason = choose_engine(device, self.n_jobs)
+        if self.verbose and device == "auto":
+            print(f"skde: device='auto' chose {engine.name}: {reason}")
+        return engine
+
+    def _algorithms(self) -> list[Algorithm]:
+        """Return one parameter object a run."""
+        n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
+        if isinstance(self.algorithm, Sequence) and not isinstance(self.algorithm, str):
+            algorithms = [get_algorithm(algorithm) for algorithm in self.algorithm]
+            if len(algorithms) != n_runs:
+                raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
+            if len({type(algorithm) for algorithm in algorithms}) != 1:
+                raise ValueError("algorithm: all entries must be of one class")
+            return algorithms
+        return [get_algorithm(self.algorithm)] * n_runs
+
+    def _start(self, engine: Engine, box: FloatArray, x0: Any) -> Runner:
+        """Check everything and allocate the batch."""
+        algorithms = self._algorithms()
+        given = [algorithm.kernel_parameters() for algorithm in algorithms]
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        pops = np.array([int(parameters["pop_size"]) for parameters in given])
+        from skde.engines.batch import algorithm_entry
+
+        names = algorithm_entry(algorithms[0].kernel)[2]
+        self._box = box
+        spec = Spec(
+            algorithm=algorithms[0].kernel,
+            parameters=np.array([[parameters[name] for name in names] for parameters in given], np.float64),
+            seeds=run_seeds(self.random_state, len(algorithms)),
+            lower=box[:, 0],
+            upper=box[:, 1],
+            limits=self._limits(pops, len(box)),
+            start=check_start(x0, box, int(pops.min())),
+            ranked=any(algorithm.ranked for algorithm in algorithms),
+            target=rules["target"],
+            tol=rules["tol"],
+            stagnation=rules["stagnation"],
+            dtype=np.dtype(dtype),
+        )
+        return Runner(engine, spec)
+
+    def _limits(self, pops: Any, dim: int, done: Any = None) -> Any:
+        return last_generations(pops, dim, self.max_iter, self.max_evals, self.max_time, done)
+
+    def _continue_warm(self, objective: Objective) -> None:
+        runner = self._runner
+        if not np.array_equal(objective.box, self._box):
+            raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
+        batch = runner.batch
+        limits = self._limits(batch.pops, batch.dim, batch.host("generation"))
+        batch.array["status"][...] = int(Status.RUNNING)
+        runner.set_limits(limits)
+
+    # -- ask and tell --------------------------------------------------------------------------------------------------
+
+    def ask(self) -> Array:
+        """Return the points to evaluate next: the trials of one generation.
+
+        Returns
+        -------
+        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1
+            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points.
+
+        Raises
+        ------
+        ValueError
+            Without bounds in the constructor.
+        RuntimeError
+            When every run has ended (`stopped_`).
+        """
+        runner = self._asking()
+        if runner.done:
+            raise RuntimeError(f"every run has ended: {self.message_}")
+        trials: Array = runner.batch.trials(runner.generation + 1)
+        runner.asked = trials.copy()
+        return runner.asked.reshape(self._ask_shape(runner))
+
+    def tell(self, X: Array, f: Array) -> Minimizer:
+        """Give the values of the points asked for, and select.
+
+        Parameters
+        ----------
+        X : ndarray of the shape that `ask` returned
+            The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
+        f : array-like of shape (pop_size,), or (n_runs, pop_size)
+            Their values.
+
+        Returns
+        -------
+        self : Minimizer
+        """
+        runner = self._fitted("ask")
+        if runner.asked is None:
+            raise RuntimeError("tell needs an ask before it")
+        batch, xp = runner.batch, runner.batch.xp
+        shape = self._ask_shape(runner)
+        if np.shape(X) != shape:
+            raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
+        points = xp.ascontiguousarray(X, dtype=batch.spec.dtype).reshape(runner.asked.shape)
+        if points.data != runner.asked.data or xp is np:
+            self._check_inside(points, runner)
+        values = Objective(self._box, function=lambda _: xp.asarray(f).reshape(-1)).values(points.reshape(-1, batch.dim), xp)
+        if np.shape(f) != shape[:-1]:
+            raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
+        runner.accept(points, xp.ascontiguousarray(values))
+        runner.asked = None
+        self._proposed = False
+        return self
+
+    @property
+    def stopped_(self) -> bool:
+        """Whether every run has ended, so that there is nothing more to ask."""
+        return self._asking().done
+
+    def _asking(self) -> Runner:
+        """Return the runner with the trials of the next generation made."""
+        if not hasattr(self, "_runner"):
+            if self.bounds is None:
+                raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
+            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
+            self._objective = None
+        if self._runner.asked is None and not getattr(self, "_proposed", False):
+            self._runner.propose()
+            self._proposed = True
+        return self._runner
+
+    def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
+        batch = runner.batch
+        shape = (batch.n_runs, batch.pop_max, batch.dim)
+        return shape if batch.n_runs > 1 else shape[1:]
+
+    def _check_inside(self, points: Array, runner: Runner) -> None:
+        array = runner.batch.array
+        used = runner.batch.xp.asarray(np.arange(runner.batch.pop_max) < runner.batch.pops[:, None])
+        inside = ((points >= array["lower"]) & (points <= array["upper"])).all(axis=-1) | ~used
+        if not bool(inside.all()):
+            raise ValueError("X must lie inside the bounds (and hold no NaN)")
+
+    # -- saving --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save parameters and state: data only, written to a temporary name and renamed.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Raises
+        ------
+        OSError
+            When it cannot be written; a file of that name then stays as it was.
+        """
+        header, arrays = self._state()
+        checkpoint.save(path, plain(header), arrays)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a file holds: a header for JSON, and arrays."""
+        runner = self._fitted()
+        spec = runner.batch.spec
+        parameters = {
+            name: plain(value)
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("algorithm", "bounds", "callbacks", "random_state")
+        }
+        algorithms = self.algorithm if isinstance(self.algorithm, list | tuple) else [self.algorithm]
+        header = {
+            "parameters": parameters,
+            "algorithms": [describe(get_algorithm(algorithm)) for algorithm in algorithms],
+            "one_algorithm": not isinstance(self.algorithm, list | tuple),
+            "source": self._objective.source if getattr(self, "_objective", None) else getattr(self, "_source", {}),
+            "seconds": runner.clock.seconds,
+            "ending": int(runner.ending),
+            "dtype": spec.dtype.name,
+        }
+        arrays = {
+            "box": self._box,
+            "start": spec.start,
+            "seeds": spec.seeds,
+            "limits": spec.limits,
+            "marks": np.array(runner.clock.marks, np.float64).reshape(-1, 2),
+            **runner.batch.state(),
+        }
+        return header, arrays
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], device: str | None = None) -> Minimizer:
+        """Return the Minimizer that was saved, ready to resume.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that `save` wrote.
+        device : str or None, default None
+            Where to go on; None: where it ran.
+
+        Returns
+        -------
+        minimizer : Minimizer
+
+        Raises
+        ------
+        ValueError
+            When the file is broken, foreign, or of another version.
+        """
+        header, arrays = checkpoint.load(path)
+        try:
+            algorithms = [get_algorithm(entry["name"], **entry["parameters"]) for entry in header["algorithms"]]
+            minimizer = cls(
+                algorithms[0] if header["one_algorithm"] else algorithms,
+                bounds=arrays["box"],
+                random_state=int(arrays["seeds"][0]),
+                **header["parameters"],
+            )
+            if device is not None:
+                minimizer.device = device
+            minimizer._restore(header, arrays)
+        except (KeyError, IndexError) as error:
+            raise ValueError(f"{os.fspath(path)!r} is incomplete: {error} is missing") from error
+        return minimizer
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        self._source = header["source"]
+        self._objective: Objective | None = None
+        compiled = "problem" in self._source or "device_objective" in self._source
+        engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
+        runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
+        runner.seeds = runner.batch.spec.seeds = arrays["seeds"]
+        runner.batch.array["seeds"][...] = runner.batch.xp.asarray(arrays["seeds"].view(np.int64))
+        runner.batch.restore(arrays)
+        runner.set_limits(arrays["limits"])
+        runner.ending = Status(header["ending"])
+        runner.clock.before = header["seconds"]
+        runner.clock.marks = [(int(generation), float(seconds)) for generation, seconds in arrays["marks"]]
+        self._runner = runner
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a best point to read."""
+        return hasattr(self, "_runner") and self._runner.generation >= 0
+
+    def _fitted(self, allowed: str = "") -> Runner:
+        if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
+            raise NotFittedError("this Minimizer has evaluated nothing yet: call fit, or ask and tell")
+        return self._runner
+
+    @property
+    def runs_(self) -> list[RunResult]:
+        """Every run's result."""
+        return self._fitted().results()
+
+    @property
+    def _best_run(self) -> int:
+        values = self._fitted().batch.best()[1]
+        return 0 if np.isnan(values).all() else int(np.nanargmin(values))
+
+    @property
+    def _best(self) -> RunResult:
+        return self.runs_[self._best_run]
+
+    @property
+    def x_(self) -> FloatArray:
+        """The best point of all runs, of shape (dim,)."""
+        return self._best.x
+
+    @property
+    def fun_(self) -> float:
+        """The best value of all runs."""
+        return self._best.fun
+
+    @property
+    def n_evals_(self) -> int:
+        """Evaluations of the best run."""
+        return self._best.n_evals
+
+    @property
+    def n_iter_(self) -> int:
+        """Generations of the best run, after the initial population."""
+        return self._best.n_iter
+
+    @property
+    def time_(self) -> float:
+        """Seconds that the best run took."""
+        return self._best.time
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the best run reached its target or its tolerance."""
+        return self._best.status.success
+
+    @property
+    def message_(self) -> str:
+        """Why the best run ended."""
+        return self._best.message
+
+    @property
+    def history_(self) -> History:
+        """How the best run's best value fell."""
+        return self._best.history
+
+    @property
+    def population_(self) -> FloatArray:
+        """The best run's population, of shape (pop_size, dim)."""
+        population: FloatArray = self._fitted().batch.population(self._best_run)[0]
+        return population
+
+    @property
+    def fitness_(self) -> FloatArray:
+        """The values of the best run's population, of shape (pop_size,)."""
+        return self._fitted().batch.population(self._best_run)[1]
+
+    @property
+    def result_(self) -> OptimizeResult:
+        """The best run in SciPy's form."""
+        runs = self.runs_
+        best = self._best_run
+        population, fitness = self._fitted().batch.population(best)
+        return optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
+
+    # -- pickling ------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
+        hidden = ("_runner", "_objective", "_proposed")
+        state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
+        if self.__sklearn_is_fitted__():
+            state["_saved"] = self._state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up a pickled fit where it was."""
+        saved = state.pop("_saved", None)
+        super().__setstate__(state)
+        if saved is not None:
+            self._restore(*saved)
+
+
+def run_seeds(random_state: Any, n_runs: int) -> Any:
+    """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
+
+    The others are SplitMix64's words after it, so any run can be made again alone, from the seed that its result names.
+    """
+    if random_state is None:
+        first = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    elif isinstance(random_state, np.random.Generator):
+        first = int(random_state.integers(2**63))
+    elif isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        first = check_int("random_state", random_state, 0, 2**64 - 1)
+    else:
+        first = int(check_random_state(random_state).randint(2**31 - 1))
+    seeds = [first] + [split_mix(first + run * 0x9E3779B97F4A7C15) for run in range(1, n_runs)]
+    return np.array(seeds, np.uint64)
+
+
+def split_mix(z: int) -> int:
+    """Return SplitMix64's finaliser of a 64-bit word."""
+    mask = 2**64 - 1
+    z &= mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return z ^ (z >> 31)
+
+
+def plain(value: Any) -> Any:
+    """Return value in JSON's types."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value
+
+
+def minimize(
+    fun: Any,
+    bounds: Any = None,
+    args: tuple[Any, ...] = (),
+    method: str | Algorithm = "jde",
+    *,
+    x0: Any = None,
+    dim: int | None = None,
+    **parameters: Any,
+) -> OptimizeResult:
+    """Minimise in one call.
+
+    Parameters
+    ----------
+    fun : str, Problem, DeviceObjective or callable
+        As in `Minimizer.fit`; a callable is f(X, *args).
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None
+        The box.
+    args : tuple, default ()
+        Further arguments of a callable.
+    method : str or Algorithm, default "jde"
+        The algorithm.
+    x0, dim
+        As in `Minimizer.fit`.
+    **parameters
+        Of `Minimizer`.
+
+    Returns
+    -------
+    result : scipy.optimize.OptimizeResult
+        x, fun, success, status, message, nfev, nit, population, population_energies.
+
+    Examples
+    --------
+    >>> from skde import minimize
+    >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
+    True
+    """
+    objective = (lambda X: fun(X, *args)) if args else fun
+    return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
+
+
+def clone_of(method: Any) -> Any:
+    """Return a copy of a parameter object; a name is itself."""
+    return clone(method) if isinstance(method, Algorithm) else method
+
+
+def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Callable[..., OptimizeResult]:
+    """Return a ``method`` for `scipy.optimize.minimize`.
+
+    Parameters
+    ----------
+    algorithm : str or Algorithm, default "jde"
+        The algorithm.
+    **parameters
+        Of `Minimizer`; SciPy's ``options`` are added to them. SciPy's functions take one point, so vectorized is False.
+
+    Returns
+    -------
+    method : callable
+        Called by SciPy. It needs bounds; x0 joins the initial population; constraints are refused.
+
+    Examples
+    --------
+    >>> from scipy.optimize import minimize, rosen
+    >>> from skde import scipy_method
+    >>> r = minimize(rosen, [0.0, 0.0], method=scipy_method(max_iter=200, random_state=0), bounds=[(-2, 2)] * 2)
+    >>> bool(r.fun < 1e-6)
+    True
+    """
+
+    def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
+        if options.pop("constraints", ()):
+            raise ValueError("skde's methods for scipy.optimize.minimize take bounds, not constraints")
+        bounds = options.pop("bounds", None)
+        if bounds is None:
+            raise ValueError("skde's methods for scipy.optimize.minimize need bounds")
+        for derivative in ("jac", "hess", "hessp"):
+            options.pop(derivative, None)
+        callback = options.pop("callback", None)
+        if callback is not None:
+            options["callbacks"] = [lambda progress: callback(progress.x)]
+        return minimize(
+            fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options}
+        )
+
+    return method

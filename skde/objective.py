@@ -1,0 +1,173 @@
+"""Every form of objective that a user may pass, made into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.device_objective import DeviceObjective
+from skde.engines import Compiled
+from skde.problems import Problem, get_problem
+from skde.typing import Array, FloatArray
+from skde.validation import check_bounds, check_int
+
+
+class Objective:
+    """An objective with its box: compiled, or a Python function of whole populations.
+
+    Parameters
+    ----------
+    box : ndarray of shape (dim, 2)
+        The bounds.
+    compiled : Compiled or None
+        What the kernels call.
+    function : callable or None
+        f(X) -> (n,) on NumPy or CuPy arrays, where there is no compiled form.
+    source : dict
+        What a checkpoint notes down to find the objective again.
+    """
+
+    def __init__(
+        self,
+        box: FloatArray,
+        compiled: Compiled | None = None,
+        function: Callable[[Array], Any] | None = None,
+        source: dict[str, Any] | None = None,
+    ) -> None:
+        self.box = box
+        self.compiled = compiled
+        self.function = function
+        self.source = source or {}
+
+    def values(self, X: Array, xp: Any) -> Array:
+        """Return f of the rows of X as an (n,) array of X's library and dtype.
+
+        Raises
+        ------
+        ValueError, TypeError
+            When the user's function returns anything else than n real numbers.
+        """
+        if self.function is None:
+            raise RuntimeError("a compiled objective is evaluated by the engine")
+        returned = self.function(X)
+        if xp is not np and not isinstance(returned, xp.ndarray):
+            raise TypeError(
+                f"the objective must return a CuPy array for a CuPy population, got {type(returned).__name__}; "
+                "write it with cupy, or use device='cpu'"
+            )
+        try:
+            values = xp.asarray(returned)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"the objective must return an array of {len(X)} numbers, got {returned!r}") from error
+        if values.dtype.kind not in "fiub":
+            raise TypeError(
+                f"the objective must return real numbers, got dtype {values.dtype}" + complex_hint(values.dtype)
+            )
+        if values.shape != (len(X),):
+            raise ValueError(
+                f"the objective must return shape ({len(X)},), one value a row of X, got shape {values.shape}; "
+                "a function of a single point needs vectorized=False"
+            )
+        return values.astype(X.dtype, copy=False)
+
+
+def complex_hint(dtype: np.dtype[Any]) -> str:
+    """Say what to do about complex values."""
+    return "; return .real or an absolute value" if dtype.kind == "c" else ""
+
+
+def resolve(
+    objective: Any,
+    dim: int | None,
+    bounds: Any,
+    *,
+    vectorized: bool = True,
+    n_jobs: int | None = None,
+    dtype: Any = np.float64,
+) -> Objective:
+    """Return the objective in the one form that the drivers use.
+
+    Parameters
+    ----------
+    objective : str, Problem, DeviceObjective or callable
+        What the user passed.
+    dim : int or None
+        The dimension asked for.
+    bounds : array-like or None
+        The box; a problem brings its own.
+    vectorized : bool
+        Whether a callable takes whole populations.
+    n_jobs : int or None
+        joblib workers of a scalar callable.
+    """
+    if isinstance(objective, str):
+        objective = get_problem(objective, dim=dim)
+    if isinstance(objective, Problem):
+        if dim is not None and dim != objective.dim:
+            raise ValueError(f"dim={dim} was given, but {objective!r} has dim={objective.dim}")
+        box = objective.bounds if bounds is None else check_bounds(bounds, objective.dim)
+        source = {"problem": objective.name, "dim": objective.dim, "options": objective.options}
+        return Objective(box, compiled=objective, source=source)
+    if dim is not None:
+        dim = check_int("dim", dim, 1)
+    if not isinstance(objective, DeviceObjective) and not callable(objective):
+        raise TypeError(
+            "the objective must be a problem's name, a Problem, a DeviceObjective or a callable, "
+            f"got {objective!r} ({type(objective).__name__})"
+        )
+    if bounds is None:
+        raise ValueError("bounds must be given, in fit or to the constructor: pairs (low, high), one a variable")
+    box = check_bounds(bounds, dim)
+    if isinstance(objective, DeviceObjective):
+        return Objective(box, compiled=objective, source={"device_objective": objective.name})
+    source = {"callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"}
+    function = objective if vectorized else RowByRow(objective, n_jobs)
+    return Objective(box, function=function, source=source)
+
+
+class RowByRow:
+    """A function of one point as a function of many, in parallel through joblib.
+
+    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in messages.
+    """
+
+    def __init__(self, function: Callable[[FloatArray], Any], n_jobs: int | None) -> None:
+        self.function = function
+        self.n_jobs = n_jobs
+
+    def __call__(self, X: Array) -> FloatArray | Array:
+        """Return f of every row."""
+        import joblib
+
+        rows = X if isinstance(X, np.ndarray) else X.get()
+        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
+        if workers <= 1:
+            values = evaluate_rows(self.function, rows)
+        else:
+            parts = joblib.Parallel(n_jobs=self.n_jobs)(
+                joblib.delayed(evaluate_rows)(self.function, part) for part in np.array_split(rows, workers)
+            )
+            values = np.concatenate(parts)
+        if isinstance(X, np.ndarray):
+            return values
+        import cupy
+
+        return cupy.asarray(values)
+
+
+def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray) -> FloatArray:
+    """Return function(row) for every row, each checked to be one real number."""
+    return np.array([scalar(function(row), row) for row in rows], dtype=np.float64)
+
+
+def scalar(value: Any, row: FloatArray) -> float:
+    """Return one real number, or say what came instead."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"with vectorized=False the objective must return one real number, got {value!r} "
+            f"({type(value).__name__}) for a point of shape {row.shape}" + complex_hint(array.dtype)
+        )
+    return float(array.reshape(()))

@@ -1,0 +1,111 @@
+"""A test problem: a compiled function with its box, its data and its minimum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde import _cpu
+from skde.typing import Array, FloatArray
+
+
+class Problem:
+    """A function that the kernels have compiled in, with what is known of it.
+
+    Parameters
+    ----------
+    name : str
+        The registry's name, such as "nashed2012/f9".
+    kernel : str
+        The compiled functor's name.
+    bounds : ndarray of shape (dim, 2)
+        The box.
+    x_opt : ndarray of shape (dim,)
+        A minimiser.
+    f_opt : float
+        The minimum.
+    arrays : tuple of ndarray
+        What the functor reads; matrices by columns.
+    options : dict, optional
+        What `get_problem` was told besides name and dim.
+
+    Attributes
+    ----------
+    dim : int
+        Variables.
+
+    Examples
+    --------
+    >>> from skde import get_problem
+    >>> sphere = get_problem("sphere", dim=3)
+    >>> float(sphere([[1.0, 2.0, 2.0]])[0])
+    9.0
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: str,
+        bounds: FloatArray,
+        x_opt: FloatArray,
+        f_opt: float,
+        arrays: tuple[FloatArray, ...] = (),
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.bounds = bounds
+        self.x_opt = x_opt
+        self.f_opt = f_opt
+        self.arrays = arrays
+        self.options = options or {}
+        self.dim = len(bounds)
+
+    @property
+    def cpp_type(self) -> str:
+        """The functor's C++ type."""
+        return str(_cpu.problems()[self.kernel][1])
+
+    @property
+    def scratch(self) -> int:
+        """Vectors of length dim that one evaluation needs as working memory."""
+        return int(_cpu.problems()[self.kernel][2])
+
+    def cpu_address(self, single: bool) -> int:
+        """Return the address of the compiled function, for float32 (`single`) or float64."""
+        return int(_cpu.problem_address(_cpu.problems()[self.kernel][0], single))
+
+    def __call__(self, X: Array) -> Array:
+        """Return the function's values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim) or (dim,), NumPy or CuPy
+            Points. float32 is kept, everything else becomes float64.
+
+        Returns
+        -------
+        f : ndarray of shape (n,), or a scalar for one point
+            In X's library.
+
+        Raises
+        ------
+        ValueError
+            For another shape.
+        """
+        from skde.engines import evaluate
+
+        if not hasattr(X, "get"):
+            X = np.asarray(X)
+        if X.ndim not in (1, 2) or X.shape[-1] != self.dim:
+            raise ValueError(f"{self!r} takes X of shape (n, {self.dim}) or ({self.dim},), got {X.shape}")
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"{self!r} takes real numbers, got dtype {X.dtype}")
+        rows = X.reshape(-1, self.dim).astype(X.dtype if X.dtype == np.float32 else np.float64, order="C", copy=False)
+        f = evaluate(self, rows)
+        return f if X.ndim == 2 else f[0]
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"Problem({self.name!r}, dim={self.dim}{options})"

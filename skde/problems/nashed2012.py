@@ -1,0 +1,161 @@
+"""The 20 functions of Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three
+GPU-based metaheuristics (PPSN XII, 2012), Table 3, in corrected form; i counts from 0.
+
+f0 sphere, f1 elliptic, f2 and f3 weighted spheres, f4 Schwefel 2.22, f5 Zakharov, f6 Schwefel 1.2, f7 Schwefel 2.6,
+f8 Dixon-Price, f9 Rastrigin, f10 Schwefel 2.26, f11 Katsuura, f12 Griewank, f13 Rosenbrock, f14 Ackley, f15 expanded
+Griewank-Rosenbrock, f16 expanded Scaffer F6, f17 Fletcher-Powell, f18 Salomon, f19 Levy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+
+import numpy as np
+
+from skde import _cpu
+from skde.problems import data
+from skde.problems.base import Problem
+from skde.typing import FloatArray
+
+SUITE = "nashed2012"
+# The minimiser of f10 in every variable, and what the truncated constant 418.9829 leaves there.
+SCHWEFEL_X, SCHWEFEL_F = -420.9687463599820, 1.272756629372526e-5
+
+
+@dataclass(frozen=True)
+class Options:
+    """How far the paper's own forms are followed.
+
+    as_run: the weights and the last factor that the paper's program had (f8: w_i = i, so that 0.5 is a local minimum; f19:
+    10 sin^2 in the last term too), instead of the functions' usual forms.
+    index_base: 1 reads the paper's index i as printed, counting the sums from 0 (f1: exponent (i - 1) / (n - 1); f2, f3:
+    weight i; f5: 0.5 i); 0 is the functions' usual form.
+    """
+
+    as_run: bool = False
+    index_base: int = 0
+
+
+Arrays = tuple[FloatArray, ...]
+
+
+def elliptic_weights(n: int, options: Options) -> FloatArray:
+    """10^(6 i / (n - 1)), rounded correctly: the same bits on every machine."""
+    with localcontext() as context:
+        context.prec = 40
+        exponent = [Decimal(6) * (i - options.index_base) / max(n - 1, 1) for i in range(n)]
+        return np.array([float(Decimal(10) ** e) for e in exponent])
+
+
+def index_weights(n: int, options: Options) -> FloatArray:
+    """i + 1, or i as printed."""
+    return np.arange(n, dtype=np.float64) + 1 - options.index_base
+
+
+def roots(n: int) -> FloatArray:
+    """sqrt(i + 1), rounded correctly as IEEE demands."""
+    return np.sqrt(np.arange(1.0, n + 1))
+
+
+def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
+    """A x = B with corners of the box among the solution's components."""
+    o = data.shift("nashed2012:f7:o", n, -100, 100)
+    index = np.arange(1, n + 1)
+    o[index >= 3 * n // 4] = 100.0
+    o[: -(-n // 4)] = -100.0
+    A = data.integers(f"nashed2012:f7:A:D{n}", (n, n), -500, 500)
+    # The kernel adds a row's products in the order of the columns; B does the same, so that f is 0 at o.
+    B = np.zeros(n)
+    for j in range(n):
+        B += A[:, j] * o[j]
+    return o, (np.ascontiguousarray(A.T), B)
+
+
+def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
+    """Random trigonometric sums; the target is what they are at alpha, in the kernel's own arithmetic."""
+    a = data.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
+    b = data.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
+    alpha = data.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
+    sines, cosines = _cpu.sin(alpha), _cpu.cos(alpha)
+    from_sines, from_cosines = np.zeros(n), np.zeros(n)
+    for j in range(n):
+        from_sines += a[:, j] * sines[j]
+        from_cosines += b[:, j] * cosines[j]
+    return alpha, (np.ascontiguousarray(a.T), np.ascontiguousarray(b.T), from_sines + from_cosines)
+
+
+def dixon_price_optimum(n: int) -> FloatArray:
+    """x_i = 2^-(1 - 2^-i)."""
+    return np.array([2.0 ** -(1.0 - 2.0**-i) for i in range(n)])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function: its box, its minimiser (in every variable), its arrays and the fewest variables it is defined for."""
+
+    box: float
+    x_opt: float = 0.0
+    arrays: Callable[[int, Options], Arrays] = lambda n, options: ()
+    smallest_dim: int = 1
+
+
+TABLE = {
+    "f0": Entry(100.0),
+    "f1": Entry(100.0, arrays=lambda n, options: (elliptic_weights(n, options),)),
+    "f2": Entry(1.0, arrays=lambda n, options: (index_weights(n, options),)),
+    "f3": Entry(1.0, arrays=lambda n, options: (index_weights(n, options) ** 2,)),
+    "f4": Entry(10.0),
+    "f5": Entry(10.0, arrays=lambda n, options: (0.5 * index_weights(n, options),)),
+    "f6": Entry(100.0),
+    "f7": Entry(100.0),
+    "f8": Entry(10.0, arrays=lambda n, options: (np.arange(n) + 1.0 - options.as_run,)),
+    "f9": Entry(5.12),
+    "f10": Entry(500.0, x_opt=SCHWEFEL_X),
+    "f11": Entry(1000.0),
+    "f12": Entry(600.0, arrays=lambda n, options: (roots(n),)),
+    "f13": Entry(100.0, x_opt=1.0, smallest_dim=2),
+    "f14": Entry(32.0),
+    "f15": Entry(5.12, x_opt=1.0, smallest_dim=2),
+    "f16": Entry(100.0, smallest_dim=2),
+    "f17": Entry(math.pi),
+    "f18": Entry(10.0),
+    "f19": Entry(10.0, x_opt=1.0, arrays=lambda n, options: (np.array([10.0 if options.as_run else 1.0]),)),
+}
+NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+
+
+def smallest_dim(name: str) -> int:
+    """Return the fewest variables that a function is defined for."""
+    return TABLE[name.rpartition("/")[2]].smallest_dim
+
+
+def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> Problem:
+    """Return one function of the suite.
+
+    Parameters
+    ----------
+    name : str
+        "nashed2012/f0" ... "nashed2012/f19".
+    dim : int
+        Variables.
+    as_run, index_base
+        See `Options`.
+    """
+    if index_base not in (0, 1):
+        raise ValueError(f"index_base must be 0 or 1, got {index_base!r}")
+    options = Options(bool(as_run), int(index_base))
+    key = name.rpartition("/")[2]
+    entry = TABLE[key]
+    x_opt, arrays = np.full(dim, entry.x_opt), entry.arrays(dim, options)
+    f_opt = SCHWEFEL_F * dim if key == "f10" else 0.0
+    if key == "f7":
+        x_opt, arrays = schwefel26(dim)
+    elif key == "f8":
+        x_opt = dixon_price_optimum(dim)
+    elif key == "f17":
+        x_opt, arrays = fletcher_powell(dim)
+    given = {"as_run": options.as_run, "index_base": options.index_base} if options != Options() else {}
+    return Problem(name, f"{SUITE}_{key}", np.tile([-entry.box, entry.box], (dim, 1)), x_opt, f_opt, arrays, given)

@@ -1,0 +1,49 @@
+"""The four functions of A. K. Qin, F. Raimondo, F. Forbes, Y. S. Ong: An improved CUDA-based implementation of differential
+evolution on GPU (GECCO 2012): CEC 2005's F1, F6, F7 and F9, shifted and unrotated, without bias.
+
+The paper gives no boxes; F3's is our choice, the others are CEC 2005's. F2 is Rosenbrock's of x - o + 1, so that the
+minimiser is o (as the paper prints it, it would be o + 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skde.problems import data
+from skde.problems.base import Problem
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function: its kernel, the half-width of its box, the range of its shift."""
+
+    kernel: str
+    box: float
+    shift: tuple[float, float]
+    smallest_dim: int = 1
+    with_roots: bool = False  # the square roots that Griewank's function divides by
+
+
+TABLE = {
+    "F1": Entry("qin2012_F1", 100.0, (-100.0, 100.0)),
+    "F2": Entry("qin2012_F2", 100.0, (-90.0, 90.0), smallest_dim=2),
+    "F3": Entry("qin2012_F3", 600.0, (-600.0, 0.0), with_roots=True),
+    "F4": Entry("qin2012_F4", 5.0, (-5.0, 5.0)),
+}
+NAMES = tuple(f"qin2012/{key}" for key in TABLE)
+
+
+def smallest_dim(name: str) -> int:
+    """Return the fewest variables that a function is defined for."""
+    return TABLE[name.rpartition("/")[2]].smallest_dim
+
+
+def build(name: str, dim: int) -> Problem:
+    """Return one function of the suite."""
+    key = name.rpartition("/")[2]
+    entry = TABLE[key]
+    o = data.shift(f"qin2012:{key}:shift", dim, *entry.shift)
+    arrays = (o, np.sqrt(np.arange(1.0, dim + 1))) if entry.with_roots else (o,)
+    return Problem(name, entry.kernel, np.tile([-entry.box, entry.box], (dim, 1)), o, 0.0, arrays)

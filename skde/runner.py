@@ -1,0 +1,273 @@
+"""Drives one batch on one engine until every run has ended: the loop behind fit, and the halves behind ask and tell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.engines import Batch, Engine, Spec
+from skde.engines.batch import sampled_generations
+from skde.objective import Objective
+from skde.result import History, RunResult
+from skde.stopping import UNLIMITED, Status
+from skde.typing import Array, FloatArray
+
+# The host hears from the engine about this often: time limits, callbacks and Ctrl-C wait no longer.
+CHUNK_SECONDS = 0.04
+# How often the host asks a GPU that works through its queue how far it is.
+POLL_SECONDS = 0.005
+SLOWEST_GROWTH = 8
+
+Look = Callable[[], bool]
+
+
+class Clock:
+    """Seconds of running time, pauses left out, and when which generation was reached."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.before = seconds
+        self.started: float | None = None
+        self.marks: list[tuple[int, float]] = []
+
+    @property
+    def seconds(self) -> float:
+        """Running time so far."""
+        return self.before + (0.0 if self.started is None else time.perf_counter() - self.started)
+
+    def start(self) -> None:
+        """Begin, or go on after a pause."""
+        self.started = time.perf_counter()
+
+    def pause(self) -> None:
+        """Stop counting."""
+        self.before, self.started = self.seconds, None
+
+    def mark(self, generation: int) -> None:
+        """Note that a generation is done."""
+        self.marks.append((generation, self.seconds))
+
+    def at(self, generations: Any) -> FloatArray:
+        """Return when generations were done, interpolated between the marks."""
+        if not self.marks:
+            return np.full(np.shape(generations), self.seconds)
+        known = np.array(self.marks)
+        return np.asarray(np.interp(generations, known[:, 0], known[:, 1]))
+
+
+class Runner:
+    """One batch on one engine.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where it runs.
+    spec : Spec
+        What runs.
+    """
+
+    def __init__(self, engine: Engine, spec: Spec) -> None:
+        self.engine = engine
+        self.batch: Batch = engine.batch(spec)
+        self.clock = Clock()
+        self.seeds = spec.seeds
+        self.generation = -1  # the last one that is done, of the runs that run
+        self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
+        self.asked: Array | None = None
+        self._rows: Array | None = None
+
+    # -- progress ------------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Any:
+        """Every run's state, of shape (R,)."""
+        status = self.batch.host("status")
+        limits = self.batch.spec.limits
+        # The kernels judge a generation when the next one is asked for; limits are known before.
+        return np.where((status == 0) & (self.batch.host("generation") >= limits), int(Status.LIMIT), status)
+
+    @property
+    def done(self) -> bool:
+        """Whether no run is running."""
+        return bool((self.status != Status.RUNNING).all())
+
+    def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
+        """Set the rules that the kernels judge by."""
+        spec = self.batch.spec
+        spec.target, spec.tol, spec.stagnation = target, tol, stagnation
+        self.batch.refresh()
+
+    def set_limits(self, limits: Any) -> None:
+        """Set the last generations, and let runs go on that only a limit had ended."""
+        self.batch.limit(limits)
+        status, generation = self.batch.host("status"), self.batch.host("generation")
+        reopened = (status == Status.LIMIT) & (generation < limits)
+        self.batch.array["status"][...] = self.batch.xp.asarray(np.where(reopened, int(Status.RUNNING), status))
+        self.ending = Status.RUNNING
+        running = self.batch.host("status") == Status.RUNNING
+        self.generation = int(generation[running].max()) if running.any() else int(generation.max())
+        self._rows = None
+
+    # -- fit -----------------------------------------------------------------------------------------------------------
+
+    def fit(self, objective: Objective, persistent: bool, max_time: float | None, look: Look | None) -> None:
+        """Run until every run has ended.
+
+        Parameters
+        ----------
+        objective : Objective
+            What is minimised.
+        persistent : bool
+            Whole generations inside the engine (compiled objectives), or one after the other with the host's evaluation.
+        max_time : float or None
+            Seconds of running time.
+        look : callable or None
+            Called whenever the host hears from the engine; true ends the fit.
+        """
+        self.clock.start()
+        try:
+            if persistent:
+                self._run_chunks(objective, max_time, look)
+            else:
+                self._run_steps(objective, max_time, look)
+        except KeyboardInterrupt:
+            self.ending = Status.INTERRUPTED
+        finally:
+            self.clock.pause()
+
+    def _ends(self, max_time: float | None, look: Look | None) -> bool:
+        if look is not None and look():
+            self.ending = Status.CALLBACK
+        elif max_time is not None and self.clock.seconds >= max_time:
+            self.ending = Status.TIME
+        return self.ending != Status.RUNNING
+
+    def _run_chunks(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
+        if objective.compiled is None:
+            raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
+        self.engine.load(self.batch, objective.compiled)
+        last = int(self.batch.spec.limits.max())
+        generations = 1
+        while not self.done:
+            until = min(self.generation + generations, last)
+            before = self.clock.seconds
+            self.engine.run(self.batch, until)
+            self.engine.synchronize()
+            self.generation = until
+            self.clock.mark(until)
+            self._check_start()
+            if self.done or self._ends(max_time, look):
+                return
+            generations = self._next_chunk(generations, self.clock.seconds - before, max_time)
+
+    def _next_chunk(self, generations: int, took: float, max_time: float | None) -> int:
+        """Return how many generations fill the next chunk, from how long the last ones took."""
+        room = CHUNK_SECONDS
+        if max_time is not None:
+            room = min(room, max_time - self.clock.seconds)
+        wanted = int(generations * room / max(took, 1e-9))
+        return max(1, min(wanted, SLOWEST_GROWTH * generations))
+
+    def _run_steps(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
+        on_host = self.engine.xp is np
+        heard = time.perf_counter()
+        last = int(self.batch.spec.limits.max())
+        while True:
+            self.propose()
+            # Asking a GPU means waiting for it, so it is asked now and then; stopped runs stand still meanwhile.
+            listening = on_host or self.generation >= last or time.perf_counter() - heard >= POLL_SECONDS
+            if listening:
+                self._rows = None
+                if self.done:
+                    return
+                if self.generation >= 0 and self._ends(max_time, look):
+                    return
+                heard = time.perf_counter()
+            self.accept(None, self._evaluate(objective))
+            if self.generation < 128 or self.generation % 64 == 0:
+                self.clock.mark(self.generation)
+            self._check_start()
+
+    def _evaluate(self, objective: Objective) -> Array:
+        """Return the values of the proposed trials, of shape (R, P); of those runs only that still run."""
+        batch, xp = self.batch, self.batch.xp
+        X = batch.trials(self.generation + 1).reshape(-1, batch.dim)
+        rows = self.rows
+        if objective.compiled is not None:
+            return self.engine.evaluate(objective.compiled, X)
+        if rows is None:
+            return objective.values(X.copy(), xp)
+        f = xp.full(len(X), np.nan, X.dtype)
+        f[rows] = objective.values(X[rows], xp)
+        return f
+
+    @property
+    def rows(self) -> Array | None:
+        """The rows of the flattened trials that runs still running have; None means all."""
+        if self._rows is None:
+            batch = self.batch
+            used = (batch.host("status") == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.pops[:, None])
+            self._rows = self.batch.xp.asarray(np.flatnonzero(used))
+        return None if len(self._rows) == self.batch.n_runs * self.batch.pop_max else self._rows
+
+    def _check_start(self) -> None:
+        """After the initial population: at least one number among the values."""
+        if self.generation == 0 and all(np.isnan(self.batch.population(run)[1]).all() for run in range(self.batch.n_runs)):
+            raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
+
+    # -- ask and tell --------------------------------------------------------------------------------------------------
+
+    def propose(self) -> None:
+        """Make the trials of the next generation at their place."""
+        self.engine.propose(self.batch, self.generation + 1)
+
+    def accept(self, trials: Array | None, f: Array) -> None:
+        """Select, by the trials' values of shape (R, P) or flattened."""
+        self.engine.accept(self.batch, self.generation + 1, trials, f)
+        # Where an exception comes between these two lines, the generation is made again, and comes out the same.
+        self.generation += 1
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    def results(self) -> list[RunResult]:
+        """Return every run's result so far."""
+        batch = self.batch
+        generation, status = batch.host("generation"), self.status
+        index, value = batch.best()
+        history = batch.host("history")
+        times = self.clock.at(generation)
+        results = []
+        for run in range(batch.n_runs):
+            g, pop = int(generation[run]), int(batch.pops[run])
+            state = Status(int(status[run])) or self.ending
+            results.append(
+                RunResult(
+                    x=batch.population(run)[0][index[run]].copy(),
+                    fun=float(value[run]),
+                    n_evals=(g + 1) * pop,
+                    n_iter=max(g, 0),
+                    time=float(times[run]),
+                    status=Status(state),
+                    seed=int(self.seeds[run]),
+                    history=self._history(history[run], g, pop, float(value[run])),
+                )
+            )
+        return results
+
+    def _history(self, sampled: FloatArray, last: int, pop: int, best: float) -> History:
+        """Return the samples up to generation `last`, which itself closes the history."""
+        generations = sampled_generations(last)
+        values = np.asarray(sampled[: len(generations)], np.float64).copy()
+        if generations[-1] != last:
+            generations, values = np.append(generations, last), np.append(values, best)
+        else:
+            values[-1] = best  # not judged yet, perhaps
+        return History((generations + 1) * pop, self.clock.at(generations), np.minimum.accumulate(values))
+
+
+def budget(limits: Any, pops: Any) -> int | None:
+    """Return the evaluations of all runs together, or None where nothing limits them."""
+    return None if limits.max() >= UNLIMITED else int(((limits + 1) * pops).sum())
+

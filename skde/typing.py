@@ -1,0 +1,13 @@
+"""Names for the types that skde's signatures use."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.integer[Any]]
+# A NumPy or CuPy array; CuPy has no types of its own to name.
+Array: TypeAlias = Any

@@ -1,0 +1,112 @@
+"""Checks of what users give; every error names the thing, what was given and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from skde.typing import FloatArray
+
+
+def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return value as an int in [low, high]."""
+    allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
+    if value < low or (high is not None and value > high):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return int(value)
+
+
+def check_real(
+    name: str,
+    value: Any,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+) -> float:
+    """Return value as a float in the interval; NaN is never inside."""
+    allowed = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
+    number = float(value)
+    above = number > low if low_open else number >= low
+    below = number < high if high_open else number <= high
+    if not (above and below):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Return value when it is one of the choices; else suggest the nearest."""
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{nearest(value, choices)}")
+    return value
+
+
+def nearest(value: Any, choices: Iterable[str]) -> str:
+    """'; did you mean ...?' when something like value is among the choices, else nothing."""
+    close = difflib.get_close_matches(str(value), list(choices), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
+    """Return the box as a float64 array of shape (dim, 2).
+
+    Parameters
+    ----------
+    bounds : scipy.optimize.Bounds, or array-like of shape (dim, 2), or one (low, high) pair with `dim`
+        The box.
+    dim : int or None
+        The dimension, where the caller knows it.
+    """
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        lower, upper = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
+        bounds = np.stack([lower, upper], axis=1)
+    try:
+        box = np.array(bounds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"bounds must be pairs (low, high) of numbers, got {bounds!r}") from error
+    if box.shape == (2,) and dim is not None:
+        box = box[None, :]
+    if box.ndim != 2 or box.shape[1] != 2 or len(box) == 0:
+        raise ValueError(f"bounds must have shape (dim, 2), one pair (low, high) a variable; got shape {box.shape}")
+    if dim is not None and len(box) == 1 and dim > 1:
+        box = np.repeat(box, dim, axis=0)
+    if dim is not None and len(box) != dim:
+        raise ValueError(f"bounds has {len(box)} pairs, but the objective has dim={dim} variables")
+    for j, (low, high) in enumerate(box):
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"bounds[{j}] must be finite, got ({low}, {high})")
+        if not low < high:
+            raise ValueError(f"bounds[{j}] must have low < high, got ({low}, {high})")
+        if not np.isfinite(high - low):
+            raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
+    return box
+
+
+def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
+    """Return the rows that initial populations begin with, of shape (n, dim); x0 is None, one point, or n <= pop points."""
+    dim = len(box)
+    if x0 is None:
+        return np.zeros((0, dim))
+    try:
+        rows = np.atleast_2d(np.array(x0, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"x0 must be numbers of shape ({dim},) or (n, {dim}), got {x0!r}") from error
+    if rows.ndim != 2 or rows.shape[1] != dim:
+        raise ValueError(f"x0 must have shape ({dim},) or (n, {dim}), got {np.shape(x0)}")
+    if len(rows) > pop:
+        raise ValueError(f"x0 has {len(rows)} rows, more than the population's {pop}")
+    outside = ~((rows >= box[:, 0]) & (rows <= box[:, 1]))
+    if outside.any():
+        n, j = np.argwhere(outside)[0]
+        raise ValueError(f"x0[{n}, {j}] = {rows[n, j]} is outside its bounds [{box[j, 0]}, {box[j, 1]}]")
+    return rows
