@@ -305,6 +305,7 @@ class Minimizer(BaseEstimator):
             upper=box[:, 1],
             limits=self._limits(pops, len(box)),
             start=check_start(x0, box, int(pops.min())),
+            constants=algorithms[0].constants,
             ranked=any(algorithm.ranked for algorithm in algorithms),
             target=rules["target"],
             tol=rules["tol"],

@@ -22,9 +22,12 @@ class Algorithm(BaseEstimator, ABC):
     ----------
     kernel : str
         The name in skde/kernels/algorithms.cuh; also the registry's.
+    constants : tuple of str
+        Kernel parameters, whole numbers, that the GPU's kernels are compiled for where all runs agree on them.
     """
 
     kernel: ClassVar[str]
+    constants: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def kernel_parameters(self) -> dict[str, float]:

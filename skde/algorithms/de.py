@@ -34,6 +34,8 @@ def strategies() -> list[str]:
 class DifferentialEvolution(Algorithm):
     """What the members of the family share: strategy, population, repair."""
 
+    constants: ClassVar[tuple[str, ...]] = ("mutation", "crossover", "repair")
+
     strategy: str
     pop_size: int
     p_best: float

@@ -47,6 +47,7 @@ class Spec:
     upper: FloatArray  # (D,)
     limits: IntArray  # (R,) the number of the last generation
     start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
+    constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
     ranked: bool = False
     target: float | None = None
     tol: float | None = None
@@ -106,6 +107,12 @@ class Batch:
         self.program: Any = None  # what the engine made of the objective
         self.step: Any = None  # how the engine launches the halves of a generation
         self.refresh()
+
+    @property
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        """The parameters that are whole numbers and the same in all runs, as far as the algorithm names them."""
+        columns = [(name, self.spec.parameters[:, self.parameter_names.index(name)]) for name in self.spec.constants]
+        return tuple((name, int(values[0])) for name, values in columns if (values == values[0]).all())
 
     def refresh(self) -> None:
         """Write sizes and addresses into the task, after an array was replaced."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.engines.batch import TASK, Batch, Compiled, Spec, algorithm_entry, fill_data
-from skde.engines.plan import BLOCK, MAX_WARPS, WARP, Device, Plan, Work, make_plan, shared_memory
+from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.typing import Array
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
@@ -53,8 +53,8 @@ class CudaEngine:
         with self.xp.cuda.Device(self.device):
             batch = Batch(spec, self.xp)
             blocks = -(-batch.pop_max // STEP_TEAMS)
-            plan = Plan("Warp", WARP * STEP_TEAMS, blocks, batch.n_runs, 0, False, 0)
-            batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", spec.algorithm), plan)
+            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
+            batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
             return batch
 
     def load(self, batch: Batch, objective: Compiled) -> None:
@@ -72,14 +72,14 @@ class CudaEngine:
                 spec.dtype.itemsize,
             )
 
-            def resident(team: str, threads: int, shared_bytes: int) -> int:
-                kernel = self._module("gpu_run", spec.dtype, team, spec.algorithm, objective).get_function("run")
+            def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
+                kernel = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective).get_function("run")
                 kernel.max_dynamic_shared_size_bytes = shared_bytes
                 occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
                 return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
 
             plan = make_plan(work, self.machine, resident)
-            module = self._module("gpu_run", spec.dtype, plan.team, spec.algorithm, objective)
+            module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
             if not plan.roomy:
                 teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
@@ -118,11 +118,11 @@ class CudaEngine:
             staged, roomy, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # bounds are not needed, and their room stays free
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
-            plan = Plan("Warp", WARP * STEP_TEAMS, blocks, 1, staged, roomy, shared_bytes)
+            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, staged, roomy, shared_bytes)
             workspace = self.xp.empty(max(1, blocks * STEP_TEAMS * objective.scratch * dim), x.dtype)
             task["dim"], task["workspace"] = dim, workspace.data.ptr
             f = self.xp.empty(n, x.dtype)
-            module = self._module("gpu_evaluate", x.dtype, "Warp", objective=objective)
+            module = self._module("gpu_evaluate", x.dtype, "Warp", plan.threads, 1, objective=objective)
             Launcher(module, plan, objective.scratch)("evaluate", task[0], x, np.int64(n), f)
             return f
 
@@ -135,9 +135,18 @@ class CudaEngine:
         return tuple(self.xp.asarray(np.ascontiguousarray(array, dtype)) for array in objective.arrays)
 
     def _module(
-        self, source: str, dtype: np.dtype[Any], team: str, algorithm: str = "", objective: Compiled | None = None
+        self,
+        source: str,
+        dtype: np.dtype[Any],
+        team: str,
+        threads: int,
+        resident: int,
+        batch: Batch | None = None,
+        objective: Compiled | None = None,
     ) -> Any:
-        return compile_module(self.device, source, kernel_options(dtype, team, algorithm, objective))
+        algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
+        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective)
+        return compile_module(self.device, source, options)
 
 
 class Launcher:
@@ -173,7 +182,13 @@ def compile_module(device: int, source: str, options: tuple[str, ...]) -> Any:
 
 
 def kernel_options(
-    dtype: np.dtype[Any], team: str, algorithm: str = "", objective: Compiled | None = None
+    dtype: np.dtype[Any],
+    team: str,
+    threads: int,
+    resident: int = 1,
+    algorithm: str = "",
+    constants: tuple[tuple[str, int], ...] = (),
+    objective: Compiled | None = None,
 ) -> tuple[str, ...]:
     """Return the compiler's options for one member of the family.
 
@@ -185,11 +200,13 @@ def kernel_options(
         "--fmad=false",
         f"-DSKDE_REAL={'float' if dtype == np.float32 else 'double'}",
         f"-DSKDE_TEAM={team}",
-        f"-DSKDE_THREADS={BLOCK if team == 'Block' else WARP * MAX_WARPS}",
+        f"-DSKDE_THREADS={threads}",
+        f"-DSKDE_RESIDENT={resident}",
         f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache does not look into the headers
     ]
     if algorithm:
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
     if objective is not None:
         options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
     return tuple(options)

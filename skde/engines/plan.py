@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 WARP, BLOCK = 32, 128
-MAX_WARPS = 8  # teams of one warp in a block
+MAX_WARPS = 8  # teams of one warp in a block, where they share staged arrays
+FEW_WARPS = 4  # and where they share nothing much
+MUCH_STAGED = 16 * 1024  # bytes
+# Warps in a block -> blocks that a multiprocessor must hold when individuals are many: the compiler then keeps to the
+# registers that this leaves. Measured on an H200.
+RESIDENT = {FEW_WARPS: 5, MAX_WARPS: 2}
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Plan:
 
     team: str  # "Warp" or "Block"
     threads: int  # of a block
+    resident: int  # blocks that a multiprocessor must be able to hold
     blocks: int  # of a group, the blocks that serve one run at a time
     groups: int
     staged: int
@@ -56,7 +62,11 @@ def team_size(work: Work, device: Device) -> tuple[str, int]:
     individuals = work.pop * work.n_runs
     if work.dim > WARP and individuals <= 4 * device.multiprocessors:
         return "Block", 1
-    return "Warp", max(1, min(MAX_WARPS, -(-individuals // device.multiprocessors)))
+    most = MAX_WARPS if sum(work.array_sizes) * work.itemsize >= MUCH_STAGED else FEW_WARPS
+    teams = 1
+    while teams < most and teams * device.multiprocessors < individuals:
+        teams *= 2
+    return "Warp", teams
 
 
 def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[int, bool, int]:
@@ -81,7 +91,7 @@ def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[in
     return staged, roomy, used
 
 
-def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int], int]) -> Plan:
+def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int, int], int]) -> Plan:
     """Choose a launch whose blocks are all resident at once.
 
     Parameters
@@ -89,14 +99,16 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     work, device
         The task and the machine.
     blocks_per_multiprocessor : callable
-        (team, threads, shared bytes) -> how many such blocks one multiprocessor holds.
+        (team, threads, resident, shared bytes) -> how many such blocks one multiprocessor holds.
     """
     team, teams = team_size(work, device)
     threads = BLOCK if team == "Block" else WARP * teams
     staged, roomy, shared_bytes = shared_memory(work, device, team, teams)
-    capacity = max(1, blocks_per_multiprocessor(team, threads, shared_bytes) * device.multiprocessors)
+    busy = team == "Warp" and work.pop * work.n_runs > 2 * MAX_WARPS * device.multiprocessors
+    resident = RESIDENT.get(teams, 1) if busy else 1
+    capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
     # As many blocks a run as leave every run resident; then no more than the number of rounds over a population needs.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
     rounds = -(-work.pop // (most * teams))
     blocks = -(-work.pop // (rounds * teams))
-    return Plan(team, threads, blocks, min(work.n_runs, capacity // blocks), staged, roomy, shared_bytes)
+    return Plan(team, threads, resident, blocks, min(work.n_runs, capacity // blocks), staged, roomy, shared_bytes)

@@ -42,7 +42,8 @@ struct ThreadShare {
     begin = int(i64(pop) * part / parts);
     end = int(i64(pop) * (part + 1) / parts);
   }
-  void barrier() const {
+  void arrive() const {}
+  void wait() const {
     if (parts > 1) {
 #pragma omp barrier
     }
@@ -61,7 +62,7 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
       ThreadShare share(omp_get_thread_num(), omp_get_num_threads());
       for (i64 run = 0; run < task.n_runs; ++run) {
         body(worker.team, run, share);
-        share.barrier();
+        share.wait();
       }
     } else {
       ThreadShare share(0, 1);
@@ -92,7 +93,7 @@ template <class Algorithm, class real> struct Drivers {
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       if (task.ranked && g > 0) {
         SKDE_NAMESPACE::rank<Algorithm>(team, task, run, share, g);
-        share.barrier();
+        share.wait();
       }
       SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g);
     });

@@ -16,6 +16,17 @@ enum class Mutation : int { RAND_1, RAND_2, BEST_1, BEST_2, CURRENT_TO_BEST_1, C
                             CURRENT_TO_PBEST_1 };
 enum class Crossover : int { BIN, EXP, NONE };
 
+// Where all runs of a launch have the same strategy, the compiler may be told it (-DSKDE_MUTATION=...), and drops the rest.
+#ifndef SKDE_MUTATION
+#define SKDE_MUTATION int(p[Parameters::mutation])
+#endif
+#ifndef SKDE_CROSSOVER
+#define SKDE_CROSSOVER int(p[Parameters::crossover])
+#endif
+#ifndef SKDE_REPAIR
+#define SKDE_REPAIR int(p[Parameters::repair])
+#endif
+
 // What a strategy needs of the population.
 SKDE_FN int indices_of(Mutation m) {
   switch (m) {
@@ -30,7 +41,7 @@ SKDE_FN bool uses_best(Mutation m) {
          m == Mutation::RAND_TO_BEST_1;
 }
 
-// The scale factor and crossover rate of one trial, and the words of CONTROL that belong to every trial.
+// The scale factor and crossover rate of one trial.
 struct Control {
   double F, CR;
 };
@@ -39,19 +50,36 @@ struct Control {
 struct FixedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, F_low, F_high, CR);
   SKDE_NO_ARRAYS;
+  const double F_low, F_high, CR;
 
-  template <class R> SKDE_FN static Control trial(const R& run, i64, int, const Words4& words) {
-    using P = Parameters;
-    const double low = run.parameter[P::F_low], high = run.parameter[P::F_high];
-    return {low + (high - low) * unit<double>(words.w[0]), run.parameter[P::CR]};
+  SKDE_FN explicit FixedControl(const double* p)
+      : F_low(p[Parameters::F_low]), F_high(p[Parameters::F_high]), CR(p[Parameters::CR]) {}
+
+  // `u` is uniform and belongs to this trial.
+  template <class R> SKDE_FN Control trial(const R&, i64, int, double u) const {
+    return {F_low + (F_high - F_low) * u, CR};
   }
-  template <class Team, class R>
-  SKDE_FN static void keep(Team&, const R&, i64, int, bool) {}
+  template <class Team, class R> SKDE_FN void keep(Team&, const R&, i64, int, bool) const {}
 };
 
 template <class ControlRule> struct Differential {
   using Parameters = typename ControlRule::Parameters;
   using Arrays = typename ControlRule::Arrays;
+
+  struct Settings {
+    const Mutation mutation;
+    const Crossover crossover;
+    const Repair repair;
+    const double p_best;
+    const ControlRule control;
+
+    SKDE_FN explicit Settings(const double* p)
+        : mutation(Mutation(SKDE_MUTATION)),
+          crossover(Crossover(SKDE_CROSSOVER)),
+          repair(Repair(SKDE_REPAIR)),
+          p_best(p[Parameters::p_best]),
+          control(p) {}
+  };
 
   // What all individuals of a generation share: found once a generation by every team.
   struct Context {
@@ -59,58 +87,64 @@ template <class ControlRule> struct Differential {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    const Mutation mutation = Mutation(int(run.parameter[Parameters::mutation]));
-    return {uses_best(mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
+    return {uses_best(run.settings.mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
   }
 
-  template <class Team, class R>
-  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Context& context, typename R::real* out) {
-    using real = typename R::real;
-    using P = Parameters;
-    const double* const parameter = run.parameter;
-    const Mutation mutation = Mutation(int(parameter[P::mutation]));
-    const Words4 words = run.stream(g, i, CONTROL).block(0);
-    const Control control = ControlRule::trial(run, g, i, words);
-    const Terms<real> terms(run, g, i, context, mutation, real(control.F), unit<real>(words.w[1]));
-    const real* const x = run.x(g - 1, i);
-    const Repair rule = Repair(int(parameter[P::repair]));
-    const int one = below(words.w[2], run.dim);  // the component that is crossed whatever the draws say
+  // A trial's random numbers, which depend on nothing but its address: they can be made before the generation begins.
+  template <class Team> struct Draws {
+    Words4 control;
+    DistinctIndices indices;
+    ComponentWords<Team, Stream> words;  // of binomial crossover, one a component
 
-    switch (Crossover(int(parameter[P::crossover]))) {
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : control(run.stream(g, i, CONTROL).block(0)),
+          indices(run.stream(g, i, INDICES), run.pop, i, indices_of(run.settings.mutation)),
+          words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
+  };
+
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+                              typename R::real* out) {
+    using real = typename R::real;
+    const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control.w[0]));
+    const Terms<real> terms(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
+    const real* const x = run.x(g - 1, i);
+    const int one = below(draws.control.w[2], run.dim);  // the component that is crossed whatever the draws say
+
+    switch (run.settings.crossover) {
       case Crossover::BIN: {
         // word / 2 < CR 2^31, in integers; the comparison is exact and takes CR = 0 and CR = 1 at their word.
         const int threshold = int(control.CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : control.CR * 0x1p31 + 0.5);
         const bool all = control.CR >= 1;
-        const ComponentWords<Stream> draws(team, run.stream(g, i, CROSSOVER), run.dim);
-        cross(team, run, g, i, terms, x, rule, out, [&](int j) {
-          return all | (int(draws(j) >> 1) < threshold) | (j == one);
+        cross(team, run, g, i, terms, x, out, [&](int j, int k) {
+          return all | (int(draws.words.at(j, k) >> 1) < threshold) | (j == one);
         });
         break;
       }
       case Crossover::EXP: {
         const int length = run_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
-        cross(team, run, g, i, terms, x, rule, out, [&](int j) {
+        cross(team, run, g, i, terms, x, out, [&](int j, int) {
           const int behind = j - one;
           return (behind < 0 ? behind + run.dim : behind) < length;
         });
         break;
       }
-      default: cross(team, run, g, i, terms, x, rule, out, [](int) { return true; });
+      default: cross(team, run, g, i, terms, x, out, [](int, int) { return true; });
     }
   }
 
   // Selection. `trial` may already stand at its place in the new population.
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial) {
+                             typename R::real f_trial, typename R::real f_parent) {
     using real = typename R::real;
-    const real f_parent = run.f(g - 1)[i];
     const bool better = replaces(f_trial, f_parent);
     const real* const kept = better ? trial : run.x(g - 1, i);
     real* const x = run.x(g, i);
     if (kept != x) team.each(run.dim, [&](int j) { x[j] = kept[j]; });
     if (team.lane == 0) run.f(g)[i] = better ? f_trial : f_parent;
-    ControlRule::keep(team, run, g, i, better);
+    run.settings.control.keep(team, run, g, i, better);
   }
 
  private:
@@ -120,9 +154,9 @@ template <class ControlRule> struct Differential {
     real G, F;
 
     template <class R>
-    SKDE_FN Terms(const R& run, i64 g, int i, const Context& context, Mutation mutation, real F, real K) : G(F), F(F) {
-      const Stream stream = run.stream(g, i, INDICES);
-      const DistinctIndices<5> r(stream, run.pop, i, indices_of(mutation));
+    SKDE_FN Terms(const R& run, i64 g, int i, const DistinctIndices& r, const Context& context, real F, real K)
+        : G(F), F(F) {
+      const Mutation mutation = run.settings.mutation;
       const auto at = [&](int k) { return run.x(g - 1, k); };
       const auto drawn = [&](int m) { return at(r.index[m]); };
       const real* const x = at(i);
@@ -137,14 +171,14 @@ template <class ControlRule> struct Differential {
         case Mutation::CURRENT_TO_BEST_1: a = best, b = x; break;
         case Mutation::CURRENT_TO_RAND_1: a = drawn(0), b = x, next = 1, G = K; break;
         case Mutation::RAND_TO_BEST_1: base = drawn(0), a = best, b = base, next = 1; break;
-        case Mutation::CURRENT_TO_PBEST_1: a = at(one_of_the_best(run, stream)), b = x; break;
+        case Mutation::CURRENT_TO_PBEST_1: a = at(one_of_the_best(run, run.stream(g, i, INDICES))), b = x; break;
       }
       c = at(pick(r.index, next));
       d = at(pick(r.index, next + 1));
     }
 
     template <class R> SKDE_FN static int one_of_the_best(const R& run, const Stream& stream) {
-      const int many = int(run.parameter[Parameters::p_best] * run.pop);
+      const int many = int(run.settings.p_best * run.pop);
       return int(run.order()[below(stream.block(1).w[1], max_of(many, 1))]);
     }
     // index[k] for k = 0, 1, 2 without indexing registers at run time
@@ -153,20 +187,24 @@ template <class ControlRule> struct Differential {
 
   // Mutation, crossover and, where a component left the box, repair. Repair is rare, so it has a pass of its own.
   template <class Team, class R, class real, class Takes>
-  SKDE_FN static void cross(Team& team, const R& run, i64 g, int i, const Terms<real>& t, const real* x, Repair rule,
-                            real* out, Takes takes) {
+  SKDE_FN static void cross(Team& team, const R& run, i64 g, int i, const Terms<real>& t, const real* x, real* out,
+                            Takes takes) {
     const real *const lower = run.lower, *const upper = run.upper;
     const real G = t.G, F = t.F;
-    const auto put = [&](int j, real v) {
-      v = takes(j) ? v : x[j];
-      out[j] = v;
-      return !(v >= lower[j] && v <= upper[j]);
-    };
+    const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
     const real *const base = t.base, *const a = t.a, *const b = t.b, *const c = t.c, *const d = t.d;
-    const bool outside =
-        a ? team.any(run.dim, [&](int j) { return put(j, base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j])); })
-          : team.any(run.dim, [&](int j) { return put(j, base[j] + F * (c[j] - d[j])); });
-    if (!outside) return;
+    // Everything is loaded before the draws are compared: loads take long, and then need not wait for them.
+    const auto crossed_1 = [&](int j, int k) {
+      const real v = base[j] + F * (c[j] - d[j]), old = x[j];
+      return takes(j, k) ? v : old;
+    };
+    const auto crossed_2 = [&](int j, int k) {
+      const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]), old = x[j];
+      return takes(j, k) ? v : old;
+    };
+    const bool outside = a ? team.fill(run.dim, out, crossed_2, left) : team.fill(run.dim, out, crossed_1, left);
+    if (!SKDE_RARELY(outside)) return;
+    const Repair rule = run.settings.repair;
     const Stream stream = run.stream(g, i, REPAIR);
     for (int j = team.lane; j < run.dim; j += team.size) {
       if (out[j] >= lower[j] && out[j] <= upper[j]) continue;

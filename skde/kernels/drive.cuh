@@ -2,7 +2,7 @@
 // objectives), `propose` and `accept` are the two halves of one generation (objectives that the host evaluates).
 //
 // A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end; the leader, one team of
-// the run, writes what is the run's and not an individual's; barrier() waits for all teams of the run.
+// the run, writes what is the run's and not an individual's; arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "select.cuh"
 #include "task.cuh"
@@ -13,10 +13,9 @@ namespace SKDE_NAMESPACE {
 // history needs no counter and reads the same after a resume. The slot of g, or -1.
 SKDE_FN i64 history_slot(i64 g) {
   if (g < 128) return g;
-  int doublings = 0;
-  while (g >> (doublings + 8)) ++doublings;  // 2^(doublings + 7) <= g < 2^(doublings + 8)
-  const i64 stride = i64(2) << doublings;
-  return g % stride ? -1 : 128 + 64 * doublings + g / stride - 64;
+  const int doublings = highest_bit(u64(g)) - 7;  // 2^(doublings + 7) <= g < 2^(doublings + 8)
+  const int shift = doublings + 1;
+  return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
 // SciPy's rule: the standard deviation of the population's f is at most tol times the size of their mean.
@@ -30,16 +29,13 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
   return finite && double(sqrt(variance)) <= run.task.tol * double(abs_of(mean));
 }
 
-// Whether the run ends with generation g. Every team of the run finds the same answer; the leader writes it down.
-template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
+// Whether a rule that looks at the values ends the run with generation g.
+template <class Team, class R> SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled, i64 slot) {
   using real = typename R::real;
   const auto& task = run.task;
-  const i64 slot = leader ? history_slot(g) : -1;
-  const bool sampled = slot >= 0 && slot < task.history_slots;
   const bool aimed = task.target > -infinity();
   real least = 0;
   if (sampled || aimed || task.stagnation) least = smallest(team, run.f(g), run.pop);
-  const bool writes = leader && team.lane == 0;
   if (writes && sampled) task.history[run.run * task.history_slots + slot] = least;
 
   Status status = RUNNING;
@@ -50,10 +46,20 @@ template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run,
     if (g - since >= task.stagnation) status = STAGNATED;
     if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
   }
-  if (g >= task.limit[run.run]) status = LIMIT;
+  if (g >= run.limit) status = LIMIT;
   if (task.tol >= 0 && converged(team, run, g)) status = CONVERGED;
   if (aimed && double(least) <= task.target) status = TARGET;
-  if (writes) task.generation[run.run] = g, task.status[run.run] = status;
+  return status;
+}
+
+// Whether the run ends with generation g. Every team of the run finds the same answer; the leader writes it down.
+template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
+  const i64 slot = leader ? history_slot(g) : -1;
+  const bool sampled = slot >= 0 && slot < run.task.history_slots;
+  const bool writes = leader && team.lane == 0;
+  Status status = g >= run.limit ? LIMIT : RUNNING;
+  if (SKDE_RARELY(sampled || run.judged)) status = judge(team, run, writes, g, sampled, slot);
+  if (writes) run.task.generation[run.run] = g, run.task.status[run.run] = status;
   return status;
 }
 
@@ -74,17 +80,24 @@ template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int 
   });
 }
 
-template <class Algorithm, class Team, class R, class Context>
-SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Context& context, typename R::real* out) {
-  if (g == 0)
+template <class Algorithm, class Team, class R, class Draws, class Context>
+SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& draws, const Context& context,
+                        typename R::real* out) {
+  if (SKDE_RARELY(g == 0))
     start(team, run, i, out);
   else
-    Algorithm::propose(team, run, g, i, context, out);
+    Algorithm::propose(team, run, g, i, draws, context, out);
+}
+
+// f_parent is asked for early, so that it has arrived when the trial's value is known.
+template <class R> SKDE_FN typename R::real parents_value(const R& run, i64 g, int i) {
+  return g > 0 ? run.f(g - 1)[i] : typename R::real(0);
 }
 
 template <class Algorithm, class Team, class R>
-SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename R::real* trial, typename R::real f) {
-  if (g > 0) return Algorithm::accept(team, run, g, i, trial, f);
+SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename R::real* trial, typename R::real f,
+                         typename R::real f_parent) {
+  if (!SKDE_RARELY(g == 0)) return Algorithm::accept(team, run, g, i, trial, f, f_parent);
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
   if (team.lane == 0) run.f(0)[i] = f;
@@ -105,30 +118,38 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 }
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
-// memory), else at their place in the new population.
+// memory), else at their place in the new population. The draws of a team's first individual are made while it would only
+// wait for the others.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
+  using Draws = typename Algorithm::template Draws<Team>;
   const Run<Algorithm, real> run(task, shared, r);
   share.divide(run.pop);
   i64 g = task.generation[r];
   bool running = task.status[r] == RUNNING;
+  Draws draws(team, run, g + 1, share.begin);
   while (running && g < until) {
     ++g;
-    if (task.ranked && g > 0) {
+    if (SKDE_RARELY(task.ranked && g > 0)) {
       rank_population(team, run, share, g - 1);
-      share.barrier();
+      share.arrive();
+      share.wait();
     }
     const auto context = context_of<Algorithm>(team, run, g);
     for (int i = share.begin; i < share.end; i += share.step) {
       real* const trial = room ? room : run.x(g, i);
-      make_trial<Algorithm>(team, run, g, i, context, trial);
+      const real f_parent = parents_value(run, g, i);
+      make_trial<Algorithm>(team, run, g, i, draws, context, trial);
       team.sync();
       const real f = objective(team, trial, run.dim, shared.data);
-      judge_trial<Algorithm>(team, run, g, i, trial, f);
+      judge_trial<Algorithm>(team, run, g, i, trial, f, f_parent);
       team.sync();
+      if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
-    share.barrier();
+    share.arrive();
+    draws = Draws(team, run, g + 1, share.begin);
+    share.wait();
     running = conclude(team, run, share.leader, g) == RUNNING;
   }
 }
@@ -137,13 +158,14 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
 // their place in the new population.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+  using Draws = typename Algorithm::template Draws<Team>;
   const Run<Algorithm, real> run(task, Shared<real>(task), r);
   share.divide(run.pop);
   if (task.status[r] != RUNNING) return;
   if (g > 0 && conclude(team, run, share.leader, g - 1) != RUNNING) return;
   const auto context = context_of<Algorithm>(team, run, g);
   for (int i = share.begin; i < share.end; i += share.step)
-    make_trial<Algorithm>(team, run, g, i, context, run.x(g, i));
+    make_trial<Algorithm>(team, run, g, i, Draws(team, run, g, i), context, run.x(g, i));
 }
 
 // The second half, with the trials (null: those that `propose` left) and their values.
@@ -155,7 +177,8 @@ SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64
   if (share.leader && team.lane == 0) task.generation[r] = g;
   for (int i = share.begin; i < share.end; i += share.step) {
     const i64 row = r * task.pop_max + i;
-    judge_trial<Algorithm>(team, run, g, i, trials ? trials + row * task.dim : run.x(g, i), f[row]);
+    const real* const trial = trials ? trials + row * task.dim : run.x(g, i);
+    judge_trial<Algorithm>(team, run, g, i, trial, f[row], parents_value(run, g, i));
   }
 }
 

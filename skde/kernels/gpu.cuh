@@ -1,7 +1,7 @@
 // What the GPU's kernels share. They are compiled at run time (gpu_run.cu, gpu_step.cu, gpu_evaluate.cu) for
 //   SKDE_REAL         double or float
 //   SKDE_TEAM         Warp or Block: the lanes that serve one individual
-//   SKDE_THREADS      the most threads of a block
+//   SKDE_THREADS      threads of a block, and SKDE_RESIDENT, how many such blocks a multiprocessor must be able to hold
 //   SKDE_ALGORITHM    C++ type of algorithms.cuh, where the kernel has one
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
 //
@@ -65,13 +65,17 @@ struct GroupShare {
 
   __device__ void divide(int pop) { end = pop; }
 
-  // All blocks of the group meet. The counter only grows; the host clears it before the launch.
-  __device__ void barrier() {
+  // All blocks of the group meet: a block says that it has arrived, may do something else, and waits for the others. The
+  // counter only grows; the host clears it before the launch.
+  __device__ void arrive() {
     __syncthreads();
     if (blocks == 1) return;
     expected += blocks;
+    if (threadIdx.x == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
+  }
+  __device__ void wait() {
+    if (blocks == 1) return;
     if (threadIdx.x == 0) {
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
       unsigned seen;
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");

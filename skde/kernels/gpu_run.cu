@@ -8,7 +8,7 @@
 #include "problems/all.cuh"
 #endif
 
-extern "C" __global__ void __launch_bounds__(SKDE_THREADS)
+extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     run(const __grid_constant__ skde::Task<skde::real> task, const __grid_constant__ skde::Plan plan,
         const skde::i64 until) {
   using namespace skde;

@@ -12,25 +12,32 @@ struct SelfAdaptedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, F_low, F_high, tau_1, tau_2, F_start, CR_start);
   SKDE_ARRAYS(F, CR);
 
+  const double F_low, F_high, tau_1, tau_2;
+  const Control start;
+
+  SKDE_FN explicit SelfAdaptedControl(const double* p)
+      : F_low(p[Parameters::F_low]),
+        F_high(p[Parameters::F_high]),
+        tau_1(p[Parameters::tau_1]),
+        tau_2(p[Parameters::tau_2]),
+        start{p[Parameters::F_start], p[Parameters::CR_start]} {}
+
   // What individual i brought along from generation g - 1.
-  template <class R> SKDE_FN static Control inherited(const R& run, i64 g, int i) {
-    using P = Parameters;
-    if (g == 1) return {run.parameter[P::F_start], run.parameter[P::CR_start]};
+  template <class R> SKDE_FN Control inherited(const R& run, i64 g, int i) const {
+    if (g == 1) return start;
     return {double(run.extra(Arrays::F, g - 1)[i]), double(run.extra(Arrays::CR, g - 1)[i])};
   }
 
-  template <class R> SKDE_FN static Control trial(const R& run, i64 g, int i, const Words4&) {
-    using P = Parameters;
-    const double* const p = run.parameter;
+  template <class R> SKDE_FN Control trial(const R& run, i64 g, int i, double) const {
     const Control old = inherited(run, g, i);
     const Words4 r = run.stream(g, i, CONTROL).block(1);
-    const double F = p[P::F_low] + unit<double>(r.w[0]) * (p[P::F_high] - p[P::F_low]);
-    return {unit<double>(r.w[1]) < p[P::tau_1] ? F : old.F, unit<double>(r.w[3]) < p[P::tau_2] ? unit<double>(r.w[2]) : old.CR};
+    const double F = F_low + unit<double>(r.w[0]) * (F_high - F_low);
+    return {unit<double>(r.w[1]) < tau_1 ? F : old.F, unit<double>(r.w[3]) < tau_2 ? unit<double>(r.w[2]) : old.CR};
   }
 
-  template <class Team, class R> SKDE_FN static void keep(Team& team, const R& run, i64 g, int i, bool better) {
+  template <class Team, class R> SKDE_FN void keep(Team& team, const R& run, i64 g, int i, bool better) const {
     if (team.lane != 0) return;
-    const Control kept = better ? trial(run, g, i, Words4{}) : inherited(run, g, i);
+    const Control kept = better ? trial(run, g, i, 0) : inherited(run, g, i);
     run.extra(Arrays::F, g)[i] = typename R::real(kept.F);
     run.extra(Arrays::CR, g)[i] = typename R::real(kept.CR);
   }

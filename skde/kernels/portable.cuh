@@ -18,6 +18,9 @@
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 
+// Keeps rare code out of the way of the rest.
+#define SKDE_RARELY(condition) __builtin_expect(bool(condition), false)
+
 // The CPU core is built once per instruction set, each build in a namespace of its own, so that the linker
 // never merges code compiled for one processor into the build for another.
 #ifndef SKDE_NAMESPACE
@@ -40,6 +43,15 @@ template <class To, class From> SKDE_FN To bits_as(From from) {
 }
 
 SKDE_FN double infinity() { return bits_as<double>(u64(0x7ff) << 52); }
+
+// The position of the highest bit of n > 0.
+SKDE_FN int highest_bit(u64 n) {
+#ifdef __CUDACC__
+  return 63 - __clzll(i64(n));
+#else
+  return 63 - __builtin_clzll(n);
+#endif
+}
 
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }

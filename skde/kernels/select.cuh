@@ -29,31 +29,36 @@ template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f,
   return team.count(n, [&](int k) { return better(f, k, i); });
 }
 
-// N mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - m left and then
-// steps over those taken, in increasing order. No rejection, so the number of draws is fixed. Needs n > N.
-template <int N> struct DistinctIndices {
-  int index[N];
+// Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left
+// and then steps over those taken, in increasing order. No rejection, so the number of draws is fixed. The first `wanted`
+// hold; that needs n > wanted.
+struct DistinctIndices {
+  int index[5];
 
   SKDE_FN DistinctIndices(const Stream& stream, int n, int target, int wanted) {
-    int taken[N + 1];
+    int taken[6];
     taken[0] = target;
-    Words4 words{};
+    const Words4 words = stream.block(0);
     SKDE_UNROLL
-    for (int m = 0; m < N; ++m) {
-      index[m] = target;
-      if (m >= wanted) continue;
-      if (m % 4 == 0) words = stream.block(u32(m / 4));
-      int drawn = below(words.w[m % 4], n - 1 - m);
-      for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
-      index[m] = drawn;
-      // Keep `taken` in order. Fixed steps, so that it stays in registers.
-      for (int k = 0; k <= m; ++k) {
-        const int other = taken[k];
-        taken[k] = min_of(other, drawn);
-        drawn = max_of(other, drawn);
-      }
-      taken[m + 1] = drawn;
+    for (int m = 0; m < 4; ++m) draw(words.w[m], m, n, taken);
+    index[4] = target;
+    if (wanted > 4) draw(stream.block(1).w[0], 4, n, taken);
+  }
+
+ private:
+  SKDE_FN void draw(u32 word, int m, int n, int* taken) {
+    int drawn = below(word, n - 1 - m);
+    SKDE_UNROLL
+    for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
+    index[m] = drawn;
+    // Keep `taken` in order. Fixed steps, so that it stays in registers.
+    SKDE_UNROLL
+    for (int k = 0; k <= m; ++k) {
+      const int other = taken[k];
+      taken[k] = min_of(other, drawn);
+      drawn = max_of(other, drawn);
     }
+    taken[m + 1] = drawn;
   }
 };
 

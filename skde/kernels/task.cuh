@@ -65,27 +65,35 @@ template <class real> struct Shared {
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
 };
 
-// One run of the batch: its parameters, and its populations by generation. The first parameter of every algorithm is
-// pop_size.
+// One run of the batch: what it is made of, read once, and its populations by generation. The first parameter of every
+// algorithm is pop_size; Algorithm::Settings makes typed values of all of them.
 template <class Algorithm, class real_> struct Run {
   using real = real_;
   const Task<real>& task;
   const i64 run;
   const real *const lower, *const upper;
-  const double* const parameter;
+  const u64 seed;
+  const i64 limit;
+  const bool judged;  // by a rule that looks at the values in every generation
   const int pop, dim;
+  const typename Algorithm::Settings settings;
 
   SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run)
+      : Run(task, shared, run, task.parameters + run * Algorithm::Parameters::COUNT) {}
+
+  SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run, const double* parameters)
       : task(task),
         run(run),
         lower(shared.lower),
         upper(shared.upper),
-        parameter(task.parameters + run * Algorithm::Parameters::COUNT),
-        pop(int(parameter[0])),
-        dim(int(task.dim)) {}
+        seed(u64(task.seeds[run])),
+        limit(task.limit[run]),
+        judged(task.stagnation || task.tol >= 0 || task.target > -infinity()),
+        pop(int(parameters[0])),
+        dim(int(task.dim)),
+        settings(parameters) {}
 
-  SKDE_FN u64 seed() const { return u64(task.seeds[run]); }
-  SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed(), g, i, purpose); }
+  SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
   SKDE_FN i64 first_row(i64 g) const { return ((g & 1) * task.n_runs + run) * task.pop_max; }
   SKDE_FN real* x(i64 g, int i) const { return task.x + (first_row(g) + i) * dim; }
   SKDE_FN real* f(i64 g) const { return task.f + first_row(g); }

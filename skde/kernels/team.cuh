@@ -2,7 +2,9 @@
 // or a block on the GPU. Algorithms and problems are written against this interface and know nothing else of the machine.
 //
 //   each(n, body)     body(j) for the components of this lane
-//   any(n, body)      the same, and whether body(j) was true for one of this lane's components
+//   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's components; k
+//                               says where ComponentWords has the component's word
+//   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max, count
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   sync()            what lanes wrote before is seen by the team's other lanes after
@@ -56,11 +58,21 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int j = 0; j < n; ++j) body(j);
   }
 
-  template <class Body> SKDE_FN bool any(int n, Body body) const {
+  template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     int flag = 0;
     SKDE_SIMD_OR(flag)
-    for (int j = 0; j < n; ++j) flag |= body(j);
+    for (int j = 0; j < n; ++j) {
+      const real v = value(j, 0);
+      out[j] = v;
+      flag |= test(j, v);
+    }
     return flag != 0;
+  }
+
+  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    int i = 0;
+    for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);
+    if (i < n) rows(columns + i, z, y + i, n, n - i);
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
@@ -103,6 +115,19 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
  private:
+  // As many rows of a matrix at a time as stay in registers.
+  static constexpr int ROWS = 32;
+  SKDE_FN static void rows(const real* columns, const real* z, real* y, int n, int many) {
+    alignas(64) real sum[ROWS];
+    for (int k = 0; k < ROWS; ++k) sum[k] = real(0);
+    for (int j = 0; j < n; ++j, columns += n) {
+      const real z_j = z[j];
+      SKDE_SIMD
+      for (int k = 0; k < many; ++k) sum[k] += columns[k] * z_j;
+    }
+    for (int k = 0; k < many; ++k) y[k] = sum[k];
+  }
+
   template <class Op, int half> SKDE_FN static void fold(real* partial) {
     SKDE_SIMD
     for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
@@ -110,9 +135,9 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 };
 
 // The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
-template <class Stream> struct ComponentWords {
+template <class Team, class Stream> struct ComponentWords {
   const u32* word;
-  template <class real> SKDE_FN ComponentWords(Lane<real>& team, const Stream& stream, int n) : word(team.words) {
+  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words) {
     u32* out = team.words;
     for (int base = 0; base < n; base += 32) {
       SKDE_SIMD
@@ -125,7 +150,7 @@ template <class Stream> struct ComponentWords {
       }
     }
   }
-  SKDE_FN u32 operator()(int j) const { return word[j]; }
+  SKDE_FN u32 at(int j, int) const { return word[j]; }
 };
 
 #else
@@ -148,9 +173,48 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     for (int j = lane; j < n; j += size) body(j);
   }
 
-  template <class Body> SKDE_FN bool any(int n, Body body) const {
+  // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
+  // not move them past.
+  static constexpr int BATCH = PARTIALS / size;
+
+  template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
+    if (BATCH == 1 || n <= size) return fill_by<1>(n, out, value, test);
+    return fill_by<BATCH>(n, out, value, test);
+  }
+
+  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    for (int base = lane; base < n; base += PARTIALS) {
+      real sum[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) sum[k] = real(0);
+#pragma unroll 4
+      for (int j = 0; j < n; ++j) {
+        const real z_j = z[j];
+        const real* const column = columns + i64(j) * n + base;
+#pragma unroll
+        for (int k = 0; k < BATCH; ++k)
+          if (base + k * size < n) sum[k] += column[k * size] * z_j;
+      }
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (base + k * size < n) y[base + k * size] = sum[k];
+    }
+  }
+
+ private:
+  template <int batch, class Value, class Test>
+  SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
     bool flag = false;
-    for (int j = lane; j < n; j += size) flag |= bool(body(j));
+    for (int base = lane; base < n; base += batch * size) {
+      real v[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + k * size, n - 1), k);  // no branch between the loads
+#pragma unroll
+      for (int k = 0; k < batch; ++k) {
+        const int j = base + k * size;
+        if (j < n) out[j] = v[k], flag |= test(j, v[k]);
+      }
+    }
     return flag;
   }
 };
@@ -241,11 +305,16 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
   };
 };
 
-// On the GPU every lane computes the block of its own component when it needs it.
-template <class Stream> struct ComponentWords {
-  const Stream& stream;
-  template <class Team> SKDE_FN ComponentWords(Team&, const Stream& stream, int) : stream(stream) {}
-  SKDE_FN u32 operator()(int j) const { return stream.component(j); }
+// On the GPU every lane holds the words of its own first components, and computes further ones when it needs them.
+template <class Team, class Stream> struct ComponentWords {
+  Stream stream;
+  u32 word[Team::BATCH];
+
+  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
+#pragma unroll
+    for (int k = 0; k < Team::BATCH; ++k) word[k] = k * Team::size < n ? stream.component(k * Team::size + team.lane) : 0u;
+  }
+  SKDE_FN u32 at(int j, int k) const { return j < PARTIALS ? word[k] : stream.component(j); }
 };
 
 #endif

@@ -55,11 +55,11 @@ class Problem:
     ) -> None:
         self.name = name
         self.kernel = kernel
-        self.bounds = bounds
-        self.x_opt = x_opt
+        self.bounds = read_only(bounds)
+        self.x_opt = read_only(x_opt)
         self.f_opt = f_opt
-        self.arrays = arrays
-        self.options = options or {}
+        self.arrays = tuple(read_only(array) for array in arrays)
+        self.options = dict(options or {})
         self.dim = len(bounds)
 
     @property
@@ -96,7 +96,7 @@ class Problem:
         """
         from skde.engines import evaluate
 
-        if not hasattr(X, "get"):
+        if not hasattr(X, "__cuda_array_interface__"):
             X = np.asarray(X)
         if X.ndim not in (1, 2) or X.shape[-1] != self.dim:
             raise ValueError(f"{self!r} takes X of shape (n, {self.dim}) or ({self.dim},), got {X.shape}")
@@ -109,3 +109,10 @@ class Problem:
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"Problem({self.name!r}, dim={self.dim}{options})"
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    """Return a float64 copy in C order that nobody writes to: the function, its box and its minimum belong together."""
+    copy = np.array(array, dtype=np.float64, order="C")
+    copy.setflags(write=False)
+    return copy

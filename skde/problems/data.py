@@ -1,7 +1,7 @@
 """Data for test problems, generated the same on every machine: integers, IEEE arithmetic and exactly rounded sums only.
 
-A stream has a name. Its key is the name's FNV-1a hash, its word k the SplitMix64 finaliser of key + (k + 1) * 2^64 / phi,
-and its uniform k the 53 high bits of that word as a number in [0, 1).
+A stream has a name. Its key is the name's FNV-1a hash, its word k the SplitMix64 finaliser of
+key + (k + 1) * 2^64 / phi, and its uniform k the 53 high bits of that word as a number in [0, 1).
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def permutation(name: str, n: int) -> NDArray[np.int64]:
     return p
 
 
+def exact_sum(terms: FloatArray) -> float:
+    """Return the exactly rounded sum, which no order of addition changes."""
+    return math.fsum(terms.tolist())
+
+
 def rotation(name: str, n: int) -> FloatArray:
-    """Return an orthogonal (n, n) matrix: nearly normal numbers, rows orthonormalised in order by Gram-Schmidt done twice."""
+    """Return an orthogonal (n, n) matrix: nearly normal numbers, rows orthonormalised by Gram-Schmidt done twice."""
     u = uniforms(name, 12 * n * n).reshape(12, n, n)
     g = u[0]
     for k in range(1, 12):
@@ -65,6 +70,6 @@ def rotation(name: str, n: int) -> FloatArray:
     for v in g - 6.0:
         for _ in range(2):
             for q in rows:
-                v = v - math.fsum(v * q) * q
-        rows.append(v / math.sqrt(math.fsum(v * v)))
+                v = v - exact_sum(v * q) * q
+        rows.append(v / math.sqrt(exact_sum(v * v)))
     return np.array(rows)

@@ -1,5 +1,7 @@
-"""The 20 functions of Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three
-GPU-based metaheuristics (PPSN XII, 2012), Table 3, in corrected form; i counts from 0.
+"""The 20 functions of Nashed and others, 2012.
+
+Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three GPU-based
+metaheuristics (PPSN XII, 2012), Table 3, in corrected form; i counts from 0.
 
 f0 sphere, f1 elliptic, f2 and f3 weighted spheres, f4 Schwefel 2.22, f5 Zakharov, f6 Schwefel 1.2, f7 Schwefel 2.6,
 f8 Dixon-Price, f9 Rastrigin, f10 Schwefel 2.26, f11 Katsuura, f12 Griewank, f13 Rosenbrock, f14 Ackley, f15 expanded
@@ -19,6 +21,7 @@ from skde import _cpu
 from skde.problems import data
 from skde.problems.base import Problem
 from skde.typing import FloatArray
+from skde.validation import check_int
 
 SUITE = "nashed2012"
 # The minimiser of f10 in every variable, and what the truncated constant 418.9829 leaves there.
@@ -29,10 +32,10 @@ SCHWEFEL_X, SCHWEFEL_F = -420.9687463599820, 1.272756629372526e-5
 class Options:
     """How far the paper's own forms are followed.
 
-    as_run: the weights and the last factor that the paper's program had (f8: w_i = i, so that 0.5 is a local minimum; f19:
-    10 sin^2 in the last term too), instead of the functions' usual forms.
-    index_base: 1 reads the paper's index i as printed, counting the sums from 0 (f1: exponent (i - 1) / (n - 1); f2, f3:
-    weight i; f5: 0.5 i); 0 is the functions' usual form.
+    as_run: the weights and the last factor that the paper's program had (f8: w_i = i, so that 0.5 is a local minimum;
+    f19: 10 sin^2 in the last term too), instead of the functions' usual forms.
+    index_base: 1 reads the paper's index i as printed, counting the sums from 0 (f1: exponent (i - 1) / (n - 1);
+    f2, f3: weight i; f5: 0.5 i); 0 is the functions' usual form.
     """
 
     as_run: bool = False
@@ -43,25 +46,28 @@ Arrays = tuple[FloatArray, ...]
 
 
 def elliptic_weights(n: int, options: Options) -> FloatArray:
-    """10^(6 i / (n - 1)), rounded correctly: the same bits on every machine."""
+    """Return 10^(6 i / (n - 1)), rounded correctly: the same bits on every machine. One variable has weight 1."""
+    if n == 1:
+        return np.ones(1)
     with localcontext() as context:
         context.prec = 40
-        exponent = [Decimal(6) * (i - options.index_base) / max(n - 1, 1) for i in range(n)]
+        exponent = [Decimal(6) * (i - options.index_base) / (n - 1) for i in range(n)]
         return np.array([float(Decimal(10) ** e) for e in exponent])
 
 
 def index_weights(n: int, options: Options) -> FloatArray:
-    """i + 1, or i as printed."""
-    return np.arange(n, dtype=np.float64) + 1 - options.index_base
+    """Return i + 1, or i as printed."""
+    return np.arange(1.0 - options.index_base, n + 1 - options.index_base)
 
 
 def roots(n: int) -> FloatArray:
-    """sqrt(i + 1), rounded correctly as IEEE demands."""
-    return np.sqrt(np.arange(1.0, n + 1))
+    """Return sqrt(i + 1), rounded correctly as IEEE demands."""
+    values: FloatArray = np.sqrt(np.arange(1.0, n + 1))
+    return values
 
 
 def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
-    """A x = B with corners of the box among the solution's components."""
+    """Return the minimiser, on the box's sides in most variables, and the system A x = B that it solves."""
     o = data.shift("nashed2012:f7:o", n, -100, 100)
     index = np.arange(1, n + 1)
     o[index >= 3 * n // 4] = 100.0
@@ -75,7 +81,7 @@ def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
 
 
 def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
-    """Random trigonometric sums; the target is what they are at alpha, in the kernel's own arithmetic."""
+    """Return alpha, a, b and the target: what the trigonometric sums are at alpha, in the kernel's own arithmetic."""
     a = data.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
     b = data.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
     alpha = data.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
@@ -88,13 +94,16 @@ def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
 
 
 def dixon_price_optimum(n: int) -> FloatArray:
-    """x_i = 2^-(1 - 2^-i)."""
-    return np.array([2.0 ** -(1.0 - 2.0**-i) for i in range(n)])
+    """Return x_0 = 1, x_i = sqrt(x_{i-1} / 2), which is 2^-(1 - 2^-i)."""
+    x = np.ones(n)
+    for i in range(1, n):
+        x[i] = math.sqrt(x[i - 1] / 2)
+    return x
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One function: its box, its minimiser (in every variable), its arrays and the fewest variables it is defined for."""
+    """One function: its box, its minimiser (in every variable), its arrays, the fewest variables it is defined for."""
 
     box: float
     x_opt: float = 0.0
@@ -144,9 +153,9 @@ def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> 
     as_run, index_base
         See `Options`.
     """
-    if index_base not in (0, 1):
-        raise ValueError(f"index_base must be 0 or 1, got {index_base!r}")
-    options = Options(bool(as_run), int(index_base))
+    if not isinstance(as_run, bool | np.bool_):
+        raise TypeError(f"as_run must be True or False, got {as_run!r} ({type(as_run).__name__})")
+    options = Options(bool(as_run), check_int("index_base", index_base, 0, 1))
     key = name.rpartition("/")[2]
     entry = TABLE[key]
     x_opt, arrays = np.full(dim, entry.x_opt), entry.arrays(dim, options)

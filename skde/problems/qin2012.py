@@ -1,5 +1,7 @@
-"""The four functions of A. K. Qin, F. Raimondo, F. Forbes, Y. S. Ong: An improved CUDA-based implementation of differential
-evolution on GPU (GECCO 2012): CEC 2005's F1, F6, F7 and F9, shifted and unrotated, without bias.
+"""The four shifted functions of Qin and others, 2012.
+
+A. K. Qin, F. Raimondo, F. Forbes, Y. S. Ong: An improved CUDA-based implementation of differential evolution on GPU
+(GECCO 2012): CEC 2005's F1, F6, F7 and F9, shifted and unrotated, without bias.
 
 The paper gives no boxes; F3's is our choice, the others are CEC 2005's. F2 is Rosenbrock's of x - o + 1, so that the
 minimiser is o (as the paper prints it, it would be o + 1).

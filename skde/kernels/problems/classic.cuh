@@ -6,17 +6,6 @@ namespace SKDE_NAMESPACE {
 
 template <class real> SKDE_FN real square(real a) { return a * a; }
 
-// y = M z for the matrix stored by columns (column j is contiguous). Every lane makes the rows of its own components.
-template <class Team, class real>
-SKDE_FN void multiply(Team& team, const real* columns, const real* z, real* y, int d) {
-  team.each(d, [&](int i) { y[i] = real(0); });
-  for (int j = 0; j < d; ++j) {
-    const real z_j = z[j];
-    const real* const column = columns + i64(j) * d;
-    team.each(d, [&](int i) { y[i] += column[i] * z_j; });
-  }
-}
-
 // Base at z = x - o + offset; data: o, then what Base needs.
 template <class Base, int offset = 0> struct Shifted {
   static constexpr int scratch = 1 + Base::scratch;
@@ -39,7 +28,7 @@ template <class Base> struct Rotated {
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
     real* const y = team.scratch;
-    multiply(team, data.array[0], x, y, d);
+    team.multiply(data.array[0], x, y, d);
     team.sync();
     team.scratch += d;
     const real f = Base{}(team, y, d, data.from(1));

@@ -62,7 +62,7 @@ struct Schwefel26 {
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
     real* const y = team.scratch;
     const real* const B = data.array[1];
-    multiply(team, data.array[0], x, y, d);
+    team.multiply(data.array[0], x, y, d);
     return team.max(d, [&](int i) { return abs_of(y[i] - B[i]); });
   }
 };
@@ -156,8 +156,8 @@ struct FletcherPowell {
     const real* const A = data.array[2];
     team.each(d, [&](int j) { s[j] = sin(x[j]), c[j] = cos(x[j]); });
     team.sync();
-    multiply(team, data.array[0], s, p, d);
-    multiply(team, data.array[1], c, q, d);
+    team.multiply(data.array[0], s, p, d);
+    team.multiply(data.array[1], c, q, d);
     return team.sum(d, [&](int i) { return square(A[i] - (p[i] + q[i])); });
   }
 };
