@@ -17,7 +17,7 @@ HEADER = "header"
 
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write a checkpoint: under a temporary name first, then renamed, so that the old file stays until the new is whole.
+    """Write a checkpoint under a temporary name, then rename it: the old file stays until the new is whole.
 
     Raises
     ------
@@ -29,7 +29,8 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str,
     handle, temporary = tempfile.mkstemp(prefix=path.name + ".", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, **{HEADER: np.frombuffer(text.encode(), np.uint8)}, **arrays)
+            arrays = {HEADER: np.frombuffer(text.encode(), np.uint8), **arrays}
+            np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -28,15 +28,15 @@ TAKEN = {"team", "x", "d", "data", "real", "Team", "scratch"}
 class DeviceObjective:
     """An objective written in C++, compiled into the kernels: whole runs then stay on the GPU, or in compiled code.
 
-    The body is that of a function ``real f(team, x, d)`` which returns the value of one point. It sees `x` (d components),
-    the arrays by their names as ``const real*`` (in C order) and ``NAME_size``, and `team`, through which the components
-    are shared among lanes::
+    The body is that of a function ``real f(team, x, d)`` which returns the value of one point. It sees `x` (d
+    components), the arrays by their names as ``const real*`` (in C order) and ``NAME_size``, and `team`, through
+    which the components are shared among lanes::
 
         team.sum(d, [&](int j) { return ...; })       also team.prod and team.max
         team.each(d, [&](int j) { ... })              writes to team.scratch; then team.sync() before others read it
 
-    `real` is double or float, as the optimiser's dtype; sin, cos, exp, sqrt, floor and abs_of give the same bits on the CPU
-    and the GPU.
+    `real` is double or float, as the optimiser's dtype; sin, cos, exp, sqrt, floor and abs_of give the same bits on
+    the CPU and the GPU.
 
     Parameters
     ----------
@@ -98,7 +98,9 @@ class DeviceObjective:
             f"(void){name}, (void){name}_size;\n"
             for k, name in enumerate(self.names)
         )
-        key = hashlib.sha256(f"{declarations}\0{self.body}\0{self.scratch}\0{sources_digest()}".encode()).hexdigest()[:24]
+        key = hashlib.sha256(f"{declarations}\0{self.body}\0{self.scratch}\0{sources_digest()}".encode()).hexdigest()[
+            :24
+        ]
         folder = cache_folder() / "objectives" / key
         folder.mkdir(parents=True, exist_ok=True)
         write_new(folder / "skde_user_arrays.inc", declarations)

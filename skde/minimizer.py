@@ -16,6 +16,7 @@ from skde import checkpoint
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.callbacks import Callback, Progress, ProgressBar
 from skde.engines import Engine, Spec, choose_engine
+from skde.engines.batch import algorithm_entry
 from skde.objective import Objective, resolve
 from skde.problems import get_problem
 from skde.result import History, RunResult, optimize_result
@@ -25,7 +26,7 @@ from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_choice, check_int, check_start
 
 DTYPES = ("float32", "float64")
-EXECUTIONS = ("auto", "run", "step")
+EXECUTIONS = ("auto", "run", "step", "graph")
 
 
 class Minimizer(BaseEstimator):
@@ -34,15 +35,15 @@ class Minimizer(BaseEstimator):
     Parameters
     ----------
     algorithm : str, Algorithm or list of Algorithm, default "jde"
-        A registry name or a parameter object, reached as ``algorithm__F`` by set_params; or one object a run, all of one
-        class, for runs with parameters of their own (population sizes too).
+        A registry name or a parameter object, reached as ``algorithm__F`` by set_params; or one object a run, all of
+        one class, for runs with parameters of their own (population sizes too).
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
         The box, for ask and tell, and for fit where the call does not give it. Problems bring their own.
     max_iter : int or None, default None
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
-        Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor max_time is
-        given, 10000 times dim.
+        Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor
+        max_time is given, 10000 times dim.
     max_time : float or None, default None
         Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population.
     target : float or None, default None
@@ -55,8 +56,10 @@ class Minimizer(BaseEstimator):
         Independent runs in one batch; run 0 is the run that n_runs=1 makes.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU.
-    execution : {"auto", "run", "step"}, default "auto"
-        Whole generations inside the engine ("run", compiled objectives only), or generation by generation ("step").
+    execution : {"auto", "run", "step", "graph"}, default "auto"
+        "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
+        Python functions. "graph": a generation with a CuPy function is recorded as a CUDA graph and replayed, which
+        spares the host's work; the function must do the same operations every time and read nothing back to the host.
     dtype : {"float64", "float32"}, default "float64"
         Of positions and values.
     vectorized : bool, default True
@@ -65,13 +68,13 @@ class Minimizer(BaseEstimator):
         Threads of the CPU engine (None: OpenMP's number), and joblib workers of a callable with vectorized=False
         (None: 1, or as joblib.parallel_config says).
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function, about
-        every 40 ms of a compiled one. One that returns True, or raises StopIteration, ends the fit.
+        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function,
+        about every 40 ms of a compiled one. One that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
         1: what "auto" chose, and a progress bar.
     random_state : int, RandomState, Generator or None, default None
-        An int makes the result repeatable to the last bit: on any machine, with any number of threads, on the CPU and on
-        the GPU, alone or in a batch, in one piece or resumed.
+        An int makes the result repeatable to the last bit: on any machine, with any number of threads, on the CPU and
+        on the GPU, alone or in a batch, in one piece or resumed.
     warm_start : bool, default False
         A second fit goes on from the population of the first, with fresh limits.
 
@@ -95,8 +98,8 @@ class Minimizer(BaseEstimator):
     Notes
     -----
     The result is reproducible across machines because nothing is left to them: draws are a function of their address
-    (Philox4x32-10), floating-point operations are neither contracted nor reordered, and sine, cosine and exponential are
-    the kernels' own. A Python objective brings its own rounding.
+    (Philox4x32-10), floating-point operations are neither contracted nor reordered, and sine, cosine and exponential
+    are the kernels' own. A Python objective brings its own rounding.
 
     Examples
     --------
@@ -158,8 +161,8 @@ class Minimizer(BaseEstimator):
         Parameters
         ----------
         objective : str, Problem, DeviceObjective or callable
-            A problem's name; a problem; C++ compiled into the kernels; or f(X) on arrays of shape (n, dim) of the device's
-            library (with vectorized=False, f(x) of one point).
+            A problem's name; a problem; C++ compiled into the kernels; or f(X) on arrays of shape (n, dim) of the
+            device's library (with vectorized=False, f(x) of one point).
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
@@ -190,7 +193,7 @@ class Minimizer(BaseEstimator):
             self._continue_warm(found)
         else:
             self._runner = self._start(engine, found.box, x0)
-        self._objective = found
+        self._objective: Objective | None = found
         self._drive(found)
         return self
 
@@ -207,32 +210,39 @@ class Minimizer(BaseEstimator):
         self : Minimizer
         """
         runner = self._fitted()
-        if objective is not None:
-            self._objective = resolve(
-                objective, runner.batch.dim, self._box, vectorized=self.vectorized, n_jobs=self.n_jobs
-            )
-        elif getattr(self, "_objective", None) is None:
-            source = getattr(self, "_source", {})
-            if "problem" not in source:
-                what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
-                raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
-            problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-            self._objective = resolve(problem, None, self._box)
+        if objective is None:
+            found = getattr(self, "_objective", None) or self._saved_objective()
+        else:
+            dim = runner.batch.dim
+            found = resolve(objective, dim, self._box, vectorized=self.vectorized, n_jobs=self.n_jobs)
+        self._objective = found
         runner.set_limits(self._limits(runner.batch.pops, runner.batch.dim))
-        self._drive(self._objective)
+        self._drive(found)
         return self
+
+    def _saved_objective(self) -> Objective:
+        """Find the objective of a loaded fit again, where its name is enough for that."""
+        source = getattr(self, "_source", {})
+        if "problem" not in source:
+            what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
+            raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
+        problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
+        return resolve(problem, None, self._box)
 
     def _drive(self, objective: Objective) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         execution = check_choice("execution", self.execution, EXECUTIONS)
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
-        persistent = objective.compiled is not None and execution != "step"
+        if execution == "auto":
+            execution = "run" if objective.compiled is not None else "step"
+        if execution == "graph" and objective.compiled is not None:
+            raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
         runner = self._runner
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         bar = ProgressBar(budget(runner.batch.spec.limits, runner.batch.pops), self.max_time) if self.verbose else None
         try:
-            runner.fit(objective, persistent, rules["max_time"], self._look(bar))
+            runner.fit(objective, execution, rules["max_time"], self._look(bar))
         finally:
             if bar is not None:
                 bar(Progress(runner, self), last=True)
@@ -293,8 +303,6 @@ class Minimizer(BaseEstimator):
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
         pops = np.array([int(parameters["pop_size"]) for parameters in given])
-        from skde.engines.batch import algorithm_entry
-
         names = algorithm_entry(algorithms[0].kernel)[2]
         self._box = box
         spec = Spec(
@@ -374,7 +382,9 @@ class Minimizer(BaseEstimator):
         points = xp.ascontiguousarray(X, dtype=batch.spec.dtype).reshape(runner.asked.shape)
         if points.data != runner.asked.data or xp is np:
             self._check_inside(points, runner)
-        values = Objective(self._box, function=lambda _: xp.asarray(f).reshape(-1)).values(points.reshape(-1, batch.dim), xp)
+        values = Objective(self._box, function=lambda _: xp.asarray(f).reshape(-1)).values(
+            points.reshape(-1, batch.dim), xp
+        )
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
         runner.accept(points, xp.ascontiguousarray(values))
@@ -392,8 +402,8 @@ class Minimizer(BaseEstimator):
         if not hasattr(self, "_runner"):
             if self.bounds is None:
                 raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
             self._objective = None
+            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
         if self._runner.asked is None and not getattr(self, "_proposed", False):
             self._runner.propose()
             self._proposed = True
@@ -439,11 +449,12 @@ class Minimizer(BaseEstimator):
             if name not in ("algorithm", "bounds", "callbacks", "random_state")
         }
         algorithms = self.algorithm if isinstance(self.algorithm, list | tuple) else [self.algorithm]
+        objective = getattr(self, "_objective", None)
         header = {
             "parameters": parameters,
             "algorithms": [describe(get_algorithm(algorithm)) for algorithm in algorithms],
             "one_algorithm": not isinstance(self.algorithm, list | tuple),
-            "source": self._objective.source if getattr(self, "_objective", None) else getattr(self, "_source", {}),
+            "source": objective.source if objective is not None else getattr(self, "_source", {}),
             "seconds": runner.clock.seconds,
             "ending": int(runner.ending),
             "dtype": spec.dtype.name,
@@ -496,7 +507,7 @@ class Minimizer(BaseEstimator):
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self._source = header["source"]
-        self._objective: Objective | None = None
+        self._objective = None
         compiled = "problem" in self._source or "device_objective" in self._source
         engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
         runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
@@ -730,8 +741,6 @@ def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Calla
         callback = options.pop("callback", None)
         if callback is not None:
             options["callbacks"] = [lambda progress: callback(progress.x)]
-        return minimize(
-            fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options}
-        )
+        return minimize(fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options})
 
     return method

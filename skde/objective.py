@@ -122,7 +122,9 @@ def resolve(
     box = check_bounds(bounds, dim)
     if isinstance(objective, DeviceObjective):
         return Objective(box, compiled=objective, source={"device_objective": objective.name})
-    source = {"callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"}
+    source = {
+        "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
+    }
     function = objective if vectorized else RowByRow(objective, n_jobs)
     return Objective(box, function=function, source=source)
 
@@ -130,7 +132,8 @@ def resolve(
 class RowByRow:
     """A function of one point as a function of many, in parallel through joblib.
 
-    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in messages.
+    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in
+    messages.
     """
 
     def __init__(self, function: Callable[[FloatArray], Any], n_jobs: int | None) -> None:

@@ -38,7 +38,9 @@ class ConvergenceDisplay:
         self.f_opt = f_opt
 
     @classmethod
-    def from_estimator(cls, estimator: Minimizer, *, f_opt: float = 0.0, ax: Any = None, **style: Any) -> ConvergenceDisplay:
+    def from_estimator(
+        cls, estimator: Minimizer, *, f_opt: float = 0.0, ax: Any = None, **style: Any
+    ) -> ConvergenceDisplay:
         """Draw a fitted Minimizer's runs.
 
         Parameters

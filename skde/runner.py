@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines import Batch, Engine, Spec
+from skde.engines import Batch, Engine, RecordingEngine, Spec
 from skde.engines.batch import sampled_generations
 from skde.objective import Objective
 from skde.result import History, RunResult
@@ -112,15 +112,16 @@ class Runner:
 
     # -- fit -----------------------------------------------------------------------------------------------------------
 
-    def fit(self, objective: Objective, persistent: bool, max_time: float | None, look: Look | None) -> None:
+    def fit(self, objective: Objective, execution: str, max_time: float | None, look: Look | None) -> None:
         """Run until every run has ended.
 
         Parameters
         ----------
         objective : Objective
             What is minimised.
-        persistent : bool
-            Whole generations inside the engine (compiled objectives), or one after the other with the host's evaluation.
+        execution : {"run", "step", "graph"}
+            Whole generations inside the engine (compiled objectives), one after the other with the host's evaluation,
+            or one recorded on the GPU and replayed.
         max_time : float or None
             Seconds of running time.
         look : callable or None
@@ -128,10 +129,8 @@ class Runner:
         """
         self.clock.start()
         try:
-            if persistent:
-                self._run_chunks(objective, max_time, look)
-            else:
-                self._run_steps(objective, max_time, look)
+            drivers = {"run": self._run_chunks, "step": self._run_steps, "graph": self._run_graph}
+            drivers[execution](objective, max_time, look)
         except KeyboardInterrupt:
             self.ending = Status.INTERRUPTED
         finally:
@@ -190,10 +189,34 @@ class Runner:
                 self.clock.mark(self.generation)
             self._check_start()
 
+    def _run_graph(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
+        batch = self.batch
+        if not isinstance(self.engine, RecordingEngine):
+            raise ValueError("execution='graph' needs a GPU: device='cuda'")
+        if (batch.pops != batch.pop_max).any():
+            raise ValueError("execution='graph' needs the same pop_size in all runs")
+        last = int(batch.spec.limits.max())
+        self.propose()
+        if self.generation < 0:  # the initial population is checked on the way
+            self.accept(None, self._evaluate(objective))
+            self._check_start()
+            self.propose()
+        recording = self.engine.record(batch, self.generation, lambda X: objective.values(X, batch.xp))
+        generations = 1
+        while not self.done and not self._ends(max_time, look):
+            before = self.clock.seconds
+            until = min(self.generation + generations, last)
+            recording.replay(until - self.generation)
+            generations = self._next_chunk(until - self.generation, self.clock.seconds - before, max_time)
+            self.generation = until
+            self.clock.mark(until)
+            self.propose()
+            self.engine.synchronize()
+
     def _evaluate(self, objective: Objective) -> Array:
         """Return the values of the proposed trials, of shape (R, P); of those runs only that still run."""
         batch, xp = self.batch, self.batch.xp
-        X = batch.trials(self.generation + 1).reshape(-1, batch.dim)
+        X = batch.rows[(self.generation + 1) & 1]
         rows = self.rows
         if objective.compiled is not None:
             return self.engine.evaluate(objective.compiled, X)
@@ -214,7 +237,9 @@ class Runner:
 
     def _check_start(self) -> None:
         """After the initial population: at least one number among the values."""
-        if self.generation == 0 and all(np.isnan(self.batch.population(run)[1]).all() for run in range(self.batch.n_runs)):
+        if self.generation == 0 and all(
+            np.isnan(self.batch.population(run)[1]).all() for run in range(self.batch.n_runs)
+        ):
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -270,4 +295,3 @@ class Runner:
 def budget(limits: Any, pops: Any) -> int | None:
     """Return the evaluations of all runs together, or None where nothing limits them."""
     return None if limits.max() >= UNLIMITED else int(((limits + 1) * pops).sum())
-

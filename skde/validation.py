@@ -17,9 +17,10 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
-    if value < low or (high is not None and value > high):
+    number = int(value)
+    if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
-    return int(value)
+    return number
 
 
 def check_real(
@@ -47,7 +48,9 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """Return value when it is one of the choices; else suggest the nearest."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{nearest(value, choices)}")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{nearest(value, choices)}"
+        )
     return value
 
 
@@ -93,7 +96,7 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
 
 
 def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
-    """Return the rows that initial populations begin with, of shape (n, dim); x0 is None, one point, or n <= pop points."""
+    """Return the rows that initial populations begin with, (n, dim); x0 is None, one point, or n <= pop points."""
     dim = len(box)
     if x0 is None:
         return np.zeros((0, dim))

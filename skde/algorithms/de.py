@@ -108,8 +108,8 @@ class DE(DifferentialEvolution):
     ====================  ==========================================================================
 
     then crossed with the target: `bin` takes :math:`v_j` with probability CR and at one random component always; `exp`
-    takes a run of consecutive components, cyclic, from a random one on, that goes on with probability CR; then repaired at
-    the bounds. The trial replaces the target when it is not worse. The update is synchronous.
+    takes a run of consecutive components, cyclic, from a random one on, that goes on with probability CR; then
+    repaired at the bounds. The trial replaces the target when it is not worse. The update is synchronous.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ class DE(DifferentialEvolution):
     Notes
     -----
     Source: R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997). Differences: ties are accepted
-    (f(u) <= f(x)), so plateaus are crossed; the pbest share rounds down and is at least 1; the best individual may also be
-    drawn as r1, r2, ...
+    (f(u) <= f(x)), so plateaus are crossed; the pbest share rounds down and is at least 1; the best individual may
+    also be drawn as r1, r2, ...
 
     Examples
     --------

@@ -41,8 +41,8 @@ class JDE(DifferentialEvolution):
     Notes
     -----
     Source: J. Brest, S. Greiner, B. Boskovic, M. Mernik, V. Zumer, Self-adapting control parameters in differential
-    evolution, IEEE Trans. Evolutionary Computation 10 (2006), equations 7 and 8, with the values of section V. Differences:
-    any strategy may be used; ties are accepted.
+    evolution, IEEE Trans. Evolutionary Computation 10 (2006), equations 7 and 8, with the values of section V.
+    Differences: any strategy may be used; ties are accepted.
 
     Examples
     --------
@@ -79,6 +79,8 @@ class JDE(DifferentialEvolution):
     def kernel_parameters(self) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
-        shares = {name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")}
+        shares = {
+            name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")
+        }
         F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
         return {**super().kernel_parameters(), "F_low": F_low, "F_high": F_high, "F_start": F_start, **shares}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +14,17 @@ from skde.engines.batch import Batch, Compiled, Spec
 from skde.engines.cpu import CpuEngine
 from skde.typing import Array
 
-__all__ = ["Batch", "Compiled", "CpuEngine", "Engine", "Spec", "choose_engine", "evaluate", "find_gpus"]
+__all__ = [
+    "Batch",
+    "Compiled",
+    "CpuEngine",
+    "Engine",
+    "RecordingEngine",
+    "Spec",
+    "choose_engine",
+    "evaluate",
+    "find_gpus",
+]
 
 
 class Engine(Protocol):
@@ -51,6 +62,14 @@ class Engine(Protocol):
 
     def synchronize(self) -> None:
         """Wait for what was started."""
+
+
+@runtime_checkable
+class RecordingEngine(Protocol):
+    """An engine that can record a generation, the objective included, and replay it."""
+
+    def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
+        """Record one generation; see CudaEngine.record."""
 
 
 def find_gpus() -> tuple[int, str]:

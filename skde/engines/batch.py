@@ -103,6 +103,7 @@ class Batch:
         self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
         for name in ("lower", "upper", "start"):
             self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
+        self.rows = tuple(self.array["x"][half].reshape(-1, D) for half in (0, 1))  # views: trials by row
         self.task = np.zeros(1, TASK)
         self.program: Any = None  # what the engine made of the objective
         self.step: Any = None  # how the engine launches the halves of a generation
@@ -202,7 +203,7 @@ def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str]]:
 
 
 def split(names: str) -> list[str]:
-    """'a, b' -> ['a', 'b']."""
+    """Return the names in 'a, b'."""
     return [name.strip() for name in names.split(",") if name.strip()]
 
 

@@ -69,13 +69,15 @@ class CpuEngine:
         task = np.zeros(1, TASK)
         fill_data(task, arrays)
         single = x.dtype == np.float32
+        n, dim = x.shape
         _cpu.evaluate(
             single,
             objective.cpu_address(single),
             objective.scratch,
             address(task) + DATA_OFFSET,
             address(x),
-            *x.shape,
+            n,
+            dim,
             address(f),
             self.threads,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 # The Plan of gpu.cuh.
 PLAN = np.dtype([("blocks", "i8"), ("staged", "i8"), ("roomy", "i8"), ("scratch", "i8")])
 STEP_TEAMS = 4  # warps in a block of the step kernels
+NULL = np.int64(0)
 
 
 class CudaEngine:
@@ -97,14 +100,70 @@ class CudaEngine:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.xp.cuda.Device(self.device):
             if batch.spec.ranked and g > 0:
-                batch.step("rank", batch.task[0], np.int64(g))
-            batch.step("propose", batch.task[0], np.int64(g))
+                batch.step("rank", batch.task[0], np.int64(g), NULL)
+            batch.step("propose", batch.task[0], np.int64(g), NULL, NULL)
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         with self.xp.cuda.Device(self.device):
-            where = np.int64(0) if trials is None else trials
-            batch.step("accept", batch.task[0], np.int64(g), where, f)
+            batch.step("accept", batch.task[0], np.int64(g), NULL, NULL if trials is None else trials, f)
+
+    def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
+        """Record one generation, the objective included, as a CUDA graph.
+
+        Parameters
+        ----------
+        batch : Batch
+            Whose trials of generation g + 1 have been made.
+        g : int
+            The generation that is done.
+        values : callable
+            X of shape (R * P, D) -> f of shape (R * P,), on CuPy arrays; called three times, to warm up and to record.
+
+        Returns
+        -------
+        recording : Recording
+
+        Raises
+        ------
+        RuntimeError
+            When the objective does what a graph cannot hold, such as reading an array back to the host.
+        """
+        cupy = self.xp
+        with self.xp.cuda.Device(self.device):
+            cupy.cuda.get_current_stream().synchronize()
+            stream = cupy.cuda.Stream(non_blocking=True)
+            # The graph writes to the memory that the objective's temporaries had: nobody else may get it.
+            pool = cupy.cuda.MemoryPool()
+            with stream, cupy.cuda.using_allocator(pool.malloc):
+                clock = cupy.full(1, g, np.int64)
+                trials = batch.trials(g + 1).copy()
+                rows = trials.reshape(-1, batch.dim)
+                for _ in range(2):
+                    values(rows)
+                for name in ("propose", "accept", "tick", *(("rank",) if batch.spec.ranked else ())):
+                    batch.step.function(name)
+                stream.synchronize()
+                graph = self._capture(stream, batch, clock, trials, lambda: values(rows))
+
+        return Recording(graph, stream, (pool, clock, trials))
+
+    def _capture(self, stream: Any, batch: Batch, clock: Array, trials: Array, values: Callable[[], Array]) -> Any:
+        task, one = batch.task[0], np.int64(1)
+        stream.begin_capture()
+        try:
+            if batch.spec.ranked:
+                batch.step("rank", task, one, clock)
+            batch.step("propose", task, one, clock, trials)
+            batch.step("accept", task, one, clock, trials, values())
+            batch.step.function("tick")((1,), (1,), (clock,))
+        except Exception as error:
+            with suppress(self.xp.cuda.runtime.CUDARuntimeError):
+                stream.end_capture()
+            raise RuntimeError(
+                f"execution='graph': the objective cannot be recorded as a CUDA graph ({error}); use execution='step'"
+            ) from error
+        return stream.end_capture()
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
@@ -149,6 +208,27 @@ class CudaEngine:
         return compile_module(self.device, source, options)
 
 
+class Recording:
+    """One generation as a CUDA graph, on a stream of its own.
+
+    Parameters
+    ----------
+    graph, stream
+        CuPy's.
+    memory : tuple
+        What the graph works on, kept alive.
+    """
+
+    def __init__(self, graph: Any, stream: Any, memory: tuple[Any, ...]) -> None:
+        self.graph, self.stream, self.memory = graph, stream, memory
+
+    def replay(self, generations: int) -> None:
+        """Run generations and wait for their end."""
+        for _ in range(generations):
+            self.graph.launch(self.stream)
+        self.stream.synchronize()
+
+
 class Launcher:
     """Launches the kernels of one module as a plan says."""
 
@@ -157,15 +237,20 @@ class Launcher:
         self.record = np.array([(plan.blocks, plan.staged, plan.roomy, scratch)], PLAN)
         self.functions: dict[str, Any] = {}
 
-    def __call__(self, name: str, task: Any, *arguments: Any) -> None:
+    def function(self, name: str) -> Any:
+        """Return one kernel, loaded."""
         function = self.functions.get(name)
         if function is None:
             function = self.functions[name] = self.module.get_function(name)
             if self.plan.shared_bytes:
                 function.max_dynamic_shared_size_bytes = self.plan.shared_bytes
+        return function
+
+    def __call__(self, name: str, task: Any, *arguments: Any) -> None:
+        """Launch one kernel."""
         plan = self.plan
         arguments = (task, self.record[0], *arguments)
-        function((plan.grid,), (plan.threads,), arguments, shared_mem=plan.shared_bytes)
+        self.function(name)((plan.grid,), (plan.threads,), arguments, shared_mem=plan.shared_bytes)
 
 
 @lru_cache(maxsize=256)

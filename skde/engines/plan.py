@@ -1,4 +1,4 @@
-"""How the persistent GPU driver spreads a batch over the machine; plain arithmetic, so that it is tested without one."""
+"""How the persistent GPU driver spreads a batch over the machine; plain arithmetic, tested without one."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Plan:
 def team_size(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
-    A block of 128 lanes an individual is quickest while the machine has blocks to spare; a warp an individual, several to
-    a block, wins when dimensions are few or individuals many, for they then share what is staged.
+    A block of 128 lanes an individual is quickest while the machine has blocks to spare; a warp an individual,
+    several to a block, wins when dimensions are few or individuals many, for they then share what is staged.
     """
     individuals = work.pop * work.n_runs
     if work.dim > WARP and individuals <= 4 * device.multiprocessors:

@@ -75,9 +75,9 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Algorithm)                                                                \
-  table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names,         \
-                                skde::Algorithm::Arrays::names);
+#define SKDE_CASE(name, Algorithm) \
+  table[#name] =                   \
+      nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;
@@ -123,11 +123,14 @@ NB_MODULE(_cpu, m) {
   m.def("algorithms", &algorithms);
   m.def("problems", &problems);
   m.def("history_slot", &skde::history_slot, "generation"_a);
-  m.def("philox", [](std::tuple<unsigned, unsigned, unsigned, unsigned> c, std::tuple<unsigned, unsigned> k) {
-    const auto [c0, c1, c2, c3] = c;
-    const auto words = skde::philox4x32(c0, c1, c2, c3, std::get<0>(k), std::get<1>(k));
-    return std::tuple(words.w[0], words.w[1], words.w[2], words.w[3]);
-  }, "counter"_a, "key"_a);
+  m.def(
+      "philox",
+      [](std::tuple<unsigned, unsigned, unsigned, unsigned> c, std::tuple<unsigned, unsigned> k) {
+        const auto [c0, c1, c2, c3] = c;
+        const auto words = skde::philox4x32(c0, c1, c2, c3, std::get<0>(k), std::get<1>(k));
+        return std::tuple(words.w[0], words.w[1], words.w[2], words.w[3]);
+      },
+      "counter"_a, "key"_a);
 
   m.def("sin", [](Input x) { return map(x, [](double v) { return skde::sin(v); }); }, "x"_a);
   m.def("cos", [](Input x) { return map(x, [](double v) { return skde::cos(v); }); }, "x"_a);
@@ -142,24 +145,37 @@ NB_MODULE(_cpu, m) {
   m.def("select_isa", &select_isa, "isa"_a = "");
   m.def("max_threads", [] { return omp_get_max_threads(); });
 
-  m.def("problem_address", [](int problem, bool single) {
-    return reinterpret_cast<Address>(chosen->problem(problem, single));
-  }, "problem"_a, "single"_a);
-  m.def("run", [](int algorithm, bool single, Address task, i64 until, int threads, Address evaluate, int scratch) {
-    nb::gil_scoped_release release;
-    chosen->run(algorithm, single, at<void>(task), until, threads, function_at(evaluate), scratch);
-  }, "algorithm"_a, "single"_a, "task"_a, "until"_a, "threads"_a, "evaluate"_a, "scratch"_a);
-  m.def("propose", [](int algorithm, bool single, Address task, i64 g, int threads) {
-    nb::gil_scoped_release release;
-    chosen->propose(algorithm, single, at<void>(task), g, threads);
-  }, "algorithm"_a, "single"_a, "task"_a, "generation"_a, "threads"_a);
-  m.def("accept", [](int algorithm, bool single, Address task, i64 g, Address trials, Address f, int threads) {
-    nb::gil_scoped_release release;
-    chosen->accept(algorithm, single, at<void>(task), g, at<void>(trials), at<void>(f), threads);
-  }, "algorithm"_a, "single"_a, "task"_a, "generation"_a, "trials"_a, "f"_a, "threads"_a);
-  m.def("evaluate", [](bool single, Address evaluate, int scratch, Address data, Address x, i64 n, i64 d, Address f,
-                       int threads) {
-    nb::gil_scoped_release release;
-    chosen->evaluate(single, function_at(evaluate), scratch, at<void>(data), at<void>(x), n, d, at<void>(f), threads);
-  }, "single"_a, "evaluate"_a, "scratch"_a, "data"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
+  m.def(
+      "problem_address",
+      [](int problem, bool single) { return reinterpret_cast<Address>(chosen->problem(problem, single)); }, "problem"_a,
+      "single"_a);
+  m.def(
+      "run",
+      [](int algorithm, bool single, Address task, i64 until, int threads, Address evaluate, int scratch) {
+        nb::gil_scoped_release release;
+        chosen->run(algorithm, single, at<void>(task), until, threads, function_at(evaluate), scratch);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "until"_a, "threads"_a, "evaluate"_a, "scratch"_a);
+  m.def(
+      "propose",
+      [](int algorithm, bool single, Address task, i64 g, int threads) {
+        nb::gil_scoped_release release;
+        chosen->propose(algorithm, single, at<void>(task), g, threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "threads"_a);
+  m.def(
+      "accept",
+      [](int algorithm, bool single, Address task, i64 g, Address trials, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->accept(algorithm, single, at<void>(task), g, at<void>(trials), at<void>(f), threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "trials"_a, "f"_a, "threads"_a);
+  m.def(
+      "evaluate",
+      [](bool single, Address evaluate, int scratch, Address data, Address x, i64 n, i64 d, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->evaluate(single, function_at(evaluate), scratch, at<void>(data), at<void>(x), n, d, at<void>(f),
+                         threads);
+      },
+      "single"_a, "evaluate"_a, "scratch"_a, "data"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
 }

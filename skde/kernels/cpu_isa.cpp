@@ -95,7 +95,7 @@ template <class Algorithm, class real> struct Drivers {
         SKDE_NAMESPACE::rank<Algorithm>(team, task, run, share, g);
         share.wait();
       }
-      SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g);
+      SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g, static_cast<real*>(nullptr));
     });
   }
   static void accept(const void* task_, i64 g, const void* trials, const void* f, int threads) {
@@ -110,10 +110,10 @@ template <class Algorithm, class real> struct Drivers {
 // call(Drivers<...>{}) for an algorithm's number and a precision.
 template <class Call> void with_drivers(int algorithm, bool single, Call call) {
   int number = 0;
-#define SKDE_CASE(name, Algorithm)                                                   \
-  if (algorithm == number++) {                                                       \
-    if (single) return call(Drivers<Algorithm, float>{});                            \
-    return call(Drivers<Algorithm, double>{});                                       \
+#define SKDE_CASE(name, Algorithm)                        \
+  if (algorithm == number++) {                            \
+    if (single) return call(Drivers<Algorithm, float>{}); \
+    return call(Drivers<Algorithm, double>{});            \
   }
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
@@ -136,9 +136,8 @@ void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const v
 
 AnyEvaluate problem_address(int problem, bool single) {
   static const AnyEvaluate addresses[][2] = {
-#define SKDE_CASE(name, Problem)                                   \
-  {reinterpret_cast<AnyEvaluate>(&evaluate<Problem, double>),      \
-   reinterpret_cast<AnyEvaluate>(&evaluate<Problem, float>)},
+#define SKDE_CASE(name, Problem) \
+  {reinterpret_cast<AnyEvaluate>(&evaluate<Problem, double>), reinterpret_cast<AnyEvaluate>(&evaluate<Problem, float>)},
       SKDE_PROBLEMS(SKDE_CASE)
 #undef SKDE_CASE
   };

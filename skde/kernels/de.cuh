@@ -12,8 +12,16 @@
 namespace SKDE_NAMESPACE {
 
 // The registry's strategy names map to these numbers by position.
-enum class Mutation : int { RAND_1, RAND_2, BEST_1, BEST_2, CURRENT_TO_BEST_1, CURRENT_TO_RAND_1, RAND_TO_BEST_1,
-                            CURRENT_TO_PBEST_1 };
+enum class Mutation : int {
+  RAND_1,
+  RAND_2,
+  BEST_1,
+  BEST_2,
+  CURRENT_TO_BEST_1,
+  CURRENT_TO_RAND_1,
+  RAND_TO_BEST_1,
+  CURRENT_TO_PBEST_1
+};
 enum class Crossover : int { BIN, EXP, NONE };
 
 // Where all runs of a launch have the same strategy, the compiler may be told it (-DSKDE_MUTATION=...), and drops the rest.
@@ -32,7 +40,9 @@ SKDE_FN int indices_of(Mutation m) {
   switch (m) {
     case Mutation::RAND_2: return 5;
     case Mutation::BEST_2: return 4;
-    case Mutation::RAND_1: case Mutation::CURRENT_TO_RAND_1: case Mutation::RAND_TO_BEST_1: return 3;
+    case Mutation::RAND_1:
+    case Mutation::CURRENT_TO_RAND_1:
+    case Mutation::RAND_TO_BEST_1: return 3;
     default: return 2;
   }
 }
@@ -117,9 +127,8 @@ template <class ControlRule> struct Differential {
         // word / 2 < CR 2^31, in integers; the comparison is exact and takes CR = 0 and CR = 1 at their word.
         const int threshold = int(control.CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : control.CR * 0x1p31 + 0.5);
         const bool all = control.CR >= 1;
-        cross(team, run, g, i, terms, x, out, [&](int j, int k) {
-          return all | (int(draws.words.at(j, k) >> 1) < threshold) | (j == one);
-        });
+        cross(team, run, g, i, terms, x, out,
+              [&](int j, int k) { return all | (int(draws.words.at(j, k) >> 1) < threshold) | (j == one); });
         break;
       }
       case Crossover::EXP: {

@@ -30,7 +30,8 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
 }
 
 // Whether a rule that looks at the values ends the run with generation g.
-template <class Team, class R> SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled, i64 slot) {
+template <class Team, class R>
+SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled, i64 slot) {
   using real = typename R::real;
   const auto& task = run.task;
   const bool aimed = task.target > -infinity();
@@ -154,18 +155,20 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   }
 }
 
-// The first half of generation g, after the end of generation g - 1 has been judged: trials of the running runs are left at
-// their place in the new population.
+// The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
+// in `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = typename Algorithm::template Draws<Team>;
   const Run<Algorithm, real> run(task, Shared<real>(task), r);
   share.divide(run.pop);
   if (task.status[r] != RUNNING) return;
   if (g > 0 && conclude(team, run, share.leader, g - 1) != RUNNING) return;
   const auto context = context_of<Algorithm>(team, run, g);
-  for (int i = share.begin; i < share.end; i += share.step)
-    make_trial<Algorithm>(team, run, g, i, Draws(team, run, g, i), context, run.x(g, i));
+  for (int i = share.begin; i < share.end; i += share.step) {
+    real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
+    make_trial<Algorithm>(team, run, g, i, Draws(team, run, g, i), context, trial);
+  }
 }
 
 // The second half, with the trials (null: those that `propose` left) and their values.

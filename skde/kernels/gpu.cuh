@@ -16,10 +16,10 @@ using Team = SKDE_TEAM<real>;
 
 // How a launch uses the machine; chosen by the host.
 struct Plan {
-  i64 blocks;        // of a group
-  i64 staged;        // bit 0: the bounds are copied into shared memory, bit k + 1: data array k
-  i64 roomy;         // a team's trial and scratch are in shared memory, else in the new population and task.workspace
-  i64 scratch;       // vectors of length dim that the objective asks for
+  i64 blocks;   // of a group
+  i64 staged;   // bit 0: the bounds are copied into shared memory, bit k + 1: data array k
+  i64 roomy;    // a team's trial and scratch are in shared memory, else in the new population and task.workspace
+  i64 scratch;  // vectors of length dim that the objective asks for
 };
 
 // Where this block and this team stand, and the team's memory. Shared memory holds, in this order: the staged arrays; the
@@ -27,7 +27,7 @@ struct Plan {
 struct Place {
   int teams, number;  // of the block; this one
   i64 group, groups, block, scratch;
-  real* memory;       // behind the staged arrays
+  real* memory;  // behind the staged arrays
 
   __device__ Place(const Plan& plan, real* memory)
       : teams(int(blockDim.x) / Team::size),
@@ -41,9 +41,7 @@ struct Place {
   static constexpr int partials = Team::size == PARTIALS ? 2 * PARTIALS * int(sizeof(double) / sizeof(real)) : 0;
 
   __device__ Team team() const { return Team(memory + number * partials); }
-  __device__ real* room(int dim) const {
-    return memory + teams * partials + number * (1 + scratch) * dim;
-  }
+  __device__ real* room(int dim) const { return memory + teams * partials + number * (1 + scratch) * dim; }
   __device__ real* workspace(real* all, int dim) const {
     return all + (i64(blockIdx.x) * teams + number) * scratch * dim;
   }

@@ -1,34 +1,50 @@
 // The step driver: the two halves of one generation (and, before it, the ranking that some strategies need) as launches of
 // their own, for objectives that the host evaluates.
+//
+// The generation is `g`, or with a clock `*clock + g`: a recorded graph is replayed with the same arguments, so there the
+// device counts.
 #include "algorithms.cuh"
 #include "drive.cuh"
 #include "gpu.cuh"
 
-extern "C" __global__ void propose(const __grid_constant__ skde::Task<skde::real> task,
-                                   const __grid_constant__ skde::Plan plan, const skde::i64 g) {
-  using namespace skde;
+namespace skde {
+
+SKDE_FN i64 generation(const i64* clock, i64 g) { return clock ? *clock + g : g; }
+
+// body(team, share, run) for the runs of this block's group.
+template <class Body> __device__ void for_each_run(const Task<real>& task, const Plan& plan, Body body) {
   const Place place(plan, reinterpret_cast<real*>(shared_memory));
   Team team = place.team();
   GroupShare share(place, plan, task.arrivals);
-  for (i64 r = place.group; r < task.n_runs; r += place.groups) propose<SKDE_ALGORITHM>(team, task, r, share, g);
+  for (i64 r = place.group; r < task.n_runs; r += place.groups) body(team, share, r);
+}
+
+}  // namespace skde
+
+extern "C" __global__ void propose(const __grid_constant__ skde::Task<skde::real> task,
+                                   const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
+                                   skde::real* trials) {
+  using namespace skde;
+  for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
+    propose<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g), trials);
+  });
 }
 
 extern "C" __global__ void accept(const __grid_constant__ skde::Task<skde::real> task,
-                                  const __grid_constant__ skde::Plan plan, const skde::i64 g,
+                                  const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
                                   const skde::real* trials, const skde::real* f) {
   using namespace skde;
-  const Place place(plan, reinterpret_cast<real*>(shared_memory));
-  Team team = place.team();
-  GroupShare share(place, plan, task.arrivals);
-  for (i64 r = place.group; r < task.n_runs; r += place.groups)
-    accept<SKDE_ALGORITHM>(team, task, r, share, g, trials, f);
+  for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
+    accept<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g), trials, f);
+  });
 }
 
 extern "C" __global__ void rank(const __grid_constant__ skde::Task<skde::real> task,
-                                const __grid_constant__ skde::Plan plan, const skde::i64 g) {
+                                const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock) {
   using namespace skde;
-  const Place place(plan, reinterpret_cast<real*>(shared_memory));
-  Team team = place.team();
-  GroupShare share(place, plan, task.arrivals);
-  for (i64 r = place.group; r < task.n_runs; r += place.groups) rank<SKDE_ALGORITHM>(team, task, r, share, g);
+  for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
+    rank<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g));
+  });
 }
+
+extern "C" __global__ void tick(skde::i64* clock) { *clock += 1; }

@@ -60,9 +60,7 @@ SKDE_FN float exp_tail(float r) {
 }
 
 // The nearest integer, halves to even, for |x| < 2^51 (2^22 for float).
-template <class real> SKDE_FN real nearest(real x) {
-  return (x + Constants<real>::magic) - Constants<real>::magic;
-}
+template <class real> SKDE_FN real nearest(real x) { return (x + Constants<real>::magic) - Constants<real>::magic; }
 
 namespace detail {
 // sin(x + shift pi) for shift 0 or 1/2: x = (n - shift) pi + r, and the sign is (-1)^n.

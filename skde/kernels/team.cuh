@@ -202,8 +202,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
  private:
-  template <int batch, class Value, class Test>
-  SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
+  template <int batch, class Value, class Test> SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
     bool flag = false;
     for (int base = lane; base < n; base += batch * size) {
       real v[batch];
@@ -312,7 +311,8 @@ template <class Team, class Stream> struct ComponentWords {
 
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
 #pragma unroll
-    for (int k = 0; k < Team::BATCH; ++k) word[k] = k * Team::size < n ? stream.component(k * Team::size + team.lane) : 0u;
+    for (int k = 0; k < Team::BATCH; ++k)
+      word[k] = k * Team::size < n ? stream.component(k * Team::size + team.lane) : 0u;
   }
   SKDE_FN u32 at(int j, int k) const { return j < PARTIALS ? word[k] : stream.component(j); }
 };

@@ -85,7 +85,8 @@ def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
     a = data.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
     b = data.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
     alpha = data.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
-    sines, cosines = _cpu.sin(alpha), _cpu.cos(alpha)
+    angles = np.asarray(alpha, np.float64)
+    sines, cosines = _cpu.sin(angles), _cpu.cos(angles)
     from_sines, from_cosines = np.zeros(n), np.zeros(n)
     for j in range(n):
         from_sines += a[:, j] * sines[j]

@@ -4,9 +4,9 @@
 #include "nashed2012.cuh"
 #include "qin2012.cuh"
 
-#define SKDE_PROBLEMS(P)                  \
-  P(rotated_rastrigin, RotatedRastrigin)  \
-  SKDE_NASHED2012(P)                      \
+#define SKDE_PROBLEMS(P)                 \
+  P(rotated_rastrigin, RotatedRastrigin) \
+  SKDE_NASHED2012(P)                     \
   SKDE_QIN2012(P)
 
 namespace SKDE_NAMESPACE {

@@ -40,8 +40,7 @@ template <class Base> struct Rotated {
 // sum x_j^2
 struct Sphere {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return team.sum(d, [&](int j) { return x[j] * x[j]; });
   }
 };
@@ -49,22 +48,17 @@ struct Sphere {
 // sum x_j^2 - 10 cos(2 pi x_j) + 10
 struct Rastrigin {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
-    return team.sum(d, [&](int j) {
-      return x[j] * x[j] - real(10) * cos(real(2) * Constants<real>::pi * x[j]) + real(10);
-    });
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+    return team.sum(
+        d, [&](int j) { return x[j] * x[j] - real(10) * cos(real(2) * Constants<real>::pi * x[j]) + real(10); });
   }
 };
 
 // sum 100 (x_{j+1} - x_j^2)^2 + (1 - x_j)^2
 struct Rosenbrock {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
-    return team.sum(d - 1, [&](int j) {
-      return real(100) * square(x[j + 1] - x[j] * x[j]) + square(real(1) - x[j]);
-    });
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+    return team.sum(d - 1, [&](int j) { return real(100) * square(x[j + 1] - x[j] * x[j]) + square(real(1) - x[j]); });
   }
 };
 

@@ -18,8 +18,7 @@ struct WeightedSphere {
 // f4: sum |x_j| + prod |x_j|
 struct Schwefel222 {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     const real sum = team.sum(d, [&](int j) { return abs_of(x[j]); });
     return sum + team.prod(d, [&](int j) { return abs_of(x[j]); });
   }
@@ -40,8 +39,7 @@ struct Zakharov {
 // f6: sum_j (x_0 + ... + x_j)^2. The prefix sums double their reach in every step.
 struct Schwefel12 {
   static constexpr int scratch = 2;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     const real* prefix = x;
     real *next = team.scratch, *other = team.scratch + d;
     for (int reach = 1; reach < d; reach *= 2) {
@@ -73,17 +71,15 @@ struct DixonPrice {
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
     const real* const w = data.array[0];
-    return square(x[0] - real(1)) + team.sum(d - 1, [&](int j) {
-      return w[j + 1] * square(real(2) * (x[j + 1] * x[j + 1]) - x[j]);
-    });
+    return square(x[0] - real(1)) +
+           team.sum(d - 1, [&](int j) { return w[j + 1] * square(real(2) * (x[j + 1] * x[j + 1]) - x[j]); });
   }
 };
 
 // f10: 418.9829 d + sum x_j sin sqrt |x_j|
 struct Schwefel226 {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return real(418.9829) * real(d) + team.sum(d, [&](int j) { return x[j] * sin(sqrt(abs_of(x[j]))); });
   }
 };
@@ -91,8 +87,7 @@ struct Schwefel226 {
 // f11: prod_j (1 + (j + 1) sum_{k=1}^{32} |2^k x_j - round(2^k x_j)| 2^-k) - 1
 struct Katsuura {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return team.prod(d, [&](int j) {
       real sum = 0, power = 1, weight = 1;
       for (int k = 1; k <= 32; ++k) {
@@ -110,8 +105,7 @@ struct Katsuura {
 // f14: -20 exp(-0.2 sqrt(mean x_j^2)) - exp(mean cos(2 pi x_j)) + 20 + e
 struct Ackley {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     using C = Constants<real>;
     const real squares = team.sum(d, [&](int j) { return x[j] * x[j]; }) / real(d);
     const real cosines = team.sum(d, [&](int j) { return cos(real(2) * C::pi * x[j]); }) / real(d);
@@ -125,8 +119,7 @@ SKDE_FN int next_on_circle(int j, int d) { return j + 1 == d ? 0 : j + 1; }
 // f15: sum_j G(R(x_j, x_{j+1})), cyclic; R(a, b) = 100 (a^2 - b)^2 + (a - 1)^2, G(t) = t^2 / 4000 - cos t + 1
 struct GriewankRosenbrock {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return team.sum(d, [&](int j) {
       const real a = x[j], b = x[next_on_circle(j, d)];
       const real t = real(100) * square(a * a - b) + square(a - real(1));
@@ -138,8 +131,7 @@ struct GriewankRosenbrock {
 // f16: sum_j 0.5 + (sin^2 sqrt(s) - 0.5) / (1 + 0.001 s)^2, s = x_j^2 + x_{j+1}^2, cyclic
 struct ScafferF6 {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     return team.sum(d, [&](int j) {
       const real s = square(x[j]) + square(x[next_on_circle(j, d)]);
       return real(0.5) + (square(sin(sqrt(s))) - real(0.5)) / square(real(1) + real(0.001) * s);
@@ -165,8 +157,7 @@ struct FletcherPowell {
 // f18: 1 - cos(2 pi r) + 0.1 r, r = |x|
 struct Salomon {
   static constexpr int scratch = 0;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
+  template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
     const real r = sqrt(team.sum(d, [&](int j) { return x[j] * x[j]; }));
     return real(1) - cos(real(2) * Constants<real>::pi * r) + real(0.1) * r;
   }
@@ -180,9 +171,8 @@ struct Levy {
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
     constexpr real pi = Constants<real>::pi;
     const auto y = [&](int j) { return real(1) + (x[j] - real(1)) / real(4); };
-    const real middle = team.sum(d - 1, [&](int j) {
-      return square(y(j) - real(1)) * (real(1) + real(10) * square(sin(pi * y(j) + real(1))));
-    });
+    const real middle = team.sum(
+        d - 1, [&](int j) { return square(y(j) - real(1)) * (real(1) + real(10) * square(sin(pi * y(j) + real(1)))); });
     const real c = data.array[0][0], last = y(d - 1);
     return square(sin(pi * y(0))) + middle + square(last - real(1)) * (real(1) + c * square(sin(real(2) * pi * last)));
   }
@@ -190,24 +180,24 @@ struct Levy {
 
 }  // namespace SKDE_NAMESPACE
 
-#define SKDE_NASHED2012(P)                     \
-  P(nashed2012_f0, Sphere)                     \
-  P(nashed2012_f1, WeightedSphere)             \
-  P(nashed2012_f2, WeightedSphere)             \
-  P(nashed2012_f3, WeightedSphere)             \
-  P(nashed2012_f4, Schwefel222)                \
-  P(nashed2012_f5, Zakharov)                   \
-  P(nashed2012_f6, Schwefel12)                 \
-  P(nashed2012_f7, Schwefel26)                 \
-  P(nashed2012_f8, DixonPrice)                 \
-  P(nashed2012_f9, Rastrigin)                  \
-  P(nashed2012_f10, Schwefel226)               \
-  P(nashed2012_f11, Katsuura)                  \
-  P(nashed2012_f12, Griewank)                  \
-  P(nashed2012_f13, Rosenbrock)                \
-  P(nashed2012_f14, Ackley)                    \
-  P(nashed2012_f15, GriewankRosenbrock)        \
-  P(nashed2012_f16, ScafferF6)                 \
-  P(nashed2012_f17, FletcherPowell)            \
-  P(nashed2012_f18, Salomon)                   \
+#define SKDE_NASHED2012(P)              \
+  P(nashed2012_f0, Sphere)              \
+  P(nashed2012_f1, WeightedSphere)      \
+  P(nashed2012_f2, WeightedSphere)      \
+  P(nashed2012_f3, WeightedSphere)      \
+  P(nashed2012_f4, Schwefel222)         \
+  P(nashed2012_f5, Zakharov)            \
+  P(nashed2012_f6, Schwefel12)          \
+  P(nashed2012_f7, Schwefel26)          \
+  P(nashed2012_f8, DixonPrice)          \
+  P(nashed2012_f9, Rastrigin)           \
+  P(nashed2012_f10, Schwefel226)        \
+  P(nashed2012_f11, Katsuura)           \
+  P(nashed2012_f12, Griewank)           \
+  P(nashed2012_f13, Rosenbrock)         \
+  P(nashed2012_f14, Ackley)             \
+  P(nashed2012_f15, GriewankRosenbrock) \
+  P(nashed2012_f16, ScafferF6)          \
+  P(nashed2012_f17, FletcherPowell)     \
+  P(nashed2012_f18, Salomon)            \
   P(nashed2012_f19, Levy)
