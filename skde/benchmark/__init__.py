@@ -1,0 +1,76 @@
+"""Measurements, and what a record says of the machine that they were taken on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+__all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "versions"]
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "optuna", "joblib")
+OPTIONAL_LIBRARIES = ("cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x", "pygmo", "minionpy")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of skde, Python and the libraries that matter; optional ones only where installed."""
+    from skde import __version__
+
+    found = {"skde": __version__, "python": platform.python_version()}
+    for name in (*LIBRARIES, *OPTIONAL_LIBRARIES):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            if name in LIBRARIES:
+                found[name] = "not found"
+    return found
+
+
+def cpu_model() -> str:
+    """Return the processor's name as the system gives it."""
+    try:
+        match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return match[1].strip() if match else platform.processor() or platform.machine()
+
+
+def gpu_descriptions() -> tuple[list[dict[str, str]], str]:
+    """Return device and name of every GPU, and where there is none, why."""
+    from skde.engines import find_gpus
+
+    count, reason = find_gpus()
+    if not count:
+        return [], reason
+    from skde.engines.cuda import CudaEngine
+
+    engines = [CudaEngine(number) for number in range(count)]
+    return [{"device": engine.name, "name": engine.description} for engine in engines], ""
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor, its instruction sets as skde sees them, and the threads that it would use."""
+    from skde import _cpu
+
+    return {
+        "system": platform.platform(),
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "threads": _cpu.max_threads(),
+        "isa": _cpu.isa(),
+        "isas": _cpu.isas(),
+    }
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that skde is imported from; None where it is no checkout."""
+    here = Path(__file__).resolve().parent
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None

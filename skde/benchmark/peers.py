@@ -1,0 +1,159 @@
+"""The same differential evolution in other libraries; each is optional and recorded as absent where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from skde.problems import Problem
+from skde.typing import FloatArray
+
+F, CR = 0.5, 0.9
+
+# Does a number of generations after the initial population and returns the evaluations that it made.
+Run = Callable[[int], int]
+Function = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library next to which skde is measured.
+
+    Attributes
+    ----------
+    name : str
+        The package.
+    note : str
+        What runs there: the algorithm's options, and in what language the objective is.
+    make : callable
+        (problem, pop_size) -> what runs one optimisation.
+    """
+
+    name: str
+    note: str
+    make: Callable[[Problem, int], Run]
+
+    @property
+    def present(self) -> bool:
+        """Whether it is installed."""
+        return find_spec(self.name) is not None
+
+
+def sphere(X: FloatArray) -> FloatArray:
+    """Return the sum of squares of every row."""
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def rastrigin(X: FloatArray) -> FloatArray:
+    """Return Rastrigin's function of every row."""
+    return np.asarray((X * X - 10.0 * np.cos(2.0 * np.pi * X) + 10.0).sum(axis=1))
+
+
+# By the names of Problem.kernel.
+FUNCTIONS: dict[str, Function] = {"sphere": sphere, "rastrigin": rastrigin}
+
+
+def function_of(problem: Problem) -> Function:
+    """Return the problem as a NumPy function of a population.
+
+    Raises
+    ------
+    ValueError
+        Where nobody wrote it down.
+    """
+    if problem.kernel not in FUNCTIONS:
+        raise ValueError(f"peers know {', '.join(FUNCTIONS)} only, got {problem!r}")
+    return FUNCTIONS[problem.kernel]
+
+
+def make_scipy(problem: Problem, pop_size: int) -> Run:
+    """Return SciPy's differential_evolution, synchronous and vectorised."""
+    from scipy.optimize import differential_evolution
+
+    function = function_of(problem)
+    # An array says the population's size directly; popsize would be a factor of dim.
+    rng = np.random.default_rng(0)
+    start = rng.uniform(problem.bounds[:, 0], problem.bounds[:, 1], (pop_size, problem.dim))
+
+    def run(generations: int) -> int:
+        result = differential_evolution(
+            lambda X: function(X.T),
+            problem.bounds,
+            strategy="rand1bin",
+            maxiter=generations,
+            init=start,
+            mutation=F,
+            recombination=CR,
+            updating="deferred",
+            vectorized=True,
+            polish=False,
+            tol=0,
+            atol=0,
+            rng=0,
+        )
+        # nfev counts calls where a call takes many points.
+        return (int(result.nit) + 1) * pop_size
+
+    return run
+
+
+def make_pygmo(problem: Problem, pop_size: int) -> Run:
+    """Return pygmo's de on pygmo's own compiled function."""
+    import pygmo
+
+    # pygmo has no plain sphere; function 1 of its CEC 2013 suite is one, shifted.
+    own = pygmo.rastrigin(dim=problem.dim) if problem.kernel == "rastrigin" else pygmo.cec2013(1, problem.dim)
+
+    def run(generations: int) -> int:
+        population = pygmo.population(pygmo.problem(own), pop_size, seed=0)
+        de = pygmo.de(gen=generations, F=F, CR=CR, variant=7, ftol=0, xtol=0, seed=0)
+        return int(pygmo.algorithm(de).evolve(population).problem.get_fevals())
+
+    return run
+
+
+def make_minionpy(problem: Problem, pop_size: int) -> Run:
+    """Return minionpy's DE on the vectorised NumPy function."""
+    import minionpy
+
+    function = function_of(problem)
+    bounds = [(float(low), float(high)) for low, high in problem.bounds]
+    counted = 0
+
+    def values(X: list[list[float]]) -> list[float]:
+        nonlocal counted
+        counted += len(X)
+        result: list[float] = function(np.asarray(X)).tolist()
+        return result
+
+    def run(generations: int) -> int:
+        nonlocal counted
+        counted = 0
+        options = {
+            "population_size": pop_size,
+            "mutation_strategy": "rand1bin",
+            "mutation_rate": F,
+            "crossover_rate": CR,
+            "x_tol": -1.0,
+            "f_tol": -1.0,
+        }
+        maxevals = (generations + 1) * pop_size
+        minionpy.Differential_Evolution(values, bounds, maxevals=maxevals, seed=0, options=options).optimize()
+        return counted
+
+    return run
+
+
+PEERS = (
+    Peer("scipy", "differential_evolution, rand1bin, deferred, vectorized, NumPy objective", make_scipy),
+    Peer("pygmo", "de variant 7 (rand/1/bin), its own C++ objective: rastrigin; for sphere cec2013 f1", make_pygmo),
+    Peer("minionpy", "Differential_Evolution, rand1bin, vectorised NumPy objective", make_minionpy),
+)
+
+
+def peer_notes() -> dict[str, str]:
+    """Return, for every peer, what is measured, or that it is absent."""
+    return {peer.name: peer.note if peer.present else "absent" for peer in PEERS}
