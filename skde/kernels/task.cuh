@@ -20,13 +20,13 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
 //             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), order (R, P), generation (R), limit (R),
 //             status (R), record (2, R) the best so far, since (2, R) when it was found, history (R, history_slots),
 //             workspace (GPU: scratch of the teams), arrivals (GPU: R counters of the barrier)
-#define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                                      \
-  INTEGER(n_runs)                                                                                                     \
-  INTEGER(pop_max)                                                                                                    \
-  INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) INTEGER(history_slots) INTEGER(ranked) NUMBER(target) NUMBER(tol) \
-      WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)          \
-          WORDS(order) WORDS(generation) WORDS(limit) WORDS(status) REALS(record) WORDS(since) REALS(history)         \
-              REALS(workspace) WORDS(arrivals)
+// clang-format off
+#define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
+  INTEGER(n_runs) INTEGER(pop_max) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) INTEGER(history_slots)  \
+  INTEGER(ranked) NUMBER(target) NUMBER(tol) WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper)      \
+  REALS(start) REALS(x) REALS(f) REALS(extra) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)      \
+  REALS(record) WORDS(since) REALS(history) REALS(workspace) WORDS(arrivals)
+// clang-format on
 
 template <class real> struct Task {
 #define SKDE_INTEGER(name) i64 name;
