@@ -253,7 +253,7 @@ class Minimizer(BaseEstimator):
         callbacks = self.callbacks
         if callbacks is None:
             callbacks = []
-        elif callable(callbacks):
+        elif not isinstance(callbacks, Sequence):
             callbacks = [callbacks]
         for callback in callbacks:
             if not callable(callback):

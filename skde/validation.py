@@ -90,7 +90,9 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
             raise ValueError(f"bounds[{j}] must be finite, got ({low}, {high})")
         if not low < high:
             raise ValueError(f"bounds[{j}] must have low < high, got ({low}, {high})")
-        if not np.isfinite(high - low):
+        with np.errstate(over="ignore"):
+            width = high - low
+        if not np.isfinite(width):
             raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
     return box
 

@@ -1,0 +1,437 @@
+"""How fast skde is: evaluations per second on the CPU, microseconds per generation on a GPU, and what comes on top."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
+from skde.benchmark import commit, machine, versions
+from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
+from skde.engines import Batch, Engine, Spec, choose_engine
+from skde.engines.batch import algorithm_entry
+from skde.minimizer import run_seeds
+from skde.validation import check_int, check_real
+
+Say = Callable[[str], None]
+Figures = dict[str, list[float]]
+
+REPEATS = 5
+# No more generations a run than this, or a population would have converged: a sphere's values then leave the normal
+# numbers, which no user waits for.
+MOST_GENERATIONS = 2000
+LEAST_GENERATIONS = 5
+WARM_GENERATIONS = 100
+PYTHON_SETTING = (30, 100)  # dimension and population of the figures with a Python objective
+# (problem, dim, pop_size)
+CPU_SETTINGS = (("sphere", 30, 100), ("rastrigin", 30, 100), ("sphere", 100, 250), ("rastrigin", 100, 250))
+SHARED_FROM_DIM = 100  # the settings at which threads share one population
+# (problem, dim, pop_size, runs)
+GPU_SETTINGS = (
+    ("sphere", 30, 48, 1),
+    ("rastrigin", 30, 48, 1),
+    ("sphere", 100, 250, 1),
+    ("rastrigin", 100, 250, 1),
+    ("rotated_rastrigin", 100, 250, 1),
+    ("rastrigin", 100, 250, 30),
+    ("rotated_rastrigin", 100, 250, 30),
+)
+
+IMPORT = "import time, numpy, sklearn; t = time.perf_counter(); import skde; print(time.perf_counter() - t)"
+# What a first fit costs by itself: CuPy is there and the GPU's context is made.
+FIRST_FIT = """
+import json, sys, time
+device = sys.argv[1]
+begin = time.perf_counter()
+import cupy
+from skde import Minimizer
+with cupy.cuda.Device(int(device.partition(":")[2] or 0)):
+    cupy.cuda.get_current_stream().synchronize()
+    cupy.empty(1).fill(0)
+times = {"import and context": time.perf_counter() - begin}
+for name in ("first fit", "second fit"):
+    begin = time.perf_counter()
+    Minimizer("jde", max_iter=100, device=device, random_state=0).fit("rastrigin", dim=30)
+    times[name] = time.perf_counter() - begin
+print(json.dumps(times))
+"""
+
+
+def measure(
+    device: str = "cpu", *, threads: int = 2, seconds: float = 0.2, command: str = "", say: Say = lambda text: None
+) -> dict[str, Any]:
+    """Measure the table of one device.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "cuda:N"}, default "cpu"
+        Where.
+    threads : int, default 2
+        Of the CPU's second measurement at the large settings, >= 1; all else runs on one thread.
+    seconds : float, default 0.2
+        Of one repeat of one figure on the CPU, > 0.
+    command : str, default ""
+        What to note down as the command.
+    say : callable
+        Told what is measured next.
+
+    Returns
+    -------
+    record : dict
+        Ready for JSON: where and with what it was taken, the settings, and every figure with all its repeats.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        For a device that is unknown or not there.
+    """
+    check_int("threads", threads, 1)
+    check_real("seconds", seconds, 0, low_open=True)
+    if device == "auto":
+        raise ValueError("device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'")
+    engine, _ = choose_engine(device)
+    on_cpu = engine.xp is np
+    settings: dict[str, Any] = {
+        "strategy": "rand/1/bin",
+        "F": F,
+        "CR": CR,
+        "dtype": "float64",
+        "repeats": REPEATS,
+        "seconds": seconds,
+        "most_generations": MOST_GENERATIONS,
+    }
+    if on_cpu:
+        settings |= {"threads": threads, "peers": peer_notes()}
+        figures = cpu_figures(threads, seconds, say)
+    else:
+        figures = gpu_figures(engine, say)
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "device": engine.name,
+        "driver": None if on_cpu else driver(engine),
+        "machine": machine(),
+        "versions": versions(),
+        "commit": commit(),
+        "command": command,
+        "settings": settings,
+        "figures": figures,
+    }
+
+
+# -- on the CPU --------------------------------------------------------------------------------------------------------
+
+
+def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
+    """Return every figure of the CPU's table."""
+    rows = []
+    for name, dim, pop_size in CPU_SETTINGS:
+        say(f"{name} D={dim} NP={pop_size}")
+        problem = get_problem(name, dim=dim)
+        contenders = cpu_contenders(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1)
+        rates = interleaved_rates(contenders, seconds, REPEATS)
+        rows.append(
+            {
+                "problem": name,
+                "dim": dim,
+                "pop_size": pop_size,
+                "evals_per_second": {name: figure(rates[name]) for name in rates},
+                "ratios": cpu_ratios(rates),
+            }
+        )
+    say("Python objective")
+    python = python_objective("cpu", MOST_GENERATIONS, REPEATS)
+    say("import")
+    return {"settings": rows, "python_objective": python, "import_seconds": figure(import_seconds(3))}
+
+
+def cpu_contenders(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
+    """Return what is measured side by side: skde's variants and the peers that are installed."""
+    de, jde = DE(F=F, CR=CR, pop_size=pop_size), JDE(pop_size=pop_size)
+    contenders = {"de": skde_run(de, problem), "jde": skde_run(jde, problem)}
+    if threads > 1:
+        contenders[f"de, {threads} threads"] = skde_run(de, problem, threads)
+    contenders["de, NumPy objective"] = skde_run(de, problem, compiled=False)
+    return contenders | {peer.name: peer.make(problem, pop_size) for peer in PEERS if peer.present}
+
+
+def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled: bool = True) -> Run:
+    """Return skde's own contender: whole fits, with all that a user pays for."""
+    objective = problem if compiled else function_of(problem)
+    pop_size = int(algorithm.kernel_parameters()["pop_size"])
+
+    def run(generations: int) -> int:
+        minimizer = Minimizer(algorithm, max_iter=generations, device="cpu", n_jobs=threads, random_state=0)
+        minimizer.fit(objective, bounds=problem.bounds)
+        return (generations + 1) * pop_size
+
+    return run
+
+
+def interleaved_rates(contenders: dict[str, Run], seconds: float, repeats: int) -> Figures:
+    """Return every contender's evaluations per second, one a repeat.
+
+    Repeats go round the contenders, so that what slows the machine for a while slows all of them.
+    """
+    generations = {name: suitable_generations(run, seconds) for name, run in contenders.items()}
+    rates: Figures = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name, run in contenders.items():
+            begin, evaluations, took = time.perf_counter(), 0, 0.0
+            while took < seconds:
+                evaluations += run(generations[name])
+                took = time.perf_counter() - begin
+            rates[name].append(evaluations / took)
+    return rates
+
+
+def suitable_generations(run: Run, seconds: float) -> int:
+    """Return how many generations a run may have so that it fits into a repeat; warms the contender up on the way."""
+    run(LEAST_GENERATIONS)
+    generations = 4 * LEAST_GENERATIONS
+    while True:
+        begin = time.perf_counter()
+        run(generations)
+        took = time.perf_counter() - begin
+        if took >= seconds / 4 or generations == MOST_GENERATIONS:
+            return int(np.clip(generations * seconds / took, LEAST_GENERATIONS, MOST_GENERATIONS))
+        generations = min(4 * generations, MOST_GENERATIONS)
+
+
+def cpu_ratios(rates: Figures) -> dict[str, float]:
+    """Return the ratios that matter, each the median over the rounds."""
+    names = [peer.name for peer in PEERS if peer.name in rates]
+    ratios = {f"de / {name}": ratio(rates["de"], rates[name]) for name in names}
+    ratios |= {f"de, NumPy objective / {name}": ratio(rates["de, NumPy objective"], rates[name]) for name in names}
+    ratios["jde / de"] = ratio(rates["jde"], rates["de"])
+    ratios |= {f"{name} / de": ratio(rates[name], rates["de"]) for name in rates if name.endswith("threads")}
+    return ratios
+
+
+def import_seconds(repeats: int) -> list[float]:
+    """Return how long ``import skde`` takes in fresh processes that have NumPy and scikit-learn already."""
+    return [float(output_of([sys.executable, "-c", IMPORT])) for _ in range(repeats)]
+
+
+# -- on a GPU ----------------------------------------------------------------------------------------------------------
+
+
+def gpu_figures(engine: Engine, say: Say) -> dict[str, Any]:
+    """Return every figure of a GPU's table."""
+    rows = []
+    for name, dim, pop_size, n_runs in GPU_SETTINGS:
+        say(f"{name} D={dim} NP={pop_size} runs={n_runs}")
+        problem = get_problem(name, dim=dim)
+        algorithms = {"de": DE(F=F, CR=CR, pop_size=pop_size), "jde": JDE(pop_size=pop_size)}
+        times: Figures = {label: [] for label in algorithms}
+        for _ in range(REPEATS + 1):
+            for label, algorithm in algorithms.items():
+                times[label].append(gpu_generation_us(engine, algorithm, problem, n_runs))
+        times = {label: values[1:] for label, values in times.items()}  # the first round compiled and warmed up
+        rows.append(
+            {
+                "problem": name,
+                "dim": dim,
+                "pop_size": pop_size,
+                "n_runs": n_runs,
+                "us_per_generation": {label: figure(values) for label, values in times.items()},
+                "ratios": {"jde / de": ratio(times["jde"], times["de"])},
+            }
+        )
+    say("CuPy objective")
+    python = python_objective(engine.name, MOST_GENERATIONS, REPEATS)
+    say("first fit")
+    return {"settings": rows, "python_objective": python, "first_fit_seconds": first_fit(engine.name, 3)}
+
+
+def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int) -> float:
+    """Return the microseconds of a generation inside one launch, between two events on the GPU's own clock.
+
+    A fresh batch a measurement: populations then are as far as users' are, not long since converged.
+    """
+    cuda = engine.xp.cuda
+    last = WARM_GENERATIONS + MOST_GENERATIONS
+    batch = new_batch(engine, algorithm, problem, n_runs, last)
+    with batch.array["x"].device:
+        engine.run(batch, WARM_GENERATIONS)
+        engine.synchronize()
+        begin, end = cuda.Event(), cuda.Event()
+        begin.record()
+        engine.run(batch, last)
+        end.record()
+        end.synchronize()
+        if int(batch.host("generation").min()) != last:
+            raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
+        return float(cuda.get_elapsed_time(begin, end)) * 1e3 / MOST_GENERATIONS
+
+
+def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int) -> Batch:
+    """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it."""
+    given = algorithm.kernel_parameters()
+    row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
+    spec = Spec(
+        algorithm=algorithm.kernel,
+        parameters=np.array([row] * n_runs),
+        seeds=run_seeds(0, n_runs),
+        lower=problem.bounds[:, 0],
+        upper=problem.bounds[:, 1],
+        limits=np.full(n_runs, last),
+        start=np.zeros((0, problem.dim)),
+        constants=algorithm.constants,
+        ranked=algorithm.ranked,
+    )
+    batch = engine.batch(spec)
+    engine.load(batch, problem)
+    return batch
+
+
+def first_fit(device: str, repeats: int) -> dict[str, Any]:
+    """Return what first fits cost in fresh processes: with an empty kernel cache, and with the one just filled."""
+    times: dict[str, Figures] = {"cold": {}, "disk cache": {}}
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            environment = os.environ | {"CUPY_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}
+            for state in times:
+                found = json.loads(output_of([sys.executable, "-c", FIRST_FIT, device], environment))
+                for name, value in found.items():
+                    times[state].setdefault(name, []).append(value)
+    return {state: {name: figure(values) for name, values in by_name.items()} for state, by_name in times.items()}
+
+
+def driver(engine: Engine) -> dict[str, Any]:
+    """Return the GPU's name and the versions of what drives it."""
+    cuda = engine.xp.cuda
+    return {
+        "gpu": getattr(engine, "description", engine.name),
+        "driver": int(cuda.runtime.driverGetVersion()),
+        "runtime": int(cuda.runtime.runtimeGetVersion()),
+        "nvrtc": ".".join(map(str, cuda.nvrtc.getVersion())),
+    }
+
+
+# -- on both -----------------------------------------------------------------------------------------------------------
+
+
+def python_objective(device: str, generations: int, repeats: int) -> dict[str, Any]:
+    """Return the microseconds of a generation that a vectorised Python objective pays on top of its own evaluation.
+
+    Parameters
+    ----------
+    device : str
+        Where; on a GPU the objective is CuPy's, and all is waited for at the end, not in every generation.
+    generations : int
+        Of one measurement.
+    repeats : int
+        Measurements; the objective alone, fit, and ask with tell take turns.
+    """
+    engine, _ = choose_engine(device, 1)
+    dim, pop_size = PYTHON_SETTING
+    options: dict[str, Any] = {"max_iter": generations, "device": device, "n_jobs": 1, "random_state": 0}
+    bounds = [(-5.0, 5.0)] * dim
+    algorithm = DE(F=F, CR=CR, pop_size=pop_size)
+
+    def objective(X: Any) -> Any:
+        return (X * X).sum(axis=1)
+
+    def alone() -> Iterator[None]:
+        X = engine.xp.full((pop_size, dim), 0.5)
+        yield
+        for _ in range(generations):
+            objective(X)
+
+    def fit() -> Iterator[None]:
+        minimizer = Minimizer(algorithm, **options)
+        yield
+        minimizer.fit(objective, bounds=bounds)
+
+    def ask_tell() -> Iterator[None]:
+        minimizer = Minimizer(algorithm, bounds=bounds, **options)
+        yield
+        for _ in range(generations):
+            X = minimizer.ask()
+            minimizer.tell(X, objective(X))
+
+    times: Figures = {"objective": [], "fit": [], "ask/tell": []}
+    for _ in range(repeats + 1):
+        for label, work in zip(times, (alone, fit, ask_tell), strict=True):
+            steps = work()
+            next(steps)
+            engine.synchronize()
+            begin = time.perf_counter()
+            next(steps, None)
+            engine.synchronize()
+            times[label].append((time.perf_counter() - begin) * 1e6 / generations)
+    times = {label: values[1:] for label, values in times.items()}  # the first round warmed up
+    own = times["objective"]
+    overhead = {
+        label: [total - part for total, part in zip(times[label], own, strict=True)] for label in ("fit", "ask/tell")
+    }
+    return {
+        "dim": dim,
+        "pop_size": pop_size,
+        "us_per_generation": {label: figure(values) for label, values in times.items()},
+        "overhead_us_per_generation": {label: figure(values) for label, values in overhead.items()},
+    }
+
+
+def figure(values: list[float]) -> dict[str, Any]:
+    """Return the median with all repeats."""
+    return {"median": median(values), "repeats": list(values)}
+
+
+def ratio(first: list[float], second: list[float]) -> float:
+    """Return the median of the ratios taken in the same round."""
+    return median(a / b for a, b in zip(first, second, strict=True))
+
+
+def output_of(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """Return what a process prints.
+
+    Raises
+    ------
+    RuntimeError
+        When it fails, with what it said last.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        said = (done.stderr.strip() or "nothing").splitlines()[-1]
+        raise RuntimeError(f"a measuring process ended with exit code {done.returncode} and said: {said}")
+    return done.stdout
+
+
+def table(record: dict[str, Any]) -> str:
+    """Return a record's medians as text for people."""
+    figures = record["figures"]
+    on_gpu = record["driver"] is not None
+    where = record["driver"]["gpu"] if on_gpu else f"{record['machine']['cpu']}, {record['machine']['isa']}"
+    lines = [f"{record['device']}: {where}", ""]
+    key, unit, scale = ("us_per_generation", "us", 1.0) if on_gpu else ("evals_per_second", "million evals/s", 1e-6)
+    for row in figures["settings"]:
+        runs = f" runs={row['n_runs']}" if row.get("n_runs", 1) > 1 else ""
+        lines.append(f"{row['problem']} D={row['dim']} NP={row['pop_size']}{runs}")
+        lines += [f"  {label:<24}{found['median'] * scale:10.3f} {unit}" for label, found in row[key].items()]
+        lines += [f"  {label:<40}{value:8.2f} x" for label, value in row["ratios"].items()]
+    python = figures["python_objective"]
+    lines.append(f"Python objective, D={python['dim']} NP={python['pop_size']}, overhead of a generation")
+    lines += [
+        f"  {label:<24}{found['median']:10.1f} us" for label, found in python["overhead_us_per_generation"].items()
+    ]
+    if on_gpu:
+        for state, parts in figures["first_fit_seconds"].items():
+            lines.append(f"new process, {state}")
+            lines += [f"  {label:<24}{found['median']:10.3f} s" for label, found in parts.items()]
+    else:
+        lines.append(f"import skde{figures['import_seconds']['median']:25.3f} s")
+        absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]
+        if absent:
+            lines.append(f"not installed: {', '.join(absent)}")
+    return "\n".join(lines)

@@ -1,0 +1,167 @@
+"""The CUDA engine: what only a GPU can show. Everything else is the contract's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import DE, JDE, DeviceObjective, Minimizer, get_problem
+from skde.algorithms.de import strategies
+
+pytestmark = pytest.mark.gpu
+BOX = [(-5.0, 5.0)] * 30
+
+
+def squares(X: Any) -> Any:
+    """Return a row's sum of squares, in X's library."""
+    return (X * X).sum(axis=1)
+
+
+def same(first: Minimizer, second: Minimizer) -> bool:
+    """Whether two fits ended with the same bits."""
+    return np.array_equal(first.population_, second.population_) and np.array_equal(first.fitness_, second.fitness_)
+
+
+@pytest.mark.parametrize("strategy", strategies())
+@pytest.mark.parametrize(
+    ("kind", "problem", "dim", "pop_size", "n_runs"),
+    [
+        (DE, "rastrigin", 30, 48, 1),
+        (JDE, "rotated_rastrigin", 100, 60, 3),
+        (JDE, "schwefel_1_2", 131, 40, 2),
+        (DE, "ackley", 5, 700, 40),  # more individuals than the machine holds at once
+    ],
+)
+def test_persistent_driver_equals_the_cpu(
+    strategy: str, kind: Any, problem: str, dim: int, pop_size: int, n_runs: int
+) -> None:
+    algorithm = kind(strategy=strategy, pop_size=pop_size)
+    options: dict[str, Any] = {"max_iter": 40, "n_runs": n_runs, "random_state": 3}
+    gpu = Minimizer(algorithm, device="cuda", **options).fit(problem, dim=dim)
+    cpu = Minimizer(algorithm, device="cpu", **options).fit(problem, dim=dim)
+    assert same(gpu, cpu)
+    assert [run.fun for run in gpu.runs_] == [run.fun for run in cpu.runs_]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_too_large_for_shared_memory(dtype: str) -> None:
+    """Trials and scratch then live in the new population and in the workspace."""
+    options: dict[str, Any] = {"max_iter": 5, "random_state": 0, "dtype": dtype}
+    algorithm = DE(pop_size=9)
+    problem = "shifted_rosenbrock"
+    gpu = Minimizer(algorithm, device="cuda", **options).fit(problem, dim=20_011)
+    cpu = Minimizer(algorithm, device="cpu", **options).fit(problem, dim=20_011)
+    assert same(gpu, cpu)
+
+
+def test_stopping_rules_end_runs_alike() -> None:
+    for rule in ({"target": 1e-3}, {"tol": 1e-2}, {"stagnation": 7}):
+        options: dict[str, Any] = {"max_iter": 3000, "n_runs": 5, "random_state": 0, **rule}
+        gpu = Minimizer(DE(pop_size=50), device="cuda", **options).fit("sphere", dim=10)
+        cpu = Minimizer(DE(pop_size=50), device="cpu", **options).fit("sphere", dim=10)
+        assert [(run.n_iter, run.status) for run in gpu.runs_] == [(run.n_iter, run.status) for run in cpu.runs_]
+        assert gpu.n_iter_ < 3000
+
+
+def test_history_is_the_cpus() -> None:
+    gpu = Minimizer(max_iter=1000, random_state=0, device="cuda").fit("rastrigin", dim=10)
+    cpu = Minimizer(max_iter=1000, random_state=0, device="cpu").fit("rastrigin", dim=10)
+    assert np.array_equal(gpu.history_.best, cpu.history_.best)
+    assert np.array_equal(gpu.history_.n_evals, cpu.history_.n_evals)
+
+
+@pytest.mark.parametrize("strategy", ["rand/1/bin", "current-to-pbest/1/exp"])
+def test_graph_equals_step(strategy: str) -> None:
+    options: dict[str, Any] = {"max_iter": 300, "random_state": 0, "device": "cuda", "n_runs": 2}
+    graph = Minimizer(JDE(strategy), execution="graph", **options).fit(squares, bounds=BOX)
+    step = Minimizer(JDE(strategy), execution="step", **options).fit(squares, bounds=BOX)
+    assert same(graph, step)
+    assert graph.n_iter_ == 300
+
+
+def test_graph_stops_at_a_target() -> None:
+    options: dict[str, Any] = {"target": 1e-3, "max_iter": 5000, "random_state": 0, "device": "cuda"}
+    graph = Minimizer(execution="graph", **options).fit(squares, bounds=BOX)
+    step = Minimizer(execution="step", **options).fit(squares, bounds=BOX)
+    assert graph.n_iter_ == step.n_iter_ < 5000
+    assert graph.converged_
+
+
+def test_graph_refuses_what_it_cannot_hold() -> None:
+    import cupy
+
+    def reads_back(X: Any) -> Any:
+        return cupy.asarray((X.get() ** 2).sum(axis=1))
+
+    with pytest.raises(RuntimeError, match="execution='graph'.*cannot be recorded"):
+        Minimizer(max_iter=10, random_state=0, device="cuda", execution="graph").fit(reads_back, bounds=BOX)
+    m = Minimizer(max_iter=10, random_state=0, device="cuda").fit(reads_back, bounds=BOX)
+    assert m.n_iter_ == 10
+
+
+def test_numpy_values_for_a_gpu_population_are_refused() -> None:
+    with pytest.raises(TypeError, match="must return a CuPy array"):
+        Minimizer(max_iter=3, device="cuda").fit(lambda X: np.zeros(len(X)), bounds=BOX)
+
+
+def test_ask_and_tell_in_cupy_arrays() -> None:
+    import cupy
+
+    m = Minimizer("de", bounds=BOX, max_iter=60, random_state=0, device="cuda")
+    while not m.stopped_:
+        X = m.ask()
+        assert isinstance(X, cupy.ndarray)
+        m.tell(X, squares(X))
+    fitted = Minimizer("de", max_iter=60, random_state=0, device="cuda").fit(squares, bounds=BOX)
+    assert same(m, fitted)
+    assert isinstance(m.x_, np.ndarray)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_device_objective_equals_the_cpu(dtype: str) -> None:
+    body = """
+    real* y = team.scratch;
+    team.each(d, [&](int j) { y[j] = cos(x[j]) * w[j % int(w_size)]; });
+    team.sync();
+    return team.sum(d, [&](int j) { return y[j] + x[(j + 1) % d] * x[j]; });
+    """
+    f = DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
+    options: dict[str, Any] = {"max_iter": 100, "random_state": 0, "dtype": dtype}
+    gpu = Minimizer(device="cuda", **options).fit(f, bounds=BOX)
+    cpu = Minimizer(device="cpu", **options).fit(f, bounds=BOX)
+    assert same(gpu, cpu)
+
+
+def test_time_limit_and_callbacks_are_heeded() -> None:
+    seen: list[int] = []
+    m = Minimizer(max_time=0.5, device="cuda", callbacks=lambda progress: seen.append(progress.n_iter))
+    m.fit("rotated_rastrigin", dim=100)
+    assert 0.4 < m.time_ < 0.6
+    assert len(seen) >= 8  # about every 40 ms
+    assert seen == sorted(seen)
+
+
+def test_saved_on_the_gpu_resumed_on_the_cpu(tmp_path: Any) -> None:
+    path = tmp_path / "run.skde"
+    Minimizer(max_iter=30, random_state=0, device="cuda").fit("griewank", dim=20).save(path)
+    resumed = Minimizer.load(path, device="cpu").set_params(max_iter=90).resume()
+    whole = Minimizer(max_iter=90, random_state=0, device="cuda").fit("griewank", dim=20)
+    assert same(resumed, whole)
+
+
+def test_auto_takes_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
+    import cupy
+
+    kinds: list[type] = []
+
+    def f(X: Any) -> Any:
+        kinds.append(type(X))
+        return squares(X)
+
+    Minimizer(max_iter=2, random_state=0).fit(f, bounds=BOX)
+    assert set(kinds) == {np.ndarray}
+    m = Minimizer(max_iter=2, random_state=0).fit("sphere", dim=30)
+    assert m._runner.engine.name == "cuda:0"
+    assert isinstance(get_problem("sphere", dim=3)(cupy.ones((2, 3))), cupy.ndarray)
