@@ -59,8 +59,7 @@ class Progress:
         """The best point of all runs, of shape (dim,)."""
         index, values = self._best
         run = 0 if np.isnan(values).all() else int(np.nanargmin(values))
-        x: FloatArray = self._runner.batch.population(run)[0][index[run]]
-        return x
+        return self._runner.batch.point(run, int(index[run]))
 
 
 class Checkpoint:

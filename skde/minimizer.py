@@ -352,7 +352,7 @@ class Minimizer(BaseEstimator):
             When every run has ended (`stopped_`).
         """
         runner = self._asking()
-        if runner.done:
+        if runner.hear():
             raise RuntimeError(f"every run has ended: {self.message_}")
         trials: Array = runner.batch.trials(runner.generation + 1)
         runner.asked = trials.copy()
@@ -394,8 +394,12 @@ class Minimizer(BaseEstimator):
 
     @property
     def stopped_(self) -> bool:
-        """Whether every run has ended, so that there is nothing more to ask."""
-        return self._asking().done
+        """Whether every run has ended, so that there is nothing more to ask.
+
+        A GPU is asked at most every few milliseconds, so this may come true some generations late; runs that have ended
+        take no notice of what they are told.
+        """
+        return self._asking().hear()
 
     def _asking(self) -> Runner:
         """Return the runner with the trials of the next generation made."""

@@ -77,6 +77,8 @@ class Runner:
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.asked: Array | None = None
         self._rows: Array | None = None
+        self._heard, self._known_done = 0.0, False
+        self._results: tuple[Any, list[RunResult]] | None = None
 
     # -- progress ------------------------------------------------------------------------------------------------------
 
@@ -93,6 +95,19 @@ class Runner:
         """Whether no run is running."""
         return bool((self.status != Status.RUNNING).all())
 
+    def hear(self) -> bool:
+        """Return whether no run is running, as far as is known.
+
+        A GPU works through its queue; asking it means waiting for it, so it is asked when a limit is reached, and otherwise
+        not more often than every few milliseconds. Stopped runs stand still meanwhile.
+        """
+        now = time.perf_counter()
+        last = int(self.batch.spec.limits.max())
+        if self.engine.xp is np or self.generation >= last or now - self._heard >= POLL_SECONDS:
+            self._heard, self._rows = now, None
+            self._known_done = self.done
+        return self._known_done
+
     def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
         """Set the rules that the kernels judge by."""
         spec = self.batch.spec
@@ -105,7 +120,7 @@ class Runner:
         status, generation = self.batch.host("status"), self.batch.host("generation")
         reopened = (status == Status.LIMIT) & (generation < limits)
         self.batch.array["status"][...] = self.batch.xp.asarray(np.where(reopened, int(Status.RUNNING), status))
-        self.ending = Status.RUNNING
+        self.ending, self._heard, self._known_done = Status.RUNNING, 0.0, False
         running = self.batch.host("status") == Status.RUNNING
         self.generation = int(generation[running].max()) if running.any() else int(generation.max())
         self._rows = None
@@ -170,20 +185,13 @@ class Runner:
         return max(1, min(wanted, SLOWEST_GROWTH * generations))
 
     def _run_steps(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
-        on_host = self.engine.xp is np
-        heard = time.perf_counter()
-        last = int(self.batch.spec.limits.max())
         while True:
             self.propose()
-            # Asking a GPU means waiting for it, so it is asked now and then; stopped runs stand still meanwhile.
-            listening = on_host or self.generation >= last or time.perf_counter() - heard >= POLL_SECONDS
-            if listening:
-                self._rows = None
-                if self.done:
-                    return
-                if self.generation >= 0 and self._ends(max_time, look):
-                    return
-                heard = time.perf_counter()
+            before = self._heard
+            if self.hear():
+                return
+            if self._heard != before and self.generation >= 0 and self._ends(max_time, look):
+                return
             self.accept(None, self._evaluate(objective))
             if self.generation < 128 or self.generation % 64 == 0:
                 self.clock.mark(self.generation)
@@ -237,9 +245,10 @@ class Runner:
 
     def _check_start(self) -> None:
         """After the initial population: at least one number among the values."""
-        if self.generation == 0 and all(
-            np.isnan(self.batch.population(run)[1]).all() for run in range(self.batch.n_runs)
-        ):
+        if self.generation != 0:
+            return
+        used = np.arange(self.batch.pop_max) < self.batch.pops[:, None]
+        if np.isnan(self.batch.host("f")[0][used]).all():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -258,6 +267,12 @@ class Runner:
 
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
+        state = (self.generation, self.ending, self.clock.seconds)
+        if self._results is None or self._results[0] != state:
+            self._results = state, self._make_results()
+        return self._results[1]
+
+    def _make_results(self) -> list[RunResult]:
         batch = self.batch
         generation, status = batch.host("generation"), self.status
         index, value = batch.best()
@@ -269,7 +284,7 @@ class Runner:
             state = Status(int(status[run])) or self.ending
             results.append(
                 RunResult(
-                    x=batch.population(run)[0][index[run]].copy(),
+                    x=batch.point(run, int(index[run])),
                     fun=float(value[run]),
                     n_evals=(g + 1) * pop,
                     n_iter=max(g, 0),

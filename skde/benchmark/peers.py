@@ -28,12 +28,15 @@ class Peer:
         The package.
     note : str
         What runs there: the algorithm's options, and in what language the objective is.
+    compiled : bool
+        Whether its objective is compiled, as skde's own are; else it is the NumPy function that skde is given too.
     make : callable
         (problem, pop_size) -> what runs one optimisation.
     """
 
     name: str
     note: str
+    compiled: bool
     make: Callable[[Problem, int], Run]
 
     @property
@@ -147,9 +150,9 @@ def make_minionpy(problem: Problem, pop_size: int) -> Run:
 
 
 PEERS = (
-    Peer("scipy", "differential_evolution, rand1bin, deferred, vectorized, NumPy objective", make_scipy),
-    Peer("pygmo", "de variant 7 (rand/1/bin), its own C++ objective: rastrigin; for sphere cec2013 f1", make_pygmo),
-    Peer("minionpy", "Differential_Evolution, rand1bin, vectorised NumPy objective", make_minionpy),
+    Peer("scipy", "differential_evolution, rand1bin, deferred, vectorized, NumPy objective", False, make_scipy),
+    Peer("pygmo", "de variant 7 (rand/1/bin), own C++ objective: rastrigin; cec2013 f1 as sphere", True, make_pygmo),
+    Peer("minionpy", "Differential_Evolution, rand1bin, vectorised NumPy objective", False, make_minionpy),
 )
 
 

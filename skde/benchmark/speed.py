@@ -56,8 +56,7 @@ begin = time.perf_counter()
 import cupy
 from skde import Minimizer
 with cupy.cuda.Device(int(device.partition(":")[2] or 0)):
-    cupy.cuda.get_current_stream().synchronize()
-    cupy.empty(1).fill(0)
+    cupy.cuda.runtime.free(0)
 times = {"import and context": time.perf_counter() - begin}
 for name in ("first fit", "second fit"):
     begin = time.perf_counter()
@@ -114,7 +113,8 @@ def measure(
         settings |= {"threads": threads, "peers": peer_notes()}
         figures = cpu_figures(threads, seconds, say)
     else:
-        figures = gpu_figures(engine, say)
+        with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
+            figures = gpu_figures(engine, say)
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "device": engine.name,
@@ -209,9 +209,10 @@ def suitable_generations(run: Run, seconds: float) -> int:
 
 def cpu_ratios(rates: Figures) -> dict[str, float]:
     """Return the ratios that matter, each the median over the rounds."""
-    names = [peer.name for peer in PEERS if peer.name in rates]
-    ratios = {f"de / {name}": ratio(rates["de"], rates[name]) for name in names}
-    ratios |= {f"de, NumPy objective / {name}": ratio(rates["de, NumPy objective"], rates[name]) for name in names}
+    present = [peer for peer in PEERS if peer.name in rates]
+    ratios = {f"de / {peer.name}": ratio(rates["de"], rates[peer.name]) for peer in present}
+    like = "de, NumPy objective"
+    ratios |= {f"{like} / {peer.name}": ratio(rates[like], rates[peer.name]) for peer in present if not peer.compiled}
     ratios["jde / de"] = ratio(rates["jde"], rates["de"])
     ratios |= {f"{name} / de": ratio(rates[name], rates["de"]) for name in rates if name.endswith("threads")}
     return ratios
@@ -261,17 +262,16 @@ def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_
     cuda = engine.xp.cuda
     last = WARM_GENERATIONS + MOST_GENERATIONS
     batch = new_batch(engine, algorithm, problem, n_runs, last)
-    with batch.array["x"].device:
-        engine.run(batch, WARM_GENERATIONS)
-        engine.synchronize()
-        begin, end = cuda.Event(), cuda.Event()
-        begin.record()
-        engine.run(batch, last)
-        end.record()
-        end.synchronize()
-        if int(batch.host("generation").min()) != last:
-            raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
-        return float(cuda.get_elapsed_time(begin, end)) * 1e3 / MOST_GENERATIONS
+    engine.run(batch, WARM_GENERATIONS)
+    engine.synchronize()
+    begin, end = cuda.Event(), cuda.Event()
+    begin.record()
+    engine.run(batch, last)
+    end.record()
+    end.synchronize()
+    if int(batch.host("generation").min()) != last:
+        raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
+    return float(cuda.get_elapsed_time(begin, end)) * 1e3 / MOST_GENERATIONS
 
 
 def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int) -> Batch:

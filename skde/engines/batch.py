@@ -157,6 +157,11 @@ class Batch:
         half, pop = int(self.array["generation"][run]) & 1, self.pops[run]
         return to_numpy(self.array["x"][half, run, :pop]), to_numpy(self.array["f"][half, run, :pop])
 
+    def point(self, run: int, individual: int) -> FloatArray:
+        """Return one individual's position (D,), on the host."""
+        point: FloatArray = to_numpy(self.array["x"][int(self.array["generation"][run]) & 1, run, individual])
+        return point
+
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
         generation, f = self.host("generation"), self.host("f")

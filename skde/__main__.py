@@ -1,0 +1,7 @@
+"""``python -m skde``."""
+
+import sys
+
+from skde.cli import main
+
+sys.exit(main())
