@@ -388,8 +388,6 @@ class Minimizer(BaseEstimator):
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
         runner.accept(points, xp.ascontiguousarray(values))
-        runner.asked = None
-        self._proposed = False
         return self
 
     @property
@@ -408,9 +406,8 @@ class Minimizer(BaseEstimator):
                 raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
             self._objective = None
             self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
-        if self._runner.asked is None and not getattr(self, "_proposed", False):
+        if not self._runner.proposed:
             self._runner.propose()
-            self._proposed = True
         return self._runner
 
     def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
@@ -612,7 +609,7 @@ class Minimizer(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
-        hidden = ("_runner", "_objective", "_proposed")
+        hidden = ("_runner", "_objective")
         state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
         if self.__sklearn_is_fitted__():
             state["_saved"] = self._state()

@@ -75,8 +75,10 @@ class Runner:
         self.seeds = spec.seeds
         self.generation = -1  # the last one that is done, of the runs that run
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
-        self.asked: Array | None = None
+        self.proposed = False  # whether the trials of the next generation stand at their place
+        self.asked: Array | None = None  # the copy of them that was handed out
         self._rows: Array | None = None
+        self._uneven = False  # whether running runs are at different generations
         self._heard, self._known_done = 0.0, False
         self._results: tuple[Any, list[RunResult]] | None = None
 
@@ -86,6 +88,7 @@ class Runner:
     def status(self) -> Any:
         """Every run's state, of shape (R,)."""
         status = self.batch.host("status")
+        status[status == Status.HELD] = Status.RUNNING
         limits = self.batch.spec.limits
         # The kernels judge a generation when the next one is asked for; limits are known before.
         return np.where((status == 0) & (self.batch.host("generation") >= limits), int(Status.LIMIT), status)
@@ -118,11 +121,28 @@ class Runner:
         """Set the last generations, and let runs go on that only a limit had ended."""
         self.batch.limit(limits)
         status, generation = self.batch.host("status"), self.batch.host("generation")
-        reopened = (status == Status.LIMIT) & (generation < limits)
-        self.batch.array["status"][...] = self.batch.xp.asarray(np.where(reopened, int(Status.RUNNING), status))
+        status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
+        self.batch.array["status"][...] = self.batch.xp.asarray(status)
         self.ending, self._heard, self._known_done = Status.RUNNING, 0.0, False
-        running = self.batch.host("status") == Status.RUNNING
-        self.generation = int(generation[running].max()) if running.any() else int(generation.max())
+        running = generation[status == Status.RUNNING]
+        self.generation = int(running.min()) if len(running) else int(generation.max())
+        self._uneven = len(set(running.tolist())) > 1
+        self.proposed, self.asked, self._rows = False, None, None
+
+    def _level(self) -> None:
+        """Let only those runs go on that are furthest behind: a step makes one generation, the same for all its runs.
+
+        Runs get out of step where a limit ended them at different generations and was then raised.
+        """
+        status, generation = self.batch.host("status"), self.batch.host("generation")
+        going = (status == Status.RUNNING) | (status == Status.HELD)
+        if not going.any():
+            return
+        self.generation = int(generation[going].min())
+        behind = going & (generation == self.generation)
+        self._uneven = bool((going & ~behind).any())
+        status[going] = np.where(behind[going], int(Status.RUNNING), int(Status.HELD))
+        self.batch.array["status"][...] = self.batch.xp.asarray(status)
         self._rows = None
 
     # -- fit -----------------------------------------------------------------------------------------------------------
@@ -167,6 +187,7 @@ class Runner:
         while not self.done:
             until = min(self.generation + generations, last)
             before = self.clock.seconds
+            self.proposed, self.asked = False, None
             self.engine.run(self.batch, until)
             self.engine.synchronize()
             self.generation = until
@@ -205,7 +226,7 @@ class Runner:
             raise ValueError("execution='graph' needs the same pop_size in all runs")
         last = int(batch.spec.limits.max())
         self.propose()
-        if self.generation < 0:  # the initial population is checked on the way
+        while self.generation < 0 or self._uneven:  # the initial population is checked on the way
             self.accept(None, self._evaluate(objective))
             self._check_start()
             self.propose()
@@ -255,10 +276,14 @@ class Runner:
 
     def propose(self) -> None:
         """Make the trials of the next generation at their place."""
+        if self._uneven:
+            self._level()
         self.engine.propose(self.batch, self.generation + 1)
+        self.proposed = True
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select, by the trials' values of shape (R, P) or flattened."""
+        self.proposed, self.asked = False, None
         self.engine.accept(self.batch, self.generation + 1, trials, f)
         # Where an exception comes between these two lines, the generation is made again, and comes out the same.
         self.generation += 1

@@ -26,6 +26,7 @@ class Status(IntEnum):
     TIME = 5
     CALLBACK = 6
     INTERRUPTED = 7
+    HELD = 8  # between two generations only: waits for runs that are behind
 
     @property
     def success(self) -> bool:
@@ -42,6 +43,7 @@ MESSAGES = {
     Status.TIME: "The time limit was reached.",
     Status.CALLBACK: "A callback asked to stop.",
     Status.INTERRUPTED: "Interrupted by the user; the best so far is kept.",
+    Status.HELD: "The run has not ended.",
 }
 
 
