@@ -17,7 +17,7 @@ from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.callbacks import Callback, Progress, ProgressBar
 from skde.engines import Engine, Spec, choose_engine
 from skde.engines.batch import algorithm_entry
-from skde.objective import Objective, resolve
+from skde.objective import Objective, real_values, resolve
 from skde.problems import get_problem
 from skde.result import History, RunResult, optimize_result
 from skde.runner import Runner, budget
@@ -355,7 +355,7 @@ class Minimizer(BaseEstimator):
         if runner.hear():
             raise RuntimeError(f"every run has ended: {self.message_}")
         trials: Array = runner.batch.trials(runner.generation + 1)
-        runner.asked = trials.copy()
+        runner.asked = runner.engine.copy(trials)
         return runner.asked.reshape(self._ask_shape(runner))
 
     def tell(self, X: Array, f: Array) -> Minimizer:
@@ -380,13 +380,13 @@ class Minimizer(BaseEstimator):
         if np.shape(X) != shape:
             raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
         points = xp.ascontiguousarray(X, dtype=batch.spec.dtype).reshape(runner.asked.shape)
-        if points.data != runner.asked.data or xp is np:
+        # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
+        if xp is np or points.data.ptr != runner.asked.data.ptr:
             self._check_inside(points, runner)
-        values = Objective(self._box, function=lambda _: xp.asarray(f).reshape(-1)).values(
-            points.reshape(-1, batch.dim), xp
-        )
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
+        flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
+        values = real_values(flat, points.reshape(-1, batch.dim), xp, "f")
         runner.accept(points, xp.ascontiguousarray(values))
         return self
 

@@ -51,26 +51,34 @@ class Objective:
         """
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        returned = self.function(X)
-        if xp is not np and not isinstance(returned, xp.ndarray):
-            raise TypeError(
-                f"the objective must return a CuPy array for a CuPy population, got {type(returned).__name__}; "
-                "write it with cupy, or use device='cpu'"
-            )
-        try:
-            values = xp.asarray(returned)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"the objective must return an array of {len(X)} numbers, got {returned!r}") from error
-        if values.dtype.kind not in "fiub":
-            raise TypeError(
-                f"the objective must return real numbers, got dtype {values.dtype}" + complex_hint(values.dtype)
-            )
-        if values.shape != (len(X),):
-            raise ValueError(
-                f"the objective must return shape ({len(X)},), one value a row of X, got shape {values.shape}; "
-                "a function of a single point needs vectorized=False"
-            )
-        return values.astype(X.dtype, copy=False)
+        return real_values(self.function(X), X, xp, "the objective's return value")
+
+
+def real_values(given: Any, X: Array, xp: Any, what: str) -> Array:
+    """Return what was given as the values of the rows of X: an (n,) array of X's library and dtype.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When it is anything else than n real numbers in the library of X; `what` names it.
+    """
+    if xp is not np and not isinstance(given, xp.ndarray):
+        raise TypeError(
+            f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
+            "write the objective with cupy, or use device='cpu'"
+        )
+    try:
+        values = xp.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} must be an array of {len(X)} numbers, got {given!r}") from error
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"{what} must hold real numbers, got dtype {values.dtype}" + complex_hint(values.dtype))
+    if values.shape != (len(X),):
+        raise ValueError(
+            f"{what} must have shape ({len(X)},), one value a row of X, got shape {values.shape}; "
+            "a function of a single point needs vectorized=False"
+        )
+    return values.astype(X.dtype, copy=False)
 
 
 def complex_hint(dtype: np.dtype[Any]) -> str:

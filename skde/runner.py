@@ -79,7 +79,8 @@ class Runner:
         self.asked: Array | None = None  # the copy of them that was handed out
         self._rows: Array | None = None
         self._uneven = False  # whether running runs are at different generations
-        self._heard, self._known_done = 0.0, False
+        self._last = int(spec.limits.max())
+        self._heard, self._known_done, self._running = 0.0, False, len(spec.seeds)
         self._results: tuple[Any, list[RunResult]] | None = None
 
     # -- progress ------------------------------------------------------------------------------------------------------
@@ -101,14 +102,17 @@ class Runner:
     def hear(self) -> bool:
         """Return whether no run is running, as far as is known.
 
-        A GPU works through its queue; asking it means waiting for it, so it is asked when a limit is reached, and otherwise
-        not more often than every few milliseconds. Stopped runs stand still meanwhile.
+        A GPU works through its queue; asking it means waiting for it, so it is asked when a limit is reached, and
+        otherwise not more often than every few milliseconds. Stopped runs stand still meanwhile.
         """
         now = time.perf_counter()
-        last = int(self.batch.spec.limits.max())
-        if self.engine.xp is np or self.generation >= last or now - self._heard >= POLL_SECONDS:
-            self._heard, self._rows = now, None
-            self._known_done = self.done
+        if self.engine.xp is np or self.generation >= self._last or now - self._heard >= POLL_SECONDS:
+            self._heard = now
+            running = self.batch.n_runs - int(np.count_nonzero(self.batch.host("status")))
+            if running != self._running:
+                self._running, self._rows = running, None
+            ended = running == 0 and not self._uneven
+            self._known_done = ended or (self.generation >= self._last and self.done)
         return self._known_done
 
     def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
@@ -120,6 +124,7 @@ class Runner:
     def set_limits(self, limits: Any) -> None:
         """Set the last generations, and let runs go on that only a limit had ended."""
         self.batch.limit(limits)
+        self._last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
         self.batch.array["status"][...] = self.batch.xp.asarray(status)
@@ -182,7 +187,7 @@ class Runner:
         if objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
         self.engine.load(self.batch, objective.compiled)
-        last = int(self.batch.spec.limits.max())
+        last = self._last
         generations = 1
         while not self.done:
             until = min(self.generation + generations, last)
@@ -224,7 +229,7 @@ class Runner:
             raise ValueError("execution='graph' needs a GPU: device='cuda'")
         if (batch.pops != batch.pop_max).any():
             raise ValueError("execution='graph' needs the same pop_size in all runs")
-        last = int(batch.spec.limits.max())
+        last = self._last
         self.propose()
         while self.generation < 0 or self._uneven:  # the initial population is checked on the way
             self.accept(None, self._evaluate(objective))
@@ -250,7 +255,7 @@ class Runner:
         if objective.compiled is not None:
             return self.engine.evaluate(objective.compiled, X)
         if rows is None:
-            return objective.values(X.copy(), xp)
+            return objective.values(self.engine.copy(X), xp)
         f = xp.full(len(X), np.nan, X.dtype)
         f[rows] = objective.values(X[rows], xp)
         return f

@@ -68,9 +68,14 @@ def machine() -> dict[str, Any]:
 
 def commit() -> str | None:
     """Return the commit of the checkout that skde is imported from; None where it is no checkout."""
-    here = Path(__file__).resolve().parent
+    package = Path(__file__).resolve().parent.parent
+
+    def git(*arguments: str) -> str | None:
+        done = subprocess.run(["git", *arguments], cwd=package, capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
     try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)
+        # An installed copy may lie inside the checkout of something else.
+        return git("rev-parse", "HEAD") if git("ls-files", "--error-unmatch", "__init__.py") else None
     except OSError:
         return None
-    return done.stdout.strip() or None

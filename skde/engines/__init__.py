@@ -60,6 +60,9 @@ class Engine(Protocol):
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x."""
 
+    def copy(self, array: Array) -> Array:
+        """Return a copy of one of this engine's arrays."""
+
     def synchronize(self) -> None:
         """Wait for what was started."""
 

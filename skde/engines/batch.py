@@ -105,6 +105,8 @@ class Batch:
             self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
         self.rows = tuple(self.array["x"][half].reshape(-1, D) for half in (0, 1))  # views: trials by row
         self.task = np.zeros(1, TASK)
+        self.record = self.task[0]  # the same memory, as a scalar
+        self.task_address = address(self.task)
         self.program: Any = None  # what the engine made of the objective
         self.step: Any = None  # how the engine launches the halves of a generation
         self.refresh()
@@ -238,7 +240,9 @@ def sampled_generations(last: int) -> IntArray:
 
 def address(array: Array) -> int:
     """Where an array's memory begins."""
-    return int(array.data.ptr) if hasattr(array.data, "ptr") else int(array.ctypes.data)
+    if isinstance(array, np.ndarray):
+        return int(array.__array_interface__["data"][0])
+    return int(array.data.ptr)
 
 
 def fill_data(task: Any, arrays: tuple[Array, ...]) -> None:

@@ -51,16 +51,16 @@ class CpuEngine:
 
     def run(self, batch: Batch, until: int) -> None:
         """Run whole generations up to number `until`."""
-        _cpu.run(batch.number, batch.single, address(batch.task), until, self.threads, *batch.program)
+        _cpu.run(batch.number, batch.single, batch.task_address, until, self.threads, *batch.program)
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
-        _cpu.propose(batch.number, batch.single, address(batch.task), g, self.threads)
+        _cpu.propose(batch.number, batch.single, batch.task_address, g, self.threads)
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         where = 0 if trials is None else address(trials)
-        _cpu.accept(batch.number, batch.single, address(batch.task), g, where, address(f), self.threads)
+        _cpu.accept(batch.number, batch.single, batch.task_address, g, where, address(f), self.threads)
 
     def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
         """Return the values of the rows of x, an (n, d) array."""
@@ -82,6 +82,10 @@ class CpuEngine:
             self.threads,
         )
         return f
+
+    def copy(self, array: FloatArray) -> FloatArray:
+        """Return a copy."""
+        return array.copy()
 
     def synchronize(self) -> None:
         """Nothing to wait for: calls return when the work is done."""

@@ -41,6 +41,7 @@ class CudaEngine:
 
         self.xp: Any = cupy
         self.device = device
+        self.here = cupy.cuda.Device(device)
         self.name = f"cuda:{device}"
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
@@ -53,7 +54,7 @@ class CudaEngine:
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             batch = Batch(spec, self.xp)
             blocks = -(-batch.pop_max // STEP_TEAMS)
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
@@ -62,7 +63,7 @@ class CudaEngine:
 
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective: plan the launch, compile, upload the data."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             spec = batch.spec
             arrays = self._upload(objective, spec.dtype)
             batch.attach(arrays)
@@ -91,22 +92,22 @@ class CudaEngine:
 
     def run(self, batch: Batch, until: int) -> None:
         """Start whole generations up to number `until`; `synchronize` waits for their end."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             arrivals = batch.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
-            batch.program("run", batch.task[0], np.int64(until))
+            batch.program("run", batch.record, np.int64(until))
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             if batch.spec.ranked and g > 0:
-                batch.step("rank", batch.task[0], np.int64(g), NULL)
-            batch.step("propose", batch.task[0], np.int64(g), NULL, NULL)
+                batch.step("rank", batch.record, np.int64(g), NULL)
+            batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.xp.cuda.Device(self.device):
-            batch.step("accept", batch.task[0], np.int64(g), NULL, NULL if trials is None else trials, f)
+        with self.here:
+            batch.step("accept", batch.record, np.int64(g), NULL, NULL if trials is None else trials, f)
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
         """Record one generation, the objective included, as a CUDA graph.
@@ -130,7 +131,7 @@ class CudaEngine:
             When the objective does what a graph cannot hold, such as reading an array back to the host.
         """
         cupy = self.xp
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             cupy.cuda.get_current_stream().synchronize()
             stream = cupy.cuda.Stream(non_blocking=True)
             # The graph writes to the memory that the objective's temporaries had: nobody else may get it.
@@ -149,7 +150,7 @@ class CudaEngine:
         return Recording(graph, stream, (pool, clock, trials))
 
     def _capture(self, stream: Any, batch: Batch, clock: Array, trials: Array, values: Callable[[], Array]) -> Any:
-        task, one = batch.task[0], np.int64(1)
+        task, one = batch.record, np.int64(1)
         stream.begin_capture()
         try:
             if batch.spec.ranked:
@@ -167,7 +168,7 @@ class CudaEngine:
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             n, dim = x.shape
             arrays = self._upload(objective, x.dtype)
             task = np.zeros(1, TASK)
@@ -185,9 +186,16 @@ class CudaEngine:
             Launcher(module, plan, objective.scratch)("evaluate", task[0], x, np.int64(n), f)
             return f
 
+    def copy(self, array: Array) -> Array:
+        """Return a copy of a contiguous array: a copy of memory, which starts quicker than a kernel."""
+        with self.here:
+            out = self.xp.empty(array.shape, array.dtype)
+            out.data.copy_from_device_async(array.data, array.nbytes, self.xp.cuda.get_current_stream())
+            return out
+
     def synchronize(self) -> None:
         """Wait for everything started on the current stream."""
-        with self.xp.cuda.Device(self.device):
+        with self.here:
             self.xp.cuda.get_current_stream().synchronize()
 
     def _upload(self, objective: Compiled, dtype: np.dtype[Any]) -> tuple[Array, ...]:
@@ -234,7 +242,8 @@ class Launcher:
 
     def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
         self.module, self.plan = module, plan
-        self.record = np.array([(plan.blocks, plan.staged, plan.roomy, scratch)], PLAN)
+        self.grid, self.block = (plan.grid,), (plan.threads,)
+        self.record = np.array([(plan.blocks, plan.staged, plan.roomy, scratch)], PLAN)[0]
         self.functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:
@@ -248,9 +257,8 @@ class Launcher:
 
     def __call__(self, name: str, task: Any, *arguments: Any) -> None:
         """Launch one kernel."""
-        plan = self.plan
-        arguments = (task, self.record[0], *arguments)
-        self.function(name)((plan.grid,), (plan.threads,), arguments, shared_mem=plan.shared_bytes)
+        arguments = (task, self.record, *arguments)
+        self.function(name)(self.grid, self.block, arguments, shared_mem=self.plan.shared_bytes)
 
 
 @lru_cache(maxsize=256)

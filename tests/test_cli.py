@@ -1,0 +1,261 @@
+"""The command line, through main() and as a process."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from skde import Minimizer, __version__
+from skde.cli import main, tie_numbers
+
+MODULE = """
+import numpy as np
+def loss(X): return ((X - 0.25) ** 2).sum(axis=1)
+def loss_of_one_point(x): return float(((x - 0.25) ** 2).sum())
+def broken(X): raise ZeroDivisionError("no luck")
+number = 3
+class inner:
+    loss = staticmethod(loss)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A module of the user's in the current directory."""
+    name = f"users_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield name
+    sys.modules.pop(name, None)
+
+
+def found_by(capsys, *arguments):
+    assert main(["minimize", *arguments, "--device", "cpu", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def error_of(capsys, *arguments):
+    """The message, after checking that nothing else is printed."""
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("skde: error: ")
+    assert "Traceback" not in printed.err
+    return printed.err
+
+
+def test_readable_result(capsys):
+    assert main(["minimize", "sphere", "--dim", "5", "--max-evals", "2e4", "--device", "cpu"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line[0] != " ")
+    assert lines["objective"] == "sphere (nashed2012/f0), 5 variables"
+    assert lines["evaluations"].startswith("20,000 in ")
+    assert float(lines["best"].removeprefix("value")) < 1e-9
+    assert lines["error"].endswith("above the known minimum 0")
+    assert "runs" not in lines
+
+
+def test_json_is_what_the_library_returns(capsys):
+    found = found_by(capsys, "rastrigin", "--dim", "4", "--max-iter", "30", "--runs", "3", "--seed", "7")
+    minimizer = Minimizer("jde", max_iter=30, n_runs=3, random_state=7, device="cpu").fit("rastrigin", dim=4)
+    assert found["fun"] == minimizer.fun_
+    assert found["x"] == minimizer.x_.tolist()
+    assert [run["fun"] for run in found["runs"]] == [run.fun for run in minimizer.runs_]
+    assert found["runs"][2]["history"]["best"] == minimizer.runs_[2].history.best.tolist()
+    assert found["n_evals"] == 3 * 31 * 100
+    assert found["summary"]["best"] == min(run.fun for run in minimizer.runs_) < found["summary"]["worst"]
+    assert found["summary"]["best"] < found["summary"]["mean"] < found["summary"]["worst"]
+    assert found["error"] == found["fun"]
+    assert (found["device"], found["status"], found["skde"]) == ("cpu", "LIMIT", __version__)
+
+
+def test_runs_are_summed_up(capsys):
+    assert main(["minimize", "rastrigin", "--dim", "4", "--max-iter", "5", "--runs", "3", "--device", "cpu"]) == 0
+    printed = capsys.readouterr().out
+    assert all(word in printed for word in ("3 runs", "mean", "median", "best", "worst", "std"))
+
+
+def test_settings_reach_the_algorithm(capsys):
+    settings = ("F=0.3,0.9", "CR=1", "strategy=best/1/exp", "pop_size=20")
+    arguments = [part for setting in settings for part in ("--set", setting)]
+    found = found_by(capsys, "sphere", "--dim", "3", "--algorithm", "de", "--max-iter", "2", *arguments)
+    parameters = found["algorithm"]["parameters"]
+    assert parameters["F"] == [0.3, 0.9]
+    assert parameters["CR"] == 1
+    assert parameters["strategy"] == "best/1/exp"
+    assert found["n_evals"] == 3 * 20
+
+
+def test_limits(capsys):
+    assert found_by(capsys, "sphere", "--dim", "2", "--target", "1e-3")["status"] == "TARGET"
+    assert found_by(capsys, "shifted_sphere", "--dim", "2", "--tol", "1e-4")["status"] == "CONVERGED"
+    assert found_by(capsys, "sphere", "--dim", "2", "--max-time", "0.05")["status"] == "TIME"
+    assert found_by(capsys, "sphere", "--dim", "2", "--target", "-1e-3", "--max-evals", "300")["status"] == "LIMIT"
+
+
+def test_users_function(capsys, module):
+    found = found_by(capsys, f"{module}:loss", "--dim", "3", "--bounds", "-5", "5", "--max-iter", "200")
+    assert found["x"] == pytest.approx([0.25] * 3, abs=1e-3)
+    assert found["f_opt"] is None
+    pairs = ("--bounds", "-5,5; 0.5,1e0", "--max-iter", "100")
+    assert found_by(capsys, f"{module}:inner.loss", *pairs)["x"] == pytest.approx([0.25, 0.5], abs=1e-3)
+    assert found_by(capsys, f"{module}:loss_of_one_point", "--scalar", *pairs)["fun"] == pytest.approx(0.0625, abs=1e-4)
+
+
+def test_nan_becomes_null(capsys, module):
+    Path(f"{module}.py").write_text(MODULE + "def some(X): return np.where(X[:, 0] > 0, np.inf, np.inf)\n")
+    assert found_by(capsys, f"{module}:some", "--dim", "2", "--bounds", "0", "1", "--max-iter", "3")["fun"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["minimise", "sphere"], "did you mean 'minimize'"),
+        (["minimize", "rastrigni"], "did you mean 'rastrigin'"),
+        (["minimize", "sphere", "--algorithm", "jd"], "did you mean 'jde'"),
+        (["minimize", "sphere", "--set", "popsize=9"], "did you mean 'pop_size'"),
+        (["minimize", "sphere", "--set", "F"], "NAME=VALUE is needed, such as F=0.5, got 'F'"),
+        (["minimize", "sphere", "--set", "F=3"], "must be a number in [0, 2], got 3"),
+        (["minimize", "sphere", "--device", "cdua"], "did you mean 'cuda'"),
+        (["minimize", "sphere", "--device", "cuda:99"], "'cuda:99' was asked for"),
+        (["minimize", "sphere", "--dtype", "float46"], "did you mean 'float64'"),
+        (["minimize", "sphere", "--max-eval", "9"], "did you mean '--max-evals'"),
+        (["minimize", "sphere", "--max-evals", "many"], "a whole number is needed, such as 20000 or 2e4, got 'many'"),
+        (["minimize", "sphere", "--max-evals", "5"], "at least the population size"),
+        (["minimize", "sphere", "--bounds", "5", "-5"], "low < high"),
+        (["minimize", "sphere", "--bounds", "0", "inf"], "must be finite"),
+        (["minimize", "sphere", "--bounds", "1"], "LOW HIGH is needed"),
+        (["minimize", "sphere", "--plot", "nowhere/at/all.png"], "there is no directory 'nowhere/at'"),
+        (["minimize", ":f"], "a problem's name or MODULE:FUNCTION"),
+        (["bench", "sped"], "sped"),
+        (["bench", "speed", "--device", "auto"], "--device must be one of 'cpu', 'cuda'"),
+        (["bench", "speed", "--out", "nowhere/at/all.json"], "there is no directory"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_bad_input(capsys, arguments, expected):
+    assert expected in error_of(capsys, *arguments)
+
+
+def test_bad_functions(capsys, module):
+    box = ("--dim", "2", "--bounds", "0", "1")
+    assert "no module" in error_of(capsys, "minimize", "no_such_module:f", *box)
+    assert f"did you mean {module!r}" in error_of(capsys, "minimize", f"{module}x:loss", *box)
+    assert "did you mean 'loss'" in error_of(capsys, "minimize", f"{module}:los", *box)
+    assert "got 3" in error_of(capsys, "minimize", f"{module}:number", *box)
+    assert "needs --bounds" in error_of(capsys, "minimize", f"{module}:loss", "--dim", "2")
+    assert "needs --dim" in error_of(capsys, "minimize", f"{module}:loss", "--bounds", "0", "1")
+    assert "--scalar" in error_of(capsys, "minimize", f"{module}:loss_of_one_point", *box)
+    told = error_of(capsys, "minimize", f"{module}:broken", *box)
+    assert f"{module}:broken raised ZeroDivisionError: no luck" in told
+    assert f"{module}.py, line 5" in told
+    Path("unfinished_module.py").write_text("1 / 0\n")
+    assert "importing 'unfinished_module' raised ZeroDivisionError" in error_of(
+        capsys, "minimize", "unfinished_module:f", *box
+    )
+
+
+def test_what_was_found_before_an_error_is_shown(capsys, module):
+    late = (
+        "calls = 0\ndef late(X):\n    global calls\n    calls += 1\n    return loss(X) if calls < 5 else loss(X)[1:]\n"
+    )
+    Path(f"{module}.py").write_text(MODULE + late)
+    assert main(["minimize", f"{module}:late", "--dim", "2", "--bounds", "0", "1", "--json"]) == 2
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["n_evals"] == 400
+    assert "must return shape (100,)" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("given", "tied"),
+    [
+        (["--bounds", "-5", "5", "--dim", "2"], ["--bounds=-5 5", "--dim", "2"]),
+        (["--bounds", "0,1; -1e-3,.5", "x"], ["--bounds=0,1; -1e-3,.5", "x"]),
+        (["--target", "-1e-3", "--json"], ["--target=-1e-3", "--json"]),
+        (["rastrigin", "--dim", "3"], ["rastrigin", "--dim", "3"]),
+    ],
+)
+def test_negative_numbers_are_tied(given, tied):
+    assert tie_numbers(given) == tied
+
+
+def test_plot(capsys, tmp_path):
+    file = tmp_path / "runs.png"
+    assert main(["minimize", "sphere", "--dim", "3", "--max-iter", "9", "--device", "cpu", "--plot", str(file)]) == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_plot_without_matplotlib(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("skde.cli.find_spec", lambda name: None)
+    assert "pip install 'skde[plot]'" in error_of(capsys, "minimize", "sphere", "--plot", str(tmp_path / "runs.png"))
+
+
+def test_info(capsys):
+    assert main(["info", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["versions"]["skde"] == __version__
+    assert found["machine"]["isa"] in found["machine"]["isas"]
+    assert bool(found["gpus"]) == (found["auto"]["device"] == "cuda:0") == (found["no_gpu_because"] is None)
+    assert main(["info"]) == 0
+    printed = capsys.readouterr().out
+    assert found["machine"]["isa"] in printed
+    assert found["auto"]["reason"] in printed
+
+
+def test_lists(capsys):
+    assert main(["problems", "--json"]) == 0
+    assert {"name": "nashed2012/f9", "alias": "rastrigin"} in json.loads(capsys.readouterr().out)
+    assert main(["problems"]) == 0
+    assert "nashed2012/f9       rastrigin\n" in capsys.readouterr().out
+    assert main(["algorithms", "--json"]) == 0
+    assert [entry["class"] for entry in json.loads(capsys.readouterr().out)][:2] == ["DE", "JDE"]
+    assert main(["algorithms"]) == 0
+    assert "strategy='rand/1/bin'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["minimize"], ["info"], ["bench"], ["bench", "speed"], ["problems"], ["algorithms"]]
+)
+def test_help_has_an_example(capsys, command):
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    assert " ".join(["skde", *command]) in capsys.readouterr().out.partition("example")[2]
+
+
+def test_as_a_module():
+    arguments = ["minimize", "sphere", "--dim", "2", "--max-iter", "5", "--device", "cpu", "--json"]
+    texts = []
+    for module in ("skde", "skde.cli"):
+        done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        texts.append(json.loads(done.stdout)["fun"])
+    assert texts[0] == texts[1]
+
+
+def test_interrupt_prints_the_best_so_far(tmp_path):
+    started = tmp_path / "started"
+    (tmp_path / "slow.py").write_text(
+        f"import pathlib, time\ndef f(X):\n    pathlib.Path({str(started)!r}).touch()\n    time.sleep(0.01)\n"
+        "    return X.sum(axis=1)\n"
+    )
+    command = [sys.executable, "-m", "skde", "minimize", "slow:f", "--dim", "2", "--bounds", "0", "1", "--json"]
+    process = subprocess.Popen(
+        [*command, "--max-time", "60"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for _ in range(2):  # when a second generation is being evaluated, the first is there to be shown
+            while not started.exists() and process.poll() is None:
+                time.sleep(0.002)
+            started.unlink()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert json.loads(out)["status"] == "INTERRUPTED"
+    assert json.loads(out)["n_evals"] >= 100
