@@ -1,0 +1,304 @@
+"""The contract that every algorithm of skde keeps, as tests to inherit.
+
+Subclass `AlgorithmContract` in a pytest module and say which algorithm to test::
+
+    class TestMine(AlgorithmContract):
+        @pytest.fixture
+        def algorithm(self):
+            return MyAlgorithm(pop_size=30)
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skde.algorithms import Algorithm
+from skde.algorithms.base import REPAIRS
+from skde.minimizer import Minimizer
+from skde.stopping import Status
+from skde.typing import Array, FloatArray
+
+# Bounds of different widths, none of them symmetric, one of them narrow.
+BOX = np.array([[-1.0, 3.0], [2.0, 2.5], [-100.0, -10.0], [0.0, 1e-9], [-5.0, 1000.0]])
+
+
+def bowl(X: Array) -> Array:
+    """Return the squared distance to a point of the box, each variable measured in the width of its bounds."""
+    xp = __import__("cupy") if hasattr(X, "get") else np
+    low, width = xp.asarray(BOX[:, 0], X.dtype), xp.asarray(BOX[:, 1] - BOX[:, 0], X.dtype)
+    return (((X - low) / width - 0.25) ** 2).sum(axis=1)
+
+
+def same(first: Minimizer, second: Minimizer) -> bool:
+    """Whether two fits ended with the same bits."""
+    pairs = [(first.x_, second.x_), (first.population_, second.population_), (first.fitness_, second.fitness_)]
+    return all(np.array_equal(a, b) for a, b in pairs) and first.n_evals_ == second.n_evals_
+
+
+class AlgorithmContract:
+    """What is promised of every algorithm, on every device.
+
+    A subclass gives the fixture `algorithm`, a parameter object with at most 60 individuals, and may give `device`.
+    """
+
+    @pytest.fixture
+    def algorithm(self) -> Algorithm:
+        """Return what is tested."""
+        raise TypeError("a subclass of AlgorithmContract needs a fixture named algorithm")
+
+    @pytest.fixture
+    def device(self) -> str:
+        """Return where it is tested."""
+        return "cpu"
+
+    def make(self, algorithm: Any, device: str, **parameters: Any) -> Minimizer:
+        """Return a Minimizer for a short, repeatable fit."""
+        return Minimizer(algorithm, device=device, **{"max_iter": 30, "random_state": 5, **parameters})
+
+    # -- parameters ----------------------------------------------------------------------------------------------------
+
+    def test_clone_keeps_the_parameters(self, algorithm: Algorithm) -> None:
+        """A clone has equal parameters and is another object."""
+        copy = clone(algorithm)
+        assert copy is not algorithm
+        assert copy.get_params() == algorithm.get_params()
+
+    def test_set_params_reaches_the_algorithm(self, algorithm: Algorithm, device: str) -> None:
+        """The population size set through the Minimizer is the one that runs."""
+        m = self.make(clone(algorithm), device).set_params(algorithm__pop_size=23).fit(bowl, bounds=BOX)
+        assert m.population_.shape == (23, len(BOX))
+
+    def test_too_small_a_population_is_refused(self, algorithm: Algorithm, device: str) -> None:
+        """The error names the parameter and what was given."""
+        with pytest.raises(ValueError, match=r"pop_size.*got 1"):
+            self.make(clone(algorithm).set_params(pop_size=1), device).fit("sphere", dim=3)
+
+    # -- trials --------------------------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("repair", REPAIRS)
+    def test_every_trial_is_inside_the_bounds(self, algorithm: Algorithm, device: str, repair: str) -> None:
+        """Also where the function pulls out of the box."""
+        if "repair" in algorithm.get_params():
+            algorithm = clone(algorithm).set_params(repair=repair)
+        m = self.make(algorithm, device, bounds=BOX)
+        while not m.stopped_:
+            X = m.ask()
+            host = np.asarray(X.get() if hasattr(X, "get") else X)
+            assert (host >= BOX[:, 0]).all()
+            assert (host <= BOX[:, 1]).all()
+            m.tell(X, X.sum(axis=1))
+        assert np.isclose(m.fun_, BOX[:, 0].sum(), rtol=0.1)
+
+    def test_x0_begins_the_population(self, algorithm: Algorithm, device: str) -> None:
+        """The given points are the first rows of generation 0."""
+        x0 = np.array([BOX.mean(axis=1), BOX[:, 0], BOX[:, 1]])
+        m = self.make(algorithm, device, max_iter=0).fit(bowl, bounds=BOX, x0=x0)
+        assert np.array_equal(m.population_[:3], x0)
+
+    # -- the same answer -----------------------------------------------------------------------------------------------
+
+    def test_same_seed_same_bits(self, algorithm: Algorithm, device: str) -> None:
+        """And another seed gives another answer."""
+        first, second = (self.make(algorithm, device).fit("rastrigin", dim=7) for _ in range(2))
+        other = self.make(algorithm, device, random_state=6).fit("rastrigin", dim=7)
+        assert same(first, second)
+        assert not same(first, other)
+
+    def test_threads_do_not_matter(self, algorithm: Algorithm, device: str) -> None:
+        """Neither between runs nor where threads share the individuals of one."""
+        dim = 10_000 // algorithm.get_params()["pop_size"] + 1
+        for n_runs in (1, 5):
+            one, two = (
+                self.make(algorithm, device, n_jobs=n, n_runs=n_runs, max_iter=8).fit("griewank", dim=dim)
+                for n in (1, 2)
+            )
+            assert same(one, two)
+            assert [run.fun for run in one.runs_] == [run.fun for run in two.runs_]
+
+    def test_step_equals_run(self, algorithm: Algorithm, device: str) -> None:
+        """The two drivers make the same decisions."""
+        run, step = (self.make(algorithm, device, execution=e, n_runs=3).fit("ackley", dim=9) for e in ("run", "step"))
+        assert same(run, step)
+        assert np.array_equal(run.history_.best, step.history_.best)
+
+    def test_ask_and_tell_equal_fit(self, algorithm: Algorithm, device: str) -> None:
+        """Asking twice gives the same points."""
+        fitted = self.make(algorithm, device).fit(bowl, bounds=BOX)
+        asked = self.make(algorithm, device, bounds=BOX)
+        while not asked.stopped_:
+            X = asked.ask()
+            assert bool((asked.ask() == X).all())
+            asked.tell(X, bowl(X))
+        assert same(fitted, asked)
+
+    def test_a_run_of_a_batch_equals_the_run_alone(self, algorithm: Algorithm, device: str) -> None:
+        """Every run of a batch can be made again from its seed."""
+        batch = self.make(algorithm, device, n_runs=4).fit("rastrigin", dim=6)
+        for run in batch.runs_:
+            alone = self.make(algorithm, device, random_state=run.seed).fit("rastrigin", dim=6)
+            assert np.array_equal(alone.x_, run.x)
+            assert alone.fun_ == run.fun
+        assert batch.runs_[0].seed == 5
+
+    def test_runs_with_parameters_of_their_own(self, algorithm: Algorithm, device: str) -> None:
+        """Population sizes may differ; every run equals the run alone."""
+        sizes = (20, 33, 50)
+        algorithms = [clone(algorithm).set_params(pop_size=size) for size in sizes]
+        for objective, options in (("sphere", {"dim": 4}), (bowl, {"bounds": BOX})):
+            batch = self.make(algorithms, device, n_runs=3, max_iter=None, max_evals=1500).fit(objective, **options)
+            for one, run in zip(algorithms, batch.runs_, strict=True):
+                alone = self.make(one, device, random_state=run.seed, max_iter=None, max_evals=1500)
+                alone.fit(objective, **options)
+                assert alone.fun_ == run.fun
+                assert alone.n_evals_ == run.n_evals <= 1500
+
+    # -- going on ------------------------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("execution", ["run", "step"])
+    def test_saved_and_resumed_equals_uninterrupted(
+        self, algorithm: Algorithm, device: str, execution: str, tmp_path: Path
+    ) -> None:
+        """A loaded fit goes on as if it had not been interrupted."""
+        path = tmp_path / "fit.skde"
+        parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
+        whole = self.make(algorithm, device, max_iter=25, **parameters).fit("levy", dim=8)
+        self.make(algorithm, device, max_iter=11, **parameters).fit("levy", dim=8).save(path)
+        resumed = Minimizer.load(path).set_params(max_iter=25).resume()
+        assert same(whole, resumed)
+        assert np.array_equal(whole.history_.best, resumed.history_.best)
+
+    def test_warm_start_equals_one_longer_fit(self, algorithm: Algorithm, device: str) -> None:
+        """Two fits of 10 generations are one of 20."""
+        warm = self.make(algorithm, device, max_iter=10, warm_start=True).fit(bowl, bounds=BOX).fit(bowl, bounds=BOX)
+        assert same(warm, self.make(algorithm, device, max_iter=20).fit(bowl, bounds=BOX))
+
+    def test_pickle_keeps_the_fit(self, algorithm: Algorithm, device: str) -> None:
+        """Results and the possibility to go on survive."""
+        m = self.make(algorithm, device).fit("sphere", dim=4)
+        copy = pickle.loads(pickle.dumps(m))
+        assert same(m, copy)
+        assert same(m.set_params(max_iter=60).resume(), copy.set_params(max_iter=60).resume())
+
+    # -- values that are no numbers ------------------------------------------------------------------------------------
+
+    def test_nan_never_wins(self, algorithm: Algorithm, device: str) -> None:
+        """Half of the box is NaN; the best is found in the other half."""
+
+        def half(X: Array) -> Array:
+            values = bowl(X)
+            values[X[:, 0] > 1.0] = float("nan")
+            return values
+
+        m = self.make(algorithm, device, max_iter=300).fit(half, bounds=BOX)
+        assert m.fun_ < 1e-2
+        assert m.x_[0] <= 1.0
+        assert not np.isnan(m.history_.best).any()
+
+    def test_all_nan_is_an_error(self, algorithm: Algorithm, device: str) -> None:
+        """There is nothing to compare."""
+        with pytest.raises(ValueError, match="NaN for every point"):
+            self.make(algorithm, device).fit(lambda X: X[:, 0] * float("nan"), bounds=BOX)
+
+    def test_a_plateau_of_inf_is_crossed(self, algorithm: Algorithm, device: str) -> None:
+        """Ties are accepted, also between infinities: the population moves."""
+        start, end = (
+            self.make(algorithm, device, max_iter=n).fit(lambda X: X[:, 0] * 0 + float("inf"), bounds=BOX)
+            for n in (0, 5)
+        )
+        assert end.fun_ == np.inf
+        assert not np.array_equal(start.population_, end.population_)
+
+    # -- what the field expects ----------------------------------------------------------------------------------------
+
+    def test_progress_on_a_sphere(self, algorithm: Algorithm, device: str) -> None:
+        """From about 1e4 to almost nothing."""
+        m = self.make(algorithm, device, max_iter=1000).fit("sphere", dim=5)
+        assert m.fun_ < 1e-10 < m.history_.best[0]
+
+    @pytest.mark.parametrize(("scale", "shift"), [(4.0, 0.0), (1.0, 16.0)])
+    def test_equivariant_in_space(self, algorithm: Algorithm, device: str, scale: float, shift: float) -> None:
+        """Scaling or shifting box and function together scales or shifts the result.
+
+        Powers of two and a grid of dyadic bounds keep the scaled arithmetic exact; a shift rounds, so the first few
+        generations are compared, to rounding.
+        """
+        box = np.array([[-1.0, 1.0]] * 3)
+
+        def moved(X: Array) -> Array:
+            return (((X - shift) / scale - 0.5) ** 2).sum(axis=1)
+
+        plain = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 0.5) ** 2).sum(axis=1), bounds=box)
+        other = self.make(algorithm, device, max_iter=4).fit(moved, bounds=box * scale + shift)
+        assert np.allclose((other.population_ - shift) / scale, plain.population_, rtol=0, atol=1e-13)
+
+    def test_equivariant_in_value(self, algorithm: Algorithm, device: str) -> None:
+        """Only the order of the values counts."""
+        plain = self.make(algorithm, device).fit(bowl, bounds=BOX)
+        other = self.make(algorithm, device).fit(lambda X: 8.0 * bowl(X), bounds=BOX)
+        assert np.array_equal(plain.x_, other.x_)
+
+    def test_single_precision(self, algorithm: Algorithm, device: str) -> None:
+        """Positions and values are float32 all the way."""
+        m = self.make(algorithm, device, dtype="float32", max_iter=400).fit("sphere", dim=4)
+        assert m.population_.dtype == m.fitness_.dtype == np.float32
+        assert m.fun_ < 1e-3
+
+    # -- stopping ------------------------------------------------------------------------------------------------------
+
+    def test_limits(self, algorithm: Algorithm, device: str) -> None:
+        """Generations exactly, evaluations never exceeded."""
+        pop: int = algorithm.get_params()["pop_size"]
+        assert self.make(algorithm, device, max_iter=0).fit("sphere", dim=3).n_evals_ == pop
+        assert self.make(algorithm, device, max_iter=7).fit("sphere", dim=3).n_evals_ == 8 * pop
+        m = self.make(algorithm, device, max_iter=None, max_evals=10 * pop - 1).fit("sphere", dim=3)
+        assert m.n_evals_ == 9 * pop
+        assert m.runs_[0].status == Status.LIMIT
+
+    @pytest.mark.parametrize("execution", ["run", "step"])
+    def test_rules(self, algorithm: Algorithm, device: str, execution: str) -> None:
+        """Target, tolerance and stagnation end a run at the first generation that fulfils them."""
+        cases = (
+            ({"target": 1.0}, "sphere", Status.TARGET),
+            ({"tol": 0.1}, "schwefel", Status.CONVERGED),
+            ({"stagnation": 4}, "rastrigin", Status.STAGNATED),
+        )
+        for rule, problem, status in cases:
+            options: dict[str, Any] = {"max_iter": 4000, "execution": execution, **rule}
+            m = self.make(algorithm, device, **options).fit(problem, dim=3)
+            assert m.runs_[0].status == status
+            before = self.make(algorithm, device, **{**options, "max_iter": m.n_iter_ - 1}).fit(problem, dim=3)
+            assert before.runs_[0].status == Status.LIMIT
+        assert m.history_.best[-1] == m.history_.best[-5]
+
+    def test_time_and_callbacks_end_a_fit(self, algorithm: Algorithm, device: str) -> None:
+        """With the best so far, and the reason."""
+        m = self.make(algorithm, device, max_iter=None, max_time=0.2).fit("rastrigin", dim=20)
+        assert m.runs_[0].status == Status.TIME
+        assert 0.15 < m.time_ < 1.0
+        stopped = self.make(algorithm, device, callbacks=lambda progress: progress.n_iter >= 3).fit(bowl, bounds=BOX)
+        assert stopped.runs_[0].status == Status.CALLBACK
+        assert stopped.n_iter_ >= 3
+
+    def test_history(self, algorithm: Algorithm, device: str) -> None:
+        """Evaluations grow, the best value does not, and the last sample is the result."""
+        m = self.make(algorithm, device, max_iter=700).fit("rastrigin", dim=8)
+        history = m.history_
+        assert (np.diff(history.n_evals) > 0).all()
+        assert (np.diff(history.best) <= 0).all()
+        assert (np.diff(history.seconds) >= 0).all()
+        assert history.best[-1] == m.fun_
+        assert history.n_evals[-1] == m.n_evals_
+        assert len(history) < 400
+
+    def test_best_is_the_best_of_the_population(self, algorithm: Algorithm, device: str) -> None:
+        """x_ and fun_ belong together."""
+        m = self.make(algorithm, device, n_runs=3).fit("griewank", dim=5)
+        assert m.fun_ == m.fitness_.min() == min(run.fun for run in m.runs_)
+        best: FloatArray = m.population_[m.fitness_.argmin()]
+        assert np.array_equal(m.x_, best)

@@ -1,0 +1,36 @@
+"""Nothing public without a test, a docstring and its place in the documents."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import skde
+from skde.algorithms import ALGORITHMS
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__))
+
+
+@pytest.mark.parametrize("name", skde.__all__)
+def test_public_names_are_tested_and_documented(name: str) -> None:
+    thing = getattr(skde, name)
+    assert f" {name}" in TESTS or f"({name}" in TESTS or f".{name}" in TESTS, f"no test mentions skde.{name}"
+    assert inspect.getdoc(thing), f"skde.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_algorithms_are_documented(name: str) -> None:
+    doc = inspect.getdoc(ALGORITHMS[name]) or ""
+    for section in ("Parameters\n", "Notes\n", "Examples\n", "Source:"):
+        assert section in doc, f"the docstring of {name} has no {section.strip()}"
+    assert f"| `{name}` |" in (ROOT / "README.md").read_text()
+    assert f"## {name}:" in (ROOT / "docs" / "algorithms.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_algorithms_have_an_oracle(name: str) -> None:
+    oracle = (ROOT / "tests" / "oracle" / "test_oracle.py").read_text()
+    assert f'"{name}"' in oracle

@@ -1,0 +1,110 @@
+"""The GPU's kernels compile, without a GPU, for every architecture that the compiler knows of those we support."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import DeviceObjective, _cpu
+from skde.algorithms import ALGORITHMS
+from skde.engines.cuda import KERNELS, kernel_options
+from skde.problems import get_problem, problem_names
+
+WANTED = (75, 80, 86, 89, 90, 100, 120)
+
+
+@lru_cache
+def nvrtc() -> ctypes.CDLL:
+    """Load the compiler's library from its wheel."""
+    spec = find_spec("nvidia")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    libraries = [path for folder in folders for path in sorted(Path(folder).rglob("libnvrtc.so.*"))]
+    assert libraries, "the test extra installs nvidia-cuda-nvrtc"
+    return ctypes.CDLL(str(libraries[0]))
+
+
+def architectures() -> list[int]:
+    """Return the wanted ones that this compiler supports."""
+    library, count = nvrtc(), ctypes.c_int()
+    library.nvrtcGetNumSupportedArchs(ctypes.byref(count))
+    known = (ctypes.c_int * count.value)()
+    library.nvrtcGetSupportedArchs(known)
+    return [arch for arch in WANTED if arch in set(known)]
+
+
+def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
+    """Compile to machine code; fail with the compiler's words, also for a warning."""
+    library, program = nvrtc(), ctypes.c_void_p()
+    code = (KERNELS / f"{source}.cu").read_bytes()
+    library.nvrtcCreateProgram(ctypes.byref(program), code, source.encode(), 0, None, None)
+    words = [option.encode() for option in (*options, f"-arch=sm_{architecture}")]
+    status = library.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, log)
+    text = log.value.decode()
+    library.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    assert status == 0, text
+    assert "warning" not in text, text
+    assert size.value > 1000
+
+
+def options(team: str, dtype: str, algorithm: str = "", **more: Any) -> tuple[str, ...]:
+    """Return the engine's options."""
+    threads, resident = (128, 1) if team == "Block" else (256, 2)
+    return kernel_options(np.dtype(dtype), team, threads, resident, algorithm, **more)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "team", "dtype"),
+    list(itertools.product(sorted(ALGORITHMS), ("Warp", "Block"), ("float64", "float32"))),
+)
+def test_drivers(algorithm: str, team: str, dtype: str) -> None:
+    """With the strategy given at compile time, as a launch does, and left open."""
+    problem = get_problem("rotated_rastrigin", dim=2)
+    fixed = options(
+        team, dtype, algorithm, constants=(("mutation", 0), ("crossover", 0), ("repair", 1)), objective=problem
+    )
+    build("gpu_run", 90, fixed)
+    build("gpu_step", 90, options(team, dtype, algorithm))
+
+
+def test_drivers_with_strategies_that_differ_between_runs() -> None:
+    build("gpu_run", 90, options("Warp", "float64", "jde", objective=get_problem("sphere", dim=2)))
+
+
+def test_architectures() -> None:
+    found = architectures()
+    assert {75, 90} <= set(found)
+    problem = get_problem("sphere", dim=2)
+    for architecture in found:
+        build(
+            "gpu_run", architecture, options("Warp", "float64", "de", constants=(("mutation", 0),), objective=problem)
+        )
+
+
+def test_every_problem() -> None:
+    types = {get_problem(name, dim=2).cpp_type: get_problem(name, dim=2) for name in problem_names()}
+    assert set(types) == {entry[1] for entry in _cpu.problems().values()}
+    for problem in types.values():
+        build("gpu_evaluate", 75, options("Warp", "float64", objective=problem))
+
+
+def test_device_objective() -> None:
+    objective = DeviceObjective("return team.sum(d, [&](int j) { return w[0] * x[j]; });", arrays={"w": [2.0]})
+    build("gpu_run", 80, options("Block", "float32", "jde", objective=objective))
+    build("gpu_evaluate", 80, options("Warp", "float64", objective=objective))
+
+
+def test_a_broken_body_is_reported() -> None:
+    with pytest.raises(AssertionError, match="undefined_name"):
+        build("gpu_evaluate", 80, options("Warp", "float64", objective=DeviceObjective("return undefined_name;")))
