@@ -50,7 +50,8 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         When it is broken, not skde's, or of another version; the message says which.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, because np.load leaves a file that it cannot read open.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop(HEADER).tobytes())
     except FileNotFoundError:

@@ -1,0 +1,376 @@
+"""Every wrong thing a user may give gets an error that names it, says what was given, and loses no state."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skde import DE, JDE, Checkpoint, DeviceObjective, Minimizer, Status, get_problem
+from skde.engines import find_gpus
+
+BOX = [(-5.0, 5.0)] * 3
+
+
+def f(X: Any) -> Any:
+    """Sum of squares."""
+    return (X * X).sum(axis=1)
+
+
+def fit(
+    objective: Any = f, *, algorithm: Any = "jde", fit_options: dict[str, Any] | None = None, **parameters: Any
+) -> Any:
+    """Fit for a few generations."""
+    options = {"max_iter": 5, "random_state": 0, "device": "cpu", **parameters}
+    return Minimizer(algorithm, **options).fit(objective, **({"bounds": BOX} if fit_options is None else fit_options))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([(5, -5)] * 3, r"bounds\[0\] must have low < high, got \(5.0, -5.0\)"),
+        ([(-1, 1), (2, 2)], r"bounds\[1\] must have low < high"),
+        ([(np.nan, 1)], r"bounds\[0\] must be finite, got \(nan"),
+        ([(0, np.inf)], r"bounds\[0\] must be finite"),
+        ([(-1e308, 1e308)], r"bounds\[0\] is too wide"),
+        ([1, 2, 3], r"bounds must have shape \(dim, 2\).*got shape \(3,\)"),
+        ([], r"bounds must have shape \(dim, 2\)"),
+        ("abc", r"bounds must be pairs.*'abc'"),
+        ([(0, 1), (0,)], r"bounds must be pairs"),
+        (None, r"bounds must be given"),
+    ],
+)
+def test_bounds(bounds: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(fit_options={"bounds": bounds})
+
+
+def test_bounds_of_the_wrong_length() -> None:
+    with pytest.raises(ValueError, match="bounds has 3 pairs, but the objective has dim=4"):
+        fit("sphere", fit_options={"dim": 4, "bounds": BOX})
+    with pytest.raises(ValueError, match=r"dim=5 was given, but Problem\('nashed2012/f0', dim=4\)"):
+        fit(get_problem("sphere", dim=4), fit_options={"dim": 5})
+
+
+@pytest.mark.parametrize(
+    ("x0", "message"),
+    [
+        ([9, 0, 0], r"x0\[0, 0\] = 9.0 is outside its bounds \[-5.0, 5.0\]"),
+        ([0, np.nan, 0], r"x0\[0, 1\] = nan is outside"),
+        ([0, 0], r"x0 must have shape \(3,\) or \(n, 3\), got \(2,\)"),
+        (np.zeros((101, 3)), r"x0 has 101 rows, more than the population's 100"),
+        ("abc", r"x0 must be numbers"),
+    ],
+)
+def test_x0(x0: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(fit_options={"bounds": BOX, "x0": x0})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "error", "message"),
+    [
+        (DE(pop_size=3), ValueError, r"DE.pop_size must be at least 4 for the strategy 'rand/1/bin', got 3"),
+        (DE("rand/2/exp", pop_size=5), ValueError, r"at least 6 for the strategy 'rand/2/exp', got 5"),
+        (DE(pop_size=3.5), TypeError, r"DE.pop_size must be an integer.*3.5"),
+        (DE(F=-1), ValueError, r"DE.F must be a number in \[0, 2\], got -1"),
+        (DE(F=np.nan), ValueError, r"DE.F must be.*got nan"),
+        (DE(F=(0.9, 0.1)), ValueError, r"DE.F must have low <= high, got \(0.9, 0.1\)"),
+        (DE(F=(0.1, 0.2, 0.3)), ValueError, r"DE.F must be a number or a pair"),
+        (DE(F="0.5"), TypeError, r"DE.F must be a number.*'0.5'"),
+        (DE(CR=1.5), ValueError, r"DE.CR must be a number in \[0, 1\], got 1.5"),
+        (DE(p_best=0), ValueError, r"DE.p_best must be a number in \(0, 1\], got 0"),
+        (DE("rnd/1/bin"), ValueError, r"DE.strategy must be.*got 'rnd/1/bin'; did you mean 'rand/1/bin'"),
+        (DE("rand/1"), ValueError, r"DE.strategy must be MUTATION/CROSSOVER.*got 'rand/1'"),
+        (DE(repair="reflct"), ValueError, r"DE.repair.*got 'reflct'; did you mean 'reflect'"),
+        (JDE(tau_1=-0.1), ValueError, r"JDE.tau_1 must be.*got -0.1"),
+        (JDE(F=(0.1, 3.0)), ValueError, r"JDE.F\[1\] must be.*got 3.0"),
+        ("jda", ValueError, r"algorithm must be one of.*got 'jda'; did you mean 'jde'"),
+        ([DE(), JDE()], ValueError, r"algorithm has 2 entries, but n_runs=1"),
+    ],
+)
+def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fit(algorithm=algorithm)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"max_iter": -1}, ValueError, r"max_iter must be an integer >= 0, got -1"),
+        ({"max_iter": 1.5}, TypeError, r"max_iter must be an integer"),
+        ({"max_evals": 10}, ValueError, r"max_evals must be at least the population size, 100, got 10"),
+        ({"max_time": 0}, ValueError, r"max_time must be a number in \(0, inf\], got 0"),
+        ({"tol": -1.0}, ValueError, r"tol must be.*got -1.0"),
+        ({"tol": np.nan}, ValueError, r"tol must be.*got nan"),
+        ({"target": "low"}, TypeError, r"target must be.*'low'"),
+        ({"stagnation": 0}, ValueError, r"stagnation must be an integer >= 1, got 0"),
+        ({"n_runs": 0}, ValueError, r"n_runs must be.*got 0"),
+        ({"random_state": -1}, ValueError, r"random_state must be.*got -1"),
+        ({"dtype": "float16"}, ValueError, r"dtype must be one of 'float32', 'float64'; got 'float16'"),
+        ({"execution": "ste"}, ValueError, r"execution.*got 'ste'; did you mean 'step'"),
+        ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
+        ({"execution": "graph"}, ValueError, r"execution='graph' needs a GPU"),
+        ({"callbacks": 3}, TypeError, r"callbacks must be callables, got 3"),
+        ({"device": "gpu"}, ValueError, r"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got 'gpu'"),
+        ({"device": f"cuda:{find_gpus()[0]}"}, RuntimeError, r"device='cuda:\d+' was asked for, but"),
+        ({"algorithm": [DE(), JDE()], "n_runs": 2}, ValueError, r"algorithm: all entries must be of one class"),
+    ],
+)
+def test_parameters(parameters: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fit(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("objective", "error", "message"),
+    [
+        (lambda X: X, ValueError, r"must have shape \(100,\).*got shape \(100, 3\)"),
+        (lambda X: 1.0, ValueError, r"got shape \(\).*vectorized=False"),
+        (lambda X: f(X)[:50], ValueError, r"got shape \(50,\)"),
+        (lambda X: f(X) + 1j, TypeError, r"real numbers, got dtype complex128; return .real"),
+        (lambda X: ["a"] * len(X), TypeError, r"real numbers, got dtype <U1"),
+        (lambda X: None, TypeError, r"real numbers, got dtype object"),
+        (lambda X: [1, [2]], TypeError, r"must be an array of 100 numbers"),
+        (lambda X: f(X) * np.nan, ValueError, r"NaN for every point of the initial population"),
+        (3, TypeError, r"the objective must be a problem's name.*got 3 \(int\)"),
+        ("rastrigan", ValueError, r"no problem named 'rastrigan'; did you mean 'rastrigin'"),
+    ],
+)
+def test_objectives(objective: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fit(objective)
+
+
+def test_objectives_of_one_point() -> None:
+    for value, message in ((np.zeros(3), r"must return one real number"), ("a", r"'a' \(str\)"), (1j, "complex")):
+        with pytest.raises(TypeError, match=message):
+            fit(lambda x, value=value: value, vectorized=False)
+
+
+def test_what_was_found_before_an_error_stays() -> None:
+    calls = []
+
+    def breaks(X: Any) -> Any:
+        calls.append(X)
+        if len(calls) == 4:
+            raise OSError("the instrument is gone")
+        return f(X)
+
+    m = Minimizer(max_iter=10, random_state=0, device="cpu")
+    with pytest.raises(OSError, match="the instrument is gone"):
+        m.fit(breaks, bounds=BOX)
+    assert m.n_evals_ == 300
+    assert m.fun_ == min(f(X).min() for X in calls[:3])
+    assert m.runs_[0].status == Status.RUNNING
+    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
+
+
+def test_an_objective_slower_than_the_time_limit() -> None:
+    def sleeps(X: Any) -> Any:
+        time.sleep(0.15)
+        return f(X)
+
+    m = fit(sleeps, max_iter=None, max_time=0.1)
+    assert m.runs_[0].status == Status.TIME
+    assert m.n_evals_ == 100
+
+
+def test_results_before_a_fit() -> None:
+    for name in ("x_", "fun_", "runs_", "history_", "result_", "population_"):
+        with pytest.raises(NotFittedError, match="call fit"):
+            getattr(Minimizer(), name)
+        assert not hasattr(Minimizer(), name)
+    with pytest.raises(NotFittedError, match="call fit"):
+        Minimizer().save("never")
+
+
+def test_tell() -> None:
+    m = Minimizer(bounds=BOX, max_iter=3, random_state=0, device="cpu")
+    X = m.ask()
+    for points, values, message in (
+        (X[:5], f(X), r"X must have the shape \(100, 3\) that ask returned, got \(5, 3\)"),
+        (X, f(X)[:5], r"f must have shape \(100,\), got \(5,\)"),
+        (X + 100, f(X), r"X must lie inside the bounds"),
+        (X * np.nan, f(X), r"X must lie inside the bounds"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            m.tell(points, values)
+    with pytest.raises(TypeError, match="f must hold real numbers, got dtype complex128"):
+        m.tell(X, f(X) * 1j)
+    assert m.tell(X, f(X)).fun_ == f(X).min()
+    with pytest.raises(RuntimeError, match="tell needs an ask"):
+        m.tell(X, f(X))
+    while not m.stopped_:
+        X = m.ask()
+        m.tell(X, f(X))
+    with pytest.raises(RuntimeError, match="every run has ended"):
+        m.ask()
+    with pytest.raises(ValueError, match="ask needs bounds"):
+        Minimizer().ask()
+
+
+def test_device_objectives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SKDE_CACHE_DIR", str(tmp_path))
+    for body, arrays, message in (
+        ("x[0];", None, "body must be C\\+\\+ text with a return"),
+        ("return 0;", {"x": [1.0]}, "'x' is no name for an array"),
+        ("return 0;", {"a b": [1.0]}, "'a b' is no name"),
+        ("return 0;", {"a": ["b"]}, r"arrays\['a'\] must hold numbers"),
+        ("return 0;", {"a": []}, r"arrays\['a'\] must not be empty"),
+        ("return 0;", {f"a{k}": [1.0] for k in range(9)}, "at most 8 entries, got 9"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DeviceObjective(body, arrays)
+    with pytest.raises(RuntimeError, match=r"does not compile with[\s\S]*undefined_name"):
+        fit(DeviceObjective("return undefined_name;"))
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(RuntimeError, match="needs a C\\+\\+ compiler, and CXX='no-such-compiler' is not one"):
+        fit(DeviceObjective("return x[0] + 1;"))
+
+
+# -- saved files
+# -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Return the file of a short fit."""
+    path = tmp_path / "fit.skde"
+    fit("sphere", fit_options={"dim": 3}).save(path)
+    return path
+
+
+def test_files_that_are_none(saved: Path, tmp_path: Path) -> None:
+    whole = saved.read_bytes()
+    other = tmp_path / "other"
+    for content in (b"", b"hello", whole[: len(whole) // 2], whole[:-30], os.urandom(1000)):
+        other.write_bytes(content)
+        with pytest.raises(ValueError, match=r"other' is broken or not a file that skde saved"):
+            Minimizer.load(other)
+    np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
+    with pytest.raises(ValueError, match="not a file that skde saved"):
+        Minimizer.load(tmp_path / "foreign.npz")
+    with pytest.raises(FileNotFoundError):
+        Minimizer.load(tmp_path / "missing")
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Change a file's header."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(arrays.pop("header").tobytes()) | changes
+    with path.open("wb") as stream:
+        np.savez(stream, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+
+
+def test_files_of_another_version_or_incomplete(saved: Path) -> None:
+    rewrite(saved, version=99)
+    with pytest.raises(ValueError, match="saved in version 99 of the format; this skde reads 1"):
+        Minimizer.load(saved)
+    rewrite(saved, version=1, algorithms=[])
+    with pytest.raises(ValueError, match="is incomplete"):
+        Minimizer.load(saved)
+
+
+def test_a_function_must_be_given_again(tmp_path: Path) -> None:
+    fit().save(tmp_path / "fit")
+    with pytest.raises(ValueError, match=r"resume needs the objective again \(it was .*:f\)"):
+        Minimizer.load(tmp_path / "fit").resume()
+    resumed = Minimizer.load(tmp_path / "fit").set_params(max_iter=20).resume(f)
+    assert np.array_equal(resumed.x_, fit(max_iter=20).x_)
+
+
+def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        fit("sphere", fit_options={"dim": 4}).save(saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+# -- signals
+# ---------------------------------------------------------------------------------------------------------------
+
+FIT = """
+import sys, time
+import numpy as np
+from skde import Checkpoint, Minimizer
+kind, path = sys.argv[1:]
+def slow(X):
+    time.sleep(0.01)
+    return (X * X).sum(axis=1)
+print("begins", flush=True)
+options = dict(random_state=4, device="cpu", max_iter=None if kind != "killed" else 4000, max_time=30.0)
+if kind == "killed":
+    options["callbacks"] = [Checkpoint(path, every=0.0), lambda progress: time.sleep(0.02)]
+m = Minimizer("jde", **options)
+if kind == "slow":
+    m.fit(slow, bounds=[(-5, 5)] * 4)
+else:
+    m.fit("rastrigin", dim=10)
+print(m.runs_[0].status.name, m.n_evals_ > 0, np.isfinite(m.fun_), flush=True)
+"""
+
+
+def start(kind: str, path: Path) -> subprocess.Popen[str]:
+    """Begin a fit in another process."""
+    process = subprocess.Popen([sys.executable, "-c", FIT, kind, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begins\n"
+    return process
+
+
+@pytest.mark.parametrize("kind", ["slow", "compiled"])
+def test_ctrl_c_ends_a_fit_with_the_best_so_far(kind: str, tmp_path: Path) -> None:
+    process = start(kind, tmp_path / "unused")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, _ = process.communicate(timeout=20)
+    assert time.monotonic() - began < 2
+    assert out.split() == ["INTERRUPTED", "True", "True"]
+    assert process.returncode == 0
+
+
+def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
+    path = tmp_path / "fit.skde"
+    process = start("killed", path)
+    deadline = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.kill()
+    process.communicate()
+    loaded = Minimizer.load(path)
+    assert 0 < loaded.n_iter_ < 4000
+    whole = Minimizer("jde", max_iter=4000, random_state=4, device="cpu").fit("rastrigin", dim=10)
+    resumed = loaded.resume()
+    assert np.array_equal(resumed.population_, whole.population_)
+    assert np.array_equal(resumed.history_.best, whole.history_.best)
+
+
+def test_checkpoints_are_taken_now_and_then(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=3600.0))
+    assert not path.exists()
+    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=0.0))
+    assert path.exists()
+    with pytest.raises(ValueError, match=re.escape("every must be a number in [0, inf], got -1")):
+        Checkpoint(path, every=-1)
