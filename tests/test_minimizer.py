@@ -1,0 +1,322 @@
+"""The Minimizer as its users meet it."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+import skde
+from skde import (
+    DE,
+    JDE,
+    Algorithm,
+    ConvergenceDisplay,
+    DeviceObjective,
+    History,
+    Minimizer,
+    Problem,
+    Progress,
+    RunResult,
+    Status,
+    get_problem,
+    minimize,
+    scipy_method,
+)
+from skde.engines import CpuEngine
+from skde.engines.batch import history_slots, sampled_generations
+from skde.minimizer import run_seeds
+from skde.stopping import MESSAGES
+
+BOX = [(-5.0, 5.0)] * 3
+
+
+def f(X: Any) -> Any:
+    """Sum of squares of many points."""
+    return (X * X).sum(axis=1)
+
+
+def point(x: Any) -> float:
+    """Sum of squares of one point."""
+    return float(x @ x)
+
+
+def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:
+    """Return a Minimizer for a short, repeatable fit on the CPU."""
+    return Minimizer(algorithm, **{"max_iter": 40, "random_state": 0, "device": "cpu", **parameters})
+
+
+# -- parameters and results
+# ------------------------------------------------------------------------------------------------
+
+
+def test_parameters_as_scikit_learn_has_them() -> None:
+    m = Minimizer(DE(F=0.7), max_iter=3)
+    assert m.get_params()["algorithm__F"] == 0.7
+    copy = clone(m).set_params(algorithm__F=0.4, max_iter=5)
+    assert (copy.algorithm.F, m.algorithm.F) == (0.4, 0.7)
+    assert "DE(F=0.7)" in repr(m)
+    with pytest.raises(ValueError, match="Invalid parameter 'Fx'"):
+        m.set_params(algorithm__Fx=1)
+    assert all(issubclass(kind, Algorithm) for kind in (DE, JDE))
+
+
+def test_results() -> None:
+    m = make(n_runs=3).fit("rastrigin", dim=4)
+    best = min(m.runs_, key=lambda run: run.fun)
+    assert isinstance(best, RunResult)
+    assert isinstance(m.history_, History)
+    assert m.x_.shape == (4,)
+    assert m.population_.shape == (100, 4)
+    assert m.fitness_.shape == (100,)
+    assert m.fun_ == best.fun == get_problem("rastrigin", dim=4)(m.x_)
+    assert (m.n_iter_, m.n_evals_, m.converged_) == (40, 4100, False)
+    assert m.message_ == MESSAGES[Status.LIMIT]
+    assert 0 < m.time_ < 5
+    result = m.result_
+    assert (result.nfev, result.nit, result.success, result.status) == (3 * 4100, 40, True, Status.LIMIT)
+    assert np.array_equal(result.population_energies, m.fitness_)
+
+
+def test_a_fit_without_limits_ends() -> None:
+    assert Minimizer(random_state=0, device="cpu").fit("sphere", dim=2).n_evals_ == 20_000
+
+
+def test_minimize() -> None:
+    result = minimize(
+        lambda X, a: ((X - a) ** 2).sum(axis=1), BOX, args=(1.5,), method=DE(), max_iter=200, random_state=0
+    )
+    assert isinstance(result, scipy.optimize.OptimizeResult)
+    assert np.allclose(result.x, 1.5, atol=1e-6)
+    assert minimize("sphere", dim=3, max_iter=5, random_state=0).x.shape == (3,)
+
+
+def test_as_a_method_of_scipy() -> None:
+    seen: list[Any] = []
+    method = scipy_method("de", random_state=0)
+    result = scipy.optimize.minimize(
+        scipy.optimize.rosen,
+        [0.0, 0.0],
+        method=method,
+        bounds=[(-2, 2)] * 2,
+        options={"max_iter": 150},
+        callback=seen.append,
+    )
+    assert np.allclose(result.x, 1, atol=1e-4)
+    assert len(seen) >= 150
+    with pytest.raises(ValueError, match="need bounds"):
+        scipy.optimize.minimize(scipy.optimize.rosen, [0.0, 0.0], method=method)
+    with pytest.raises(ValueError, match="take bounds, not constraints"):
+        scipy.optimize.minimize(
+            scipy.optimize.rosen, [0.0], method=method, bounds=[(-2, 2)], constraints={"type": "eq", "fun": sum}
+        )
+
+
+def test_bounds_in_every_form() -> None:
+    fits = [
+        make().fit(f, bounds=BOX),
+        make().fit(f, bounds=np.array(BOX)),
+        make().fit(f, bounds=scipy.optimize.Bounds([-5] * 3, [5] * 3)),
+        make().fit(f, bounds=scipy.optimize.Bounds(-5, 5), dim=3),
+        make().fit(f, bounds=(-5, 5), dim=3),
+        make(bounds=BOX).fit(f),
+    ]
+    assert len({m.fun_ for m in fits}) == 1
+
+
+# -- objectives
+# ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_function_of_one_point() -> None:
+    plain = make().fit(lambda X: np.array([point(x) for x in X]), bounds=BOX)
+    for n_jobs in (None, 2):
+        m = make(vectorized=False, n_jobs=n_jobs).fit(point, bounds=BOX)
+        assert np.array_equal(m.x_, plain.x_)
+
+
+def test_a_function_of_one_point_on_any_backend() -> None:
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        m = make(vectorized=False).fit(point, bounds=BOX)
+    assert np.array_equal(m.x_, make(vectorized=False).fit(point, bounds=BOX).x_)
+
+
+def test_a_function_may_spoil_its_argument() -> None:
+    def spoils(X: Any) -> Any:
+        values = f(X)
+        X[:] = np.nan
+        return values
+
+    assert np.array_equal(make().fit(spoils, bounds=BOX).x_, make().fit(f, bounds=BOX).x_)
+
+
+def test_stopped_runs_are_not_evaluated() -> None:
+    counts: list[int] = []
+
+    def counting(X: Any) -> Any:
+        counts.append(len(X))
+        return f(X)
+
+    m = make(n_runs=4, target=5.0).fit(counting, bounds=BOX)
+    assert {run.status for run in m.runs_} == {Status.TARGET}
+    assert sum(counts) == sum(run.n_evals for run in m.runs_)
+
+
+def test_device_objective_equals_the_built_in() -> None:
+    body = "return team.sum(d, [&](int j) { return x[j] * x[j]; });"
+    mine, built_in = make().fit(DeviceObjective(body), bounds=BOX), make().fit("sphere", dim=3, bounds=BOX)
+    assert np.array_equal(mine.population_, built_in.population_)
+    weighted = DeviceObjective("return team.max(d, [&](int j) { return w[j] * x[j]; });", {"w": [1.0, 3.0]})
+    assert np.array_equal(weighted(np.array([[1.0, 2.0], [9.0, 1.0]])), [6.0, 9.0])
+    single = make(dtype="float32").fit(DeviceObjective(body), bounds=BOX)
+    assert single.population_.dtype == np.float32
+
+
+def test_problems_bring_their_bounds() -> None:
+    problem = get_problem("griewank", dim=6)
+    assert isinstance(problem, Problem)
+    m = make().fit(problem)
+    assert (np.abs(m.population_) <= 600).all()
+    assert np.abs(make(max_iter=0).fit(problem).population_).max() > 500
+
+
+# -- while it runs
+# ---------------------------------------------------------------------------------------------------------
+
+
+def test_callbacks_see_the_progress() -> None:
+    seen: list[tuple[int, int, float, float]] = []
+
+    def look(progress: Progress) -> None:
+        assert progress.x.shape == (3,)
+        assert progress.funs.shape == (2,)
+        seen.append((progress.n_iter, progress.n_evals, progress.fun, progress.seconds))
+
+    m = make(n_runs=2, callbacks=[look]).fit(f, bounds=BOX)
+    assert [n for n, *_ in seen] == list(range(40))  # the limit ends the fit before it is looked at again
+    assert [evals for _, evals, *_ in seen] == [200 * (n + 1) for n in range(40)]
+    assert all(a[2] >= b[2] and a[3] <= b[3] for a, b in itertools.pairwise(seen))
+    assert seen[-1][2] >= m.fun_
+
+
+def test_a_callback_may_raise_stop_iteration() -> None:
+    def stop(progress: Progress) -> None:
+        if progress.n_iter == 7:
+            raise StopIteration
+
+    m = make(callbacks=stop).fit(f, bounds=BOX)
+    assert (m.n_iter_, m.runs_[0].status) == (7, Status.CALLBACK)
+    assert np.array_equal(m.set_params(callbacks=None).resume().x_, make().fit(f, bounds=BOX).x_)
+
+
+def test_verbose_says_what_was_chosen_and_shows_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    make(device="auto", verbose=1).fit(f, bounds=BOX)
+    captured = capsys.readouterr()
+    assert "device='auto' chose cpu: a Python function may only know NumPy" in captured.out
+    assert "best" in captured.err
+    assert "4.10k/4.10k" in captured.err
+
+
+def test_plot() -> None:
+    m = make(n_runs=2).fit("sphere", dim=3)
+    display = ConvergenceDisplay.from_estimator(m, alpha=0.5)
+    assert len(display.lines_) == 2
+    assert display.ax_.get_yscale() == "log"
+    assert np.array_equal(display.lines_[1].get_xdata(), m.runs_[1].history.n_evals)
+
+
+# -- resources
+# -------------------------------------------------------------------------------------------------------------
+
+
+def test_threads() -> None:
+    assert CpuEngine(3).threads == 3
+    assert CpuEngine(-1).threads == joblib.cpu_count()
+    with threadpool_limits(limits=1, user_api="openmp"):
+        assert CpuEngine().threads == 1
+    code = "from skde.engines import CpuEngine; print(CpuEngine().threads)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"OMP_NUM_THREADS": "5"}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "5\n"
+
+
+def test_importing_skde_loads_nothing_heavy() -> None:
+    code = "import sys, skde; print([m for m in ('cupy', 'optuna', 'matplotlib', 'tqdm') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_public_names() -> None:
+    assert skde.algorithm_names() == ["de", "jde"]
+    assert {"rastrigin", "nashed2012/f9", "qin2012/F4"} <= set(skde.problem_names())
+
+
+# -- seeds
+# -----------------------------------------------------------------------------------------------------------------
+
+
+def test_seeds() -> None:
+    assert run_seeds(7, 3)[0] == 7
+    assert len(set(run_seeds(7, 1000).tolist())) == 1000
+    assert np.array_equal(run_seeds(7, 2), run_seeds(7, 5)[:2])
+    assert run_seeds(2**64 - 1, 2)[0] == 2**64 - 1
+    assert run_seeds(None, 1) != run_seeds(None, 1)
+    for kind in (np.random.RandomState, np.random.default_rng):
+        assert run_seeds(kind(1), 1) == run_seeds(kind(1), 1) != run_seeds(kind(2), 1)
+
+
+@given(last=st.integers(0, 10**7))
+def test_history_slots_are_the_sampled_generations(last: int) -> None:
+    from skde import _cpu
+
+    generations = sampled_generations(last)
+    assert len(generations) == history_slots(last)
+    assert [_cpu.history_slot(int(g)) for g in generations] == list(range(len(generations)))
+    unsampled = set(range(last, max(last - 50, 0), -1)) - set(generations.tolist())
+    assert all(_cpu.history_slot(g) == -1 for g in unsampled)
+
+
+# -- shapes and boxes
+# ------------------------------------------------------------------------------------------------------
+
+
+@given(
+    dim=st.integers(1, 140),
+    pop_size=st.integers(6, 40),
+    n_runs=st.integers(1, 3),
+    dtype=st.sampled_from(["float32", "float64"]),
+    strategy=st.sampled_from(["rand/1/bin", "rand/2/exp", "current-to-pbest/1/bin"]),
+    low=st.floats(-1e6, 1e6),
+    width=st.floats(1e-3, 1e6),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_any_shape_and_box(
+    dim: int, pop_size: int, n_runs: int, dtype: str, strategy: str, low: float, width: float, seed: int
+) -> None:
+    box = np.array([[low, low + width]] * dim)
+    shapes: set[tuple[int, ...]] = set()
+
+    def objective(X: Any) -> Any:
+        shapes.add(X.shape)
+        assert X.dtype == np.dtype(dtype)
+        bounds = box.astype(X.dtype)
+        assert (bounds[:, 0] <= X).all()
+        assert (bounds[:, 1] >= X).all()
+        return np.abs(X).sum(axis=1)
+
+    algorithm = JDE(strategy, pop_size=pop_size)
+    m = make(algorithm, n_runs=n_runs, dtype=dtype, max_iter=6, random_state=seed).fit(objective, bounds=box)
+    assert shapes == {(n_runs * pop_size, dim)}
+    assert m.fun_ == m.fitness_.min() == objective(m.x_[None])[0]
+    assert m.n_evals_ == 7 * pop_size
