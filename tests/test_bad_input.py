@@ -240,8 +240,7 @@ def test_device_objectives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         fit(DeviceObjective("return x[0] + 1;"))
 
 
-# -- saved files
-# -----------------------------------------------------------------------------------------------------------
+# -- saved files -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -305,8 +304,7 @@ def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.Monkey
     assert os.listdir(saved.parent) == [saved.name]
 
 
-# -- signals
-# ---------------------------------------------------------------------------------------------------------------
+# -- signals -----------------------------------------------------------------------------------------------------------
 
 FIT = """
 import sys, time

@@ -56,8 +56,7 @@ def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:
     return Minimizer(algorithm, **{"max_iter": 40, "random_state": 0, "device": "cpu", **parameters})
 
 
-# -- parameters and results
-# ------------------------------------------------------------------------------------------------
+# -- parameters and results --------------------------------------------------------------------------------------------
 
 
 def test_parameters_as_scikit_learn_has_them() -> None:
@@ -134,8 +133,7 @@ def test_bounds_in_every_form() -> None:
     assert len({m.fun_ for m in fits}) == 1
 
 
-# -- objectives
-# ------------------------------------------------------------------------------------------------------------
+# -- objectives --------------------------------------------------------------------------------------------------------
 
 
 def test_a_function_of_one_point() -> None:
@@ -190,8 +188,7 @@ def test_problems_bring_their_bounds() -> None:
     assert np.abs(make(max_iter=0).fit(problem).population_).max() > 500
 
 
-# -- while it runs
-# ---------------------------------------------------------------------------------------------------------
+# -- while it runs -----------------------------------------------------------------------------------------------------
 
 
 def test_callbacks_see_the_progress() -> None:
@@ -235,8 +232,7 @@ def test_plot() -> None:
     assert np.array_equal(display.lines_[1].get_xdata(), m.runs_[1].history.n_evals)
 
 
-# -- resources
-# -------------------------------------------------------------------------------------------------------------
+# -- resources ---------------------------------------------------------------------------------------------------------
 
 
 def test_threads() -> None:
@@ -262,8 +258,7 @@ def test_public_names() -> None:
     assert {"rastrigin", "nashed2012/f9", "qin2012/F4"} <= set(skde.problem_names())
 
 
-# -- seeds
-# -----------------------------------------------------------------------------------------------------------------
+# -- seeds -------------------------------------------------------------------------------------------------------------
 
 
 def test_seeds() -> None:
@@ -287,8 +282,7 @@ def test_history_slots_are_the_sampled_generations(last: int) -> None:
     assert all(_cpu.history_slot(g) == -1 for g in unsampled)
 
 
-# -- shapes and boxes
-# ------------------------------------------------------------------------------------------------------
+# -- shapes and boxes --------------------------------------------------------------------------------------------------
 
 
 @given(
