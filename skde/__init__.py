@@ -1,5 +1,13 @@
 """Population-based optimisation as scikit-learn-style estimators, compiled for CPU and GPU from one source."""
 
+try:
+    from skde import _cpu as _cpu
+except ImportError as error:
+    raise ImportError(
+        "skde's compiled core is missing. In the folder of the sources, Python may have taken those instead of the "
+        "installed package: go to another folder, or set PYTHONSAFEPATH=1. Otherwise install again: pip install ."
+    ) from error
+
 from skde.algorithms import DE, JDE, Algorithm, algorithm_names
 from skde.callbacks import Checkpoint, Progress
 from skde.device_objective import DeviceObjective

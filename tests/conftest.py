@@ -10,6 +10,9 @@ import pytest
 from skde.engines import find_gpus
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Processes that tests start use the package that is under test, and not the sources where they happen to stand.
+if "PYTHONPATH" not in os.environ:
+    os.environ["PYTHONSAFEPATH"] = "1"
 hypothesis.settings.register_profile("skde", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("skde")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 from typing import Any
@@ -242,7 +243,11 @@ def test_threads() -> None:
         assert CpuEngine().threads == 1
     code = "from skde.engines import CpuEngine; print(CpuEngine().threads)"
     done = subprocess.run(
-        [sys.executable, "-c", code], env={"OMP_NUM_THREADS": "5"}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "OMP_NUM_THREADS": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "5\n"
 
