@@ -167,7 +167,7 @@ def test_what_was_found_before_an_error_is_shown(capsys, module):
     assert main(["minimize", f"{module}:late", "--dim", "2", "--bounds", "0", "1", "--json"]) == 2
     printed = capsys.readouterr()
     assert json.loads(printed.out)["n_evals"] == 400
-    assert "must return shape (100,)" in printed.err
+    assert "must have shape (100,)" in printed.err
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_bounds_in_every_form() -> None:
 def test_a_function_of_one_point() -> None:
     plain = make().fit(lambda X: np.array([point(x) for x in X]), bounds=BOX)
     for n_jobs in (None, 2):
-        m = make(vectorized=False, n_jobs=n_jobs).fit(point, bounds=BOX)
+        m = make(vectorized=False, n_jobs=n_jobs).fit(lambda x: float(x @ x), bounds=BOX)
         assert np.array_equal(m.x_, plain.x_)
 
 
