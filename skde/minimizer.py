@@ -68,8 +68,9 @@ class Minimizer(BaseEstimator):
         Threads of the CPU engine (None: OpenMP's number), and joblib workers of a callable with vectorized=False
         (None: 1, or as joblib.parallel_config says).
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function,
-        about every 40 ms of a compiled one. One that returns True, or raises StopIteration, ends the fit.
+        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function on
+        the CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled objective. One that returns
+        True, or raises StopIteration, ends the fit.
     verbose : int, default 0
         1: what "auto" chose, and a progress bar.
     random_state : int, RandomState, Generator or None, default None
@@ -354,9 +355,9 @@ class Minimizer(BaseEstimator):
         runner = self._asking()
         if runner.hear():
             raise RuntimeError(f"every run has ended: {self.message_}")
-        trials: Array = runner.batch.trials(runner.generation + 1)
-        runner.asked = runner.engine.copy(trials)
-        return runner.asked.reshape(self._ask_shape(runner))
+        rows: Array = runner.batch.rows[(runner.generation + 1) & 1]
+        runner.asked = runner.engine.copy(rows).reshape(self._ask_shape(runner))
+        return runner.asked
 
     def tell(self, X: Array, f: Array) -> Minimizer:
         """Give the values of the points asked for, and select.
@@ -379,14 +380,14 @@ class Minimizer(BaseEstimator):
         shape = self._ask_shape(runner)
         if np.shape(X) != shape:
             raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
-        points = xp.ascontiguousarray(X, dtype=batch.spec.dtype).reshape(runner.asked.shape)
-        # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
-        if xp is np or points.data.ptr != runner.asked.data.ptr:
-            self._check_inside(points, runner)
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
+        points = runner.asked if X is runner.asked else xp.ascontiguousarray(X, dtype=batch.spec.dtype)
+        # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
+        if xp is np or points is not runner.asked:
+            self._check_inside(points.reshape(batch.n_runs, batch.pop_max, batch.dim), runner)
         flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
-        values = real_values(flat, points.reshape(-1, batch.dim), xp, "f")
+        values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
         runner.accept(points, xp.ascontiguousarray(values))
         return self
 

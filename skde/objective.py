@@ -51,16 +51,16 @@ class Objective:
         """
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        return real_values(self.function(X), X, xp, "the objective's return value")
+        return real_values(self.function(X), len(X), X.dtype, xp, "the objective's return value")
 
 
-def real_values(given: Any, X: Array, xp: Any, what: str) -> Array:
-    """Return what was given as the values of the rows of X: an (n,) array of X's library and dtype.
+def real_values(given: Any, n: int, dtype: Any, xp: Any, what: str) -> Array:
+    """Return what was given as the values of n points: an (n,) array of the library and dtype of a population.
 
     Raises
     ------
     ValueError, TypeError
-        When it is anything else than n real numbers in the library of X; `what` names it.
+        When it is anything else than n real numbers in that library; `what` names it.
     """
     if xp is not np and not isinstance(given, xp.ndarray):
         raise TypeError(
@@ -70,15 +70,15 @@ def real_values(given: Any, X: Array, xp: Any, what: str) -> Array:
     try:
         values = xp.asarray(given)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} must be an array of {len(X)} numbers, got {given!r}") from error
+        raise TypeError(f"{what} must be an array of {n} numbers, got {given!r}") from error
     if values.dtype.kind not in "fiub":
         raise TypeError(f"{what} must hold real numbers, got dtype {values.dtype}" + complex_hint(values.dtype))
-    if values.shape != (len(X),):
+    if values.shape != (n,):
         raise ValueError(
-            f"{what} must have shape ({len(X)},), one value a row of X, got shape {values.shape}; "
+            f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
             "a function of a single point needs vectorized=False"
         )
-    return values.astype(X.dtype, copy=False)
+    return values.astype(dtype, copy=False)
 
 
 def complex_hint(dtype: np.dtype[Any]) -> str:

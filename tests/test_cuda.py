@@ -103,7 +103,7 @@ def test_graph_refuses_what_it_cannot_hold() -> None:
 
 
 def test_numpy_values_for_a_gpu_population_are_refused() -> None:
-    with pytest.raises(TypeError, match="must return a CuPy array"):
+    with pytest.raises(TypeError, match="must be a CuPy array"):
         Minimizer(max_iter=3, device="cuda").fit(lambda X: np.zeros(len(X)), bounds=BOX)
 
 
