@@ -3,7 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <exception>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "algorithms.cuh"
@@ -31,22 +32,42 @@ template <class real> struct Worker {
   }
 };
 
+// Where threads that share a run wait for each other, once a generation. OpenMP's own barrier may put them to sleep, which
+// costs more than a generation takes; these spin, and let others have the processor when it takes long.
+class Barrier {
+ public:
+  void wait(int parts) {
+    const unsigned now = phase.load(std::memory_order_relaxed);
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) == parts - 1) {
+      arrived.store(0, std::memory_order_relaxed);
+      phase.store(now + 1, std::memory_order_release);
+      return;
+    }
+    for (int spins = 0; phase.load(std::memory_order_acquire) == now; ++spins)
+      if (spins >= MOST_SPINS) std::this_thread::yield();
+  }
+
+ private:
+  static constexpr int MOST_SPINS = 20000;
+  alignas(64) std::atomic<int> arrived{0};
+  alignas(64) std::atomic<unsigned> phase{0};
+};
+
 // The part of a run's individuals that one of `parts` threads has; alone, the whole.
 struct ThreadShare {
   int part, parts;
+  Barrier* barrier;
   bool leader;
   int begin = 0, end = 0, step = 1;
 
-  ThreadShare(int part, int parts) : part(part), parts(parts), leader(part == 0) {}
+  ThreadShare(int part, int parts, Barrier* barrier) : part(part), parts(parts), barrier(barrier), leader(part == 0) {}
   void divide(int pop) {
     begin = int(i64(pop) * part / parts);
     end = int(i64(pop) * (part + 1) / parts);
   }
   void arrive() const {}
   void wait() const {
-    if (parts > 1) {
-#pragma omp barrier
-    }
+    if (parts > 1) barrier->wait(parts);
   }
 };
 
@@ -54,18 +75,19 @@ struct ThreadShare {
 // individuals of one run after the other when populations are large.
 template <class real, class Body> void for_each_run(const Task<real>& task, int threads, int vectors, Body body) {
   const bool shared = threads > task.n_runs && task.pop_max * task.dim >= COMPONENTS_WORTH_SHARING;
-  if (!shared) threads = int(std::min<i64>(threads, task.n_runs));
+  threads = int(std::min<i64>(threads, shared ? task.pop_max : task.n_runs));
+  Barrier barrier;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     Worker<real> worker(task.dim, vectors);
     if (shared) {
-      ThreadShare share(omp_get_thread_num(), omp_get_num_threads());
+      ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // perhaps fewer than asked for
       for (i64 run = 0; run < task.n_runs; ++run) {
         body(worker.team, run, share);
         share.wait();
       }
     } else {
-      ThreadShare share(0, 1);
+      ThreadShare share(0, 1, nullptr);
 #pragma omp for schedule(dynamic)
       for (i64 run = 0; run < task.n_runs; ++run) body(worker.team, run, share);
     }

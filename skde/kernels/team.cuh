@@ -15,6 +15,9 @@
 // block all can follow that order, so every machine gets the same bits.
 #pragma once
 #include "portable.cuh"
+#ifndef __CUDACC__
+#include "philox_wide.hpp"
+#endif
 
 namespace SKDE_NAMESPACE {
 
@@ -138,17 +141,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 template <class Team, class Stream> struct ComponentWords {
   const u32* word;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words) {
-    u32* out = team.words;
-    for (int base = 0; base < n; base += 32) {
-      SKDE_SIMD
-      for (int b = 0; b < 8; ++b) {
-        const auto words = stream.block(u32(base / 4 + b));
-        out[base + b] = words.w[0];
-        out[base + 8 + b] = words.w[1];
-        out[base + 16 + b] = words.w[2];
-        out[base + 24 + b] = words.w[3];
-      }
-    }
+    for (int base = 0; base < n; base += 32)
+      philox_eight(u32(base / 4), stream.who, stream.generation, stream.seed, team.words + base);
   }
   SKDE_FN u32 at(int j, int) const { return word[j]; }
 };
