@@ -11,7 +11,8 @@ except ImportError as error:
 from skde.algorithms import DE, JDE, Algorithm, algorithm_names
 from skde.callbacks import Checkpoint, Progress
 from skde.device_objective import DeviceObjective
-from skde.minimizer import Minimizer, minimize, scipy_method
+from skde.functions import minimize, scipy_method
+from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
 from skde.problems import Problem, get_problem, problem_names
 from skde.result import History, RunResult

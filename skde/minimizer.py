@@ -7,20 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator
 
 from skde import checkpoint
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.callbacks import Callback, Progress, ProgressBar
 from skde.engines import Engine, Spec, choose_engine
 from skde.engines.batch import algorithm_entry
+from skde.fitted import Fitted
 from skde.objective import Objective, real_values, resolve
 from skde.problems import get_problem
-from skde.result import History, RunResult, optimize_result
 from skde.runner import Runner, budget
+from skde.seeds import run_seeds
 from skde.stopping import Status, check_stopping, last_generations
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_choice, check_int, check_start
@@ -29,7 +27,7 @@ DTYPES = ("float32", "float64")
 EXECUTIONS = ("auto", "run", "step", "graph")
 
 
-class Minimizer(BaseEstimator):
+class Minimizer(Fitted, BaseEstimator):
     """Minimise a function over a box with a population.
 
     Parameters
@@ -522,90 +520,6 @@ class Minimizer(BaseEstimator):
         runner.clock.marks = [(int(generation), float(seconds)) for generation, seconds in arrays["marks"]]
         self._runner = runner
 
-    # -- results -------------------------------------------------------------------------------------------------------
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a best point to read."""
-        return hasattr(self, "_runner") and self._runner.generation >= 0
-
-    def _fitted(self, allowed: str = "") -> Runner:
-        if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
-            raise NotFittedError("this Minimizer has evaluated nothing yet: call fit, or ask and tell")
-        return self._runner
-
-    @property
-    def runs_(self) -> list[RunResult]:
-        """Every run's result."""
-        return self._fitted().results()
-
-    @property
-    def _best_run(self) -> int:
-        values = self._fitted().batch.best()[1]
-        return 0 if np.isnan(values).all() else int(np.nanargmin(values))
-
-    @property
-    def _best(self) -> RunResult:
-        return self.runs_[self._best_run]
-
-    @property
-    def x_(self) -> FloatArray:
-        """The best point of all runs, of shape (dim,)."""
-        return self._best.x
-
-    @property
-    def fun_(self) -> float:
-        """The best value of all runs."""
-        return self._best.fun
-
-    @property
-    def n_evals_(self) -> int:
-        """Evaluations of the best run."""
-        return self._best.n_evals
-
-    @property
-    def n_iter_(self) -> int:
-        """Generations of the best run, after the initial population."""
-        return self._best.n_iter
-
-    @property
-    def time_(self) -> float:
-        """Seconds that the best run took."""
-        return self._best.time
-
-    @property
-    def converged_(self) -> bool:
-        """Whether the best run reached its target or its tolerance."""
-        return self._best.status.success
-
-    @property
-    def message_(self) -> str:
-        """Why the best run ended."""
-        return self._best.message
-
-    @property
-    def history_(self) -> History:
-        """How the best run's best value fell."""
-        return self._best.history
-
-    @property
-    def population_(self) -> FloatArray:
-        """The best run's population, of shape (pop_size, dim)."""
-        population: FloatArray = self._fitted().batch.population(self._best_run)[0]
-        return population
-
-    @property
-    def fitness_(self) -> FloatArray:
-        """The values of the best run's population, of shape (pop_size,)."""
-        return self._fitted().batch.population(self._best_run)[1]
-
-    @property
-    def result_(self) -> OptimizeResult:
-        """The best run in SciPy's form."""
-        runs = self.runs_
-        best = self._best_run
-        population, fitness = self._fitted().batch.population(best)
-        return optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
-
     # -- pickling ------------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
@@ -624,32 +538,6 @@ class Minimizer(BaseEstimator):
             self._restore(*saved)
 
 
-def run_seeds(random_state: Any, n_runs: int) -> Any:
-    """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
-
-    The others are SplitMix64's words after it, so any run can be made again alone, from the seed that its result names.
-    """
-    if random_state is None:
-        first = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    elif isinstance(random_state, np.random.Generator):
-        first = int(random_state.integers(2**63))
-    elif isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        first = check_int("random_state", random_state, 0, 2**64 - 1)
-    else:
-        first = int(check_random_state(random_state).randint(2**31 - 1))
-    seeds = [first] + [split_mix(first + run * 0x9E3779B97F4A7C15) for run in range(1, n_runs)]
-    return np.array(seeds, np.uint64)
-
-
-def split_mix(z: int) -> int:
-    """Return SplitMix64's finaliser of a 64-bit word."""
-    mask = 2**64 - 1
-    z &= mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return z ^ (z >> 31)
-
-
 def plain(value: Any) -> Any:
     """Return value in JSON's types."""
     if isinstance(value, dict):
@@ -659,90 +547,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     return value
-
-
-def minimize(
-    fun: Any,
-    bounds: Any = None,
-    args: tuple[Any, ...] = (),
-    method: str | Algorithm = "jde",
-    *,
-    x0: Any = None,
-    dim: int | None = None,
-    **parameters: Any,
-) -> OptimizeResult:
-    """Minimise in one call.
-
-    Parameters
-    ----------
-    fun : str, Problem, DeviceObjective or callable
-        As in `Minimizer.fit`; a callable is f(X, *args).
-    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None
-        The box.
-    args : tuple, default ()
-        Further arguments of a callable.
-    method : str or Algorithm, default "jde"
-        The algorithm.
-    x0, dim
-        As in `Minimizer.fit`.
-    **parameters
-        Of `Minimizer`.
-
-    Returns
-    -------
-    result : scipy.optimize.OptimizeResult
-        x, fun, success, status, message, nfev, nit, population, population_energies.
-
-    Examples
-    --------
-    >>> from skde import minimize
-    >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
-    True
-    """
-    objective = (lambda X: fun(X, *args)) if args else fun
-    return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
-
-
-def clone_of(method: Any) -> Any:
-    """Return a copy of a parameter object; a name is itself."""
-    return clone(method) if isinstance(method, Algorithm) else method
-
-
-def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Callable[..., OptimizeResult]:
-    """Return a ``method`` for `scipy.optimize.minimize`.
-
-    Parameters
-    ----------
-    algorithm : str or Algorithm, default "jde"
-        The algorithm.
-    **parameters
-        Of `Minimizer`; SciPy's ``options`` are added to them. SciPy's functions take one point, so vectorized is False.
-
-    Returns
-    -------
-    method : callable
-        Called by SciPy. It needs bounds; x0 joins the initial population; constraints are refused.
-
-    Examples
-    --------
-    >>> from scipy.optimize import minimize, rosen
-    >>> from skde import scipy_method
-    >>> r = minimize(rosen, [0.0, 0.0], method=scipy_method(max_iter=200, random_state=0), bounds=[(-2, 2)] * 2)
-    >>> bool(r.fun < 1e-6)
-    True
-    """
-
-    def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
-        if options.pop("constraints", ()):
-            raise ValueError("skde's methods for scipy.optimize.minimize take bounds, not constraints")
-        bounds = options.pop("bounds", None)
-        if bounds is None:
-            raise ValueError("skde's methods for scipy.optimize.minimize need bounds")
-        for derivative in ("jac", "hess", "hessp"):
-            options.pop(derivative, None)
-        callback = options.pop("callback", None)
-        if callback is not None:
-            options["callbacks"] = [lambda progress: callback(progress.x)]
-        return minimize(fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options})
-
-    return method

@@ -190,7 +190,7 @@ def test_plot(capsys, tmp_path):
 
 
 def test_plot_without_matplotlib(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("skde.cli.find_spec", lambda name: None)
+    monkeypatch.setattr("skde.cli_minimize.find_spec", lambda name: None)
     assert "pip install 'skde[plot]'" in error_of(capsys, "minimize", "sphere", "--plot", str(tmp_path / "runs.png"))
 
 

@@ -36,7 +36,7 @@ from skde import (
 )
 from skde.engines import CpuEngine
 from skde.engines.batch import history_slots, sampled_generations
-from skde.minimizer import run_seeds
+from skde.seeds import run_seeds
 from skde.stopping import MESSAGES
 
 BOX = [(-5.0, 5.0)] * 3

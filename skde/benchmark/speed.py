@@ -20,7 +20,7 @@ from skde.benchmark import commit, machine, versions
 from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
 from skde.engines import Batch, Engine, Spec, choose_engine
 from skde.engines.batch import algorithm_entry
-from skde.minimizer import run_seeds
+from skde.seeds import run_seeds
 from skde.validation import check_int, check_real
 
 Say = Callable[[str], None]

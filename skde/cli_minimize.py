@@ -1,0 +1,261 @@
+"""The command `skde minimize`: finds the objective, fits, reports."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skde import __version__
+from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.device_objective import DeviceObjective
+from skde.engines import choose_engine
+from skde.minimizer import Minimizer
+from skde.plotting import ConvergenceDisplay
+from skde.problems import Problem, get_problem
+from skde.result import RunResult
+from skde.stopping import Status
+from skde.validation import check_choice, nearest
+
+INTERRUPTED = 130  # the shell's exit code for Ctrl-C
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message is all that is shown."""
+
+
+def minimize(options: Any) -> int:
+    """Minimise, and print what was found, also where it was interrupted or went wrong half-way."""
+    if options.plot is not None:
+        if find_spec("matplotlib") is None:
+            raise InputError("--plot needs matplotlib: pip install 'skde[plot]'")
+        check_writable("--plot", options.plot)
+    algorithm = get_algorithm(options.algorithm, **dict(options.set))
+    objective = find_objective(options.objective, options.dim)
+    if not isinstance(objective, Problem):
+        check_box(options)
+    device, reason = find_device(options.device, isinstance(objective, Guarded), options.n_jobs)
+    minimizer = Minimizer(
+        algorithm,
+        max_iter=options.max_iter,
+        max_evals=options.max_evals,
+        max_time=options.max_time,
+        target=options.target,
+        tol=options.tol,
+        n_runs=options.runs,
+        device=device,
+        dtype=options.dtype,
+        vectorized=not options.scalar,
+        n_jobs=options.n_jobs,
+        verbose=int(sys.stderr.isatty() and not options.quiet and not options.json),
+        random_state=options.seed,
+    )
+
+    def show() -> list[RunResult]:
+        runs = minimizer.runs_
+        found = report(options.objective, objective, algorithm, device, reason, minimizer)
+        print(to_json(found) if options.json else readable(found))
+        return runs
+
+    try:
+        minimizer.fit(objective, dim=options.dim, bounds=options.bounds)
+    except Exception:
+        with contextlib.suppress(NotFittedError):  # it went wrong before there was anything to show
+            show()
+        raise
+    try:
+        runs = show()
+    except NotFittedError:  # interrupted before anything was evaluated
+        raise KeyboardInterrupt from None
+    if options.plot is not None:
+        f_opt = objective.f_opt if isinstance(objective, Problem) else 0.0
+        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt).figure_.savefig(options.plot)
+    return INTERRUPTED if any(run.status == Status.INTERRUPTED for run in runs) else 0
+
+
+class Guarded:
+    """The user's function; what it raises is told in one line that says where."""
+
+    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+        self.name = name
+        self.function = function
+
+    def __call__(self, X: Any) -> Any:
+        """Return the function's values."""
+        try:
+            return self.function(X)
+        except Exception as error:
+            raise InputError(f"{self.name} raised {told(error)}") from error
+
+
+def told(error: Exception) -> str:
+    """Return an exception of the user's code in one line."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+
+
+def find_objective(text: str, dim: int | None) -> Problem | DeviceObjective | Guarded:
+    """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
+    module_name, colon, path = text.partition(":")
+    if not colon:
+        return get_problem(text, dim=dim)
+    if not (module_name and path):
+        raise InputError(f"the objective must be a problem's name or MODULE:FUNCTION, got {text!r}")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = importlib.import_module(module_name)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+            files = [file.stem for file in Path(here).glob("*.py")]
+            raise InputError(
+                f"there is no module {error.name!r} in {here} or among the installed packages"
+                f"{nearest(error.name, files)}"
+            ) from None
+        raise InputError(f"importing {module_name!r} raised {told(error)}") from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(found))}")
+        found = getattr(found, name)
+    if isinstance(found, Problem | DeviceObjective):
+        return found
+    if not callable(found):
+        raise InputError(f"{text!r} must be a function, a Problem or a DeviceObjective, got {found!r}")
+    return Guarded(text, found)
+
+
+def check_box(options: Any) -> None:
+    """See to it that a function of the user's has a box, of known dimension."""
+    if options.bounds is None:
+        raise InputError(f'{options.objective!r} needs --bounds LOW HIGH with --dim, or --bounds "LOW,HIGH; LOW,HIGH"')
+    if len(options.bounds) == 1 and options.dim is None:
+        raise InputError("--bounds with one pair needs --dim, the number of variables")
+
+
+def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, str]:
+    """Return the device's full name and why it was chosen."""
+    if not re.fullmatch(r"cuda:\d+", device):
+        check_choice("--device", device, ("auto", "cpu", "cuda", "cuda:0"))
+    if device == "auto" and is_python:
+        return "cpu", "a Python function may only know NumPy"
+    engine, reason = choose_engine(device, n_jobs)
+    return engine.name, reason
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Say at once, not after the work, that a file has no place."""
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option}: there is no directory {str(path.parent)!r}")
+
+
+def report(
+    name: str, objective: Any, algorithm: Algorithm, device: str, reason: str, minimizer: Minimizer
+) -> dict[str, Any]:
+    """Return all that is known of a fit."""
+    runs = minimizer.runs_
+    funs = np.array([run.fun for run in runs])
+    best = runs[0 if np.isnan(funs).all() else int(np.nanargmin(funs))]
+    seconds = max(run.time for run in runs)
+    n_evals = sum(run.n_evals for run in runs)
+    is_problem = isinstance(objective, Problem)
+    return {
+        "skde": __version__,
+        "objective": name,
+        "problem": objective.name if is_problem else None,
+        "dim": len(best.x),
+        "algorithm": describe(algorithm),
+        "device": device,
+        "device_reason": reason,
+        "dtype": minimizer.dtype,
+        "seed": minimizer.random_state,
+        "fun": best.fun,
+        "x": best.x,
+        "f_opt": objective.f_opt if is_problem else None,
+        "error": best.fun - objective.f_opt if is_problem else None,
+        "n_evals": n_evals,
+        "n_iter": best.n_iter,
+        "seconds": seconds,
+        "evals_per_second": n_evals / seconds if seconds > 0 else None,
+        "status": best.status.name,
+        "message": best.message,
+        "success": best.status.success,
+        "summary": {
+            "mean": funs.mean(),
+            "median": np.median(funs),
+            "best": funs.min(),
+            "worst": funs.max(),
+            "std": funs.std(ddof=1) if len(funs) > 1 else 0.0,
+        },
+        "runs": [
+            {
+                "fun": run.fun,
+                "x": run.x,
+                "n_evals": run.n_evals,
+                "n_iter": run.n_iter,
+                "seconds": run.time,
+                "status": run.status.name,
+                "message": run.message,
+                "seed": run.seed,
+                "history": {
+                    "n_evals": run.history.n_evals,
+                    "seconds": run.history.seconds,
+                    "best": run.history.best,
+                },
+            }
+            for run in runs
+        ],
+    }
+
+
+def readable(found: dict[str, Any]) -> str:
+    """Return a fit's report for people."""
+    rate = found["evals_per_second"]
+    other_name = f" ({found['problem']})" if found["problem"] not in (None, found["objective"]) else ""
+    lines = [
+        ("objective", f"{found['objective']}{other_name}, {found['dim']} variables"),
+        ("algorithm", str(get_algorithm(found["algorithm"]["name"], **found["algorithm"]["parameters"]))),
+        ("device", f"{found['device']} ({found['device_reason']})"),
+        ("best value", f"{found['fun']:.10g}"),
+    ]
+    if found["error"] is not None:
+        lines.append(("error", f"{found['error']:.3g} above the known minimum {found['f_opt']:g}"))
+    if len(found["runs"]) > 1:
+        summary = ", ".join(f"{name} {value:.6g}" for name, value in found["summary"].items())
+        lines.append((f"{len(found['runs'])} runs", summary))
+    speed = f", {rate:,.0f} a second" if rate else ""
+    lines.append(("evaluations", f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
+    lines.append(("ended", found["message"]))
+    lines.append(("x", np.array2string(found["x"], precision=6, threshold=12, prefix=" " * 13)))
+    return "\n".join(f"{label:<13}{text}" for label, text in lines)
+
+
+def to_json(value: Any) -> str:
+    """Return JSON; what is not finite is null, as JSON has no word for it."""
+    return json.dumps(plain(value), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return the value in JSON's types."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# -- the other commands ------------------------------------------------------------------------------------------------

@@ -1,0 +1,99 @@
+"""Minimising in one call, and as SciPy calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scipy.optimize import OptimizeResult
+from sklearn.base import clone
+
+from skde.algorithms import Algorithm
+from skde.minimizer import Minimizer
+
+
+def minimize(
+    fun: Any,
+    bounds: Any = None,
+    args: tuple[Any, ...] = (),
+    method: str | Algorithm = "jde",
+    *,
+    x0: Any = None,
+    dim: int | None = None,
+    **parameters: Any,
+) -> OptimizeResult:
+    """Minimise in one call.
+
+    Parameters
+    ----------
+    fun : str, Problem, DeviceObjective or callable
+        As in `Minimizer.fit`; a callable is f(X, *args).
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None
+        The box.
+    args : tuple, default ()
+        Further arguments of a callable.
+    method : str or Algorithm, default "jde"
+        The algorithm.
+    x0, dim
+        As in `Minimizer.fit`.
+    **parameters
+        Of `Minimizer`.
+
+    Returns
+    -------
+    result : scipy.optimize.OptimizeResult
+        x, fun, success, status, message, nfev, nit, population, population_energies.
+
+    Examples
+    --------
+    >>> from skde import minimize
+    >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
+    True
+    """
+    objective = (lambda X: fun(X, *args)) if args else fun
+    return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
+
+
+def clone_of(method: Any) -> Any:
+    """Return a copy of a parameter object; a name is itself."""
+    return clone(method) if isinstance(method, Algorithm) else method
+
+
+def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Callable[..., OptimizeResult]:
+    """Return a ``method`` for `scipy.optimize.minimize`.
+
+    Parameters
+    ----------
+    algorithm : str or Algorithm, default "jde"
+        The algorithm.
+    **parameters
+        Of `Minimizer`; SciPy's ``options`` are added to them. SciPy's functions take one point, so vectorized is False.
+
+    Returns
+    -------
+    method : callable
+        Called by SciPy. It needs bounds; x0 joins the initial population; constraints are refused.
+
+    Examples
+    --------
+    >>> from scipy.optimize import minimize, rosen
+    >>> from skde import scipy_method
+    >>> r = minimize(rosen, [0.0, 0.0], method=scipy_method(max_iter=200, random_state=0), bounds=[(-2, 2)] * 2)
+    >>> bool(r.fun < 1e-6)
+    True
+    """
+
+    def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
+        if options.pop("constraints", ()):
+            raise ValueError("skde's methods for scipy.optimize.minimize take bounds, not constraints")
+        bounds = options.pop("bounds", None)
+        if bounds is None:
+            raise ValueError("skde's methods for scipy.optimize.minimize need bounds")
+        for derivative in ("jac", "hess", "hessp"):
+            options.pop(derivative, None)
+        callback = options.pop("callback", None)
+        if callback is not None:
+            options["callbacks"] = [lambda progress: callback(progress.x)]
+        return minimize(fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options})
+
+    return method

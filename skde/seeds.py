@@ -1,0 +1,36 @@
+"""Seeds: one a run, each of which makes its run again alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skde.validation import check_int
+
+
+def run_seeds(random_state: Any, n_runs: int) -> Any:
+    """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
+
+    The others are SplitMix64's words after it, so any run can be made again alone, from the seed that its result names.
+    """
+    if random_state is None:
+        first = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    elif isinstance(random_state, np.random.Generator):
+        first = int(random_state.integers(2**63))
+    elif isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        first = check_int("random_state", random_state, 0, 2**64 - 1)
+    else:
+        first = int(check_random_state(random_state).randint(2**31 - 1))
+    seeds = [first] + [split_mix(first + run * 0x9E3779B97F4A7C15) for run in range(1, n_runs)]
+    return np.array(seeds, np.uint64)
+
+
+def split_mix(z: int) -> int:
+    """Return SplitMix64's finaliser of a 64-bit word."""
+    mask = 2**64 - 1
+    z &= mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return z ^ (z >> 31)
