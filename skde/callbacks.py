@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skde.engines.batch import best_of
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_real
 
@@ -58,7 +59,7 @@ class Progress:
     def x(self) -> FloatArray:
         """The best point of all runs, of shape (dim,)."""
         index, values = self._best
-        run = 0 if np.isnan(values).all() else int(np.nanargmin(values))
+        run = best_of(values)
         return self._runner.batch.point(run, int(index[run]))
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 FORMAT = "skde"
 VERSION = 1
 HEADER = "header"
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error)
 
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -56,7 +58,8 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         header = json.loads(arrays.pop(HEADER).tobytes())
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    # zipfile raises RuntimeError for an entry that claims to be encrypted or of a method it does not know.
+    except (OSError, ValueError, LookupError, EOFError, AttributeError, TypeError, RuntimeError, *ZIP_ERRORS) as error:
         raise ValueError(f"{os.fspath(path)!r} is broken or not a file that skde saved ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError(f"{os.fspath(path)!r} is not a file that skde saved")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 
+from skde.engines.batch import best_of
 from skde.result import History, RunResult, optimize_result
 from skde.runner import Runner
 from skde.typing import FloatArray
@@ -32,8 +32,7 @@ class Fitted:
 
     @property
     def _best_run(self) -> int:
-        values = self._fitted().batch.best()[1]
-        return 0 if np.isnan(values).all() else int(np.nanargmin(values))
+        return best_of(self._fitted().batch.best()[1])
 
     @property
     def _best(self) -> RunResult:

@@ -221,7 +221,6 @@ class Runner:
             self.accept(None, self._evaluate(objective))
             if self.generation < 128 or self.generation % 64 == 0:
                 self.clock.mark(self.generation)
-            self._check_start()
 
     def _run_graph(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
         batch = self.batch
@@ -233,7 +232,6 @@ class Runner:
         self.propose()
         while self.generation < 0 or self._uneven:  # the initial population is checked on the way
             self.accept(None, self._evaluate(objective))
-            self._check_start()
             self.propose()
         recording = self.engine.record(batch, self.generation, lambda X: objective.values(X, batch.xp))
         generations = 1
@@ -292,6 +290,7 @@ class Runner:
         self.engine.accept(self.batch, self.generation + 1, trials, f)
         # Where an exception comes between these two lines, the generation is made again, and comes out the same.
         self.generation += 1
+        self._check_start()
 
     # -- results -------------------------------------------------------------------------------------------------------
 
@@ -339,4 +338,7 @@ class Runner:
 
 def budget(limits: Any, pops: Any) -> int | None:
     """Return the evaluations of all runs together, or None where nothing limits them."""
-    return None if limits.max() >= UNLIMITED else int(((limits + 1) * pops).sum())
+    if limits.max() >= UNLIMITED:
+        return None
+    # In Python's integers: a limit nobody will reach, times the population, may be more than 64 bits hold.
+    return sum((int(limit) + 1) * int(pop) for limit, pop in zip(limits, pops, strict=True))

@@ -71,12 +71,12 @@ def last_generations(
     limits = np.full(len(pops), UNLIMITED)
     if max_iter is not None:
         # The initial population is generation 0 and no iteration; a warm start has it behind it.
-        limits = base + check_int("max_iter", max_iter, 0) + (done is None)
+        limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED) + (done is None)
     if max_evals is not None:
         evals = check_int("max_evals", max_evals, 1)
         if evals < pops.max():
             raise ValueError(f"max_evals must be at least the population size, {pops.max()}, got {evals}")
-        limits = np.minimum(limits, base + evals // pops)
+        limits = np.minimum(limits, base + min(evals, UNLIMITED) // pops)
     return limits
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from sklearn.base import clone
 
 from skde.algorithms import Algorithm
@@ -23,6 +22,11 @@ from skde.algorithms.base import REPAIRS
 from skde.minimizer import Minimizer
 from skde.stopping import Status
 from skde.typing import Array, FloatArray
+
+try:
+    import pytest
+except ImportError as error:
+    raise ImportError("skde.testing is a suite for pytest, which is missing: pip install 'skde[test]'") from error
 
 # Bounds of different widths, none of them symmetric, one of them narrow.
 BOX = np.array([[-1.0, 3.0], [2.0, 2.5], [-100.0, -10.0], [0.0, 1e-9], [-5.0, 1000.0]])
@@ -79,6 +83,10 @@ class AlgorithmContract:
         with pytest.raises(ValueError, match=r"pop_size.*got 1"):
             self.make(clone(algorithm).set_params(pop_size=1), device).fit("sphere", dim=3)
 
+    def test_parameters_survive_pickling(self, algorithm: Algorithm) -> None:
+        """An algorithm is its parameters."""
+        assert pickle.loads(pickle.dumps(algorithm)).get_params() == algorithm.get_params()
+
     # -- trials --------------------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("repair", REPAIRS)
@@ -100,6 +108,19 @@ class AlgorithmContract:
         x0 = np.array([BOX.mean(axis=1), BOX[:, 0], BOX[:, 1]])
         m = self.make(algorithm, device, max_iter=0).fit(bowl, bounds=BOX, x0=x0)
         assert np.array_equal(m.population_[:3], x0)
+
+    def test_x0_begins_every_run(self, algorithm: Algorithm, device: str) -> None:
+        """The rest of the populations differs from run to run."""
+        x0 = BOX.mean(axis=1)
+        begun: list[FloatArray] = []
+
+        def first(X: Array) -> Array:
+            begun.append(np.asarray(X.get() if hasattr(X, "get") else X).reshape(3, -1, len(BOX)))
+            return bowl(X)
+
+        self.make(algorithm, device, n_runs=3, max_iter=0).fit(first, bounds=BOX, x0=x0)
+        assert np.array_equal(begun[0][:, 0], np.tile(x0, (3, 1)))
+        assert not np.array_equal(begun[0][0, 1:], begun[0][1, 1:])
 
     # -- the same answer -----------------------------------------------------------------------------------------------
 
@@ -137,6 +158,20 @@ class AlgorithmContract:
             asked.tell(X, bowl(X))
         assert same(fitted, asked)
 
+    def test_ask_and_tell_equal_fit_for_many_runs(self, algorithm: Algorithm, device: str) -> None:
+        """The points then have a leading axis; other runs go on when one has ended."""
+        parameters: dict[str, Any] = {"n_runs": 3, "max_iter": 200, "target": 0.05}
+        fitted = self.make(algorithm, device, **parameters).fit(bowl, bounds=BOX)
+        asked = self.make(algorithm, device, bounds=BOX, **parameters)
+        while not asked.stopped_:
+            X = asked.ask()
+            assert X.shape == (3, algorithm.get_params()["pop_size"], len(BOX))
+            asked.tell(X, bowl(X.reshape(-1, len(BOX))).reshape(3, -1))
+        assert same(fitted, asked)
+        for a, b in zip(fitted.runs_, asked.runs_, strict=True):
+            assert np.array_equal(a.x, b.x)
+            assert (a.fun, a.n_iter, a.status) == (b.fun, b.n_iter, b.status)
+
     def test_a_run_of_a_batch_equals_the_run_alone(self, algorithm: Algorithm, device: str) -> None:
         """Every run of a batch can be made again from its seed."""
         batch = self.make(algorithm, device, n_runs=4).fit("rastrigin", dim=6)
@@ -150,6 +185,9 @@ class AlgorithmContract:
         """Population sizes may differ; every run equals the run alone."""
         sizes = (20, 33, 50)
         algorithms = [clone(algorithm).set_params(pop_size=size) for size in sizes]
+        if "repair" in algorithm.get_params():
+            for one, repair in zip(algorithms, REPAIRS, strict=False):
+                one.set_params(repair=repair)
         for objective, options in (("sphere", {"dim": 4}), (bowl, {"bounds": BOX})):
             batch = self.make(algorithms, device, n_runs=3, max_iter=None, max_evals=1500).fit(objective, **options)
             for one, run in zip(algorithms, batch.runs_, strict=True):
@@ -172,6 +210,23 @@ class AlgorithmContract:
         resumed = Minimizer.load(path).set_params(max_iter=25).resume()
         assert same(whole, resumed)
         assert np.array_equal(whole.history_.best, resumed.history_.best)
+
+    def test_asked_saved_and_resumed_equals_uninterrupted(
+        self, algorithm: Algorithm, device: str, tmp_path: Path
+    ) -> None:
+        """Also where the file is written between ask and tell: the same points are asked again."""
+        whole = self.make(algorithm, device, bounds=BOX, max_iter=12)
+        parts = self.make(algorithm, device, bounds=BOX, max_iter=12)
+        while not whole.stopped_:
+            X = whole.ask()
+            if whole.__sklearn_is_fitted__():
+                parts.ask()
+                parts.save(tmp_path / "asked.skde")
+                parts = Minimizer.load(tmp_path / "asked.skde")
+            assert bool((parts.ask() == X).all())
+            whole.tell(X, bowl(X))
+            parts.tell(parts.ask(), bowl(X))
+        assert same(whole, parts)
 
     def test_warm_start_equals_one_longer_fit(self, algorithm: Algorithm, device: str) -> None:
         """Two fits of 10 generations are one of 20."""
@@ -204,6 +259,23 @@ class AlgorithmContract:
         """There is nothing to compare."""
         with pytest.raises(ValueError, match="NaN for every point"):
             self.make(algorithm, device).fit(lambda X: X[:, 0] * float("nan"), bounds=BOX)
+        m = self.make(algorithm, device, bounds=BOX)
+        X = m.ask()
+        with pytest.raises(ValueError, match="NaN for every point"):
+            m.tell(X, X[:, 0] * float("nan"))
+
+    def test_nan_loses_to_infinity(self, algorithm: Algorithm, device: str) -> None:
+        """An infinite value is one; NaN is none."""
+
+        def wall(X: Array) -> Array:
+            values = X[:, 0] * 0 + float("inf")
+            values[X[:, 0] < 1.5] = float("nan")
+            return values
+
+        m = self.make(algorithm, device, max_iter=0).fit(wall, bounds=BOX, x0=BOX[:, 0])
+        assert np.isnan(m.fitness_[0])
+        assert m.fun_ == np.inf
+        assert m.x_[0] >= 1.5
 
     def test_a_plateau_of_inf_is_crossed(self, algorithm: Algorithm, device: str) -> None:
         """Ties are accepted, also between infinities: the population moves."""
@@ -221,21 +293,31 @@ class AlgorithmContract:
         m = self.make(algorithm, device, max_iter=1000).fit("sphere", dim=5)
         assert m.fun_ < 1e-10 < m.history_.best[0]
 
-    @pytest.mark.parametrize(("scale", "shift"), [(4.0, 0.0), (1.0, 16.0)])
-    def test_equivariant_in_space(self, algorithm: Algorithm, device: str, scale: float, shift: float) -> None:
-        """Scaling or shifting box and function together scales or shifts the result.
+    @pytest.mark.parametrize("scale", [4.0, 2.0**-30])
+    @pytest.mark.parametrize("repair", REPAIRS)
+    def test_equivariant_in_scale(self, algorithm: Algorithm, device: str, scale: float, repair: str) -> None:
+        """Scaling box and function together scales the result: to the last bit, for powers of two do not round."""
+        if "repair" in algorithm.get_params():
+            algorithm = clone(algorithm).set_params(repair=repair)
 
-        Powers of two and a grid of dyadic bounds keep the scaled arithmetic exact; a shift rounds, so the first few
-        generations are compared, to rounding.
+        def squares(X: Array) -> Array:
+            return (X * X).sum(axis=1)
+
+        plain = self.make(algorithm, device).fit(squares, bounds=BOX)
+        other = self.make(algorithm, device).fit(lambda X: 8.0 * squares(X / scale), bounds=BOX * scale)
+        assert np.array_equal(plain.population_ * scale, other.population_)
+        assert np.array_equal(plain.fitness_ * 8.0, other.fitness_)
+
+    def test_equivariant_in_place(self, algorithm: Algorithm, device: str) -> None:
+        """Shifting box and function together shifts the result.
+
+        A shift rounds, and what is rounded differently is in time decided differently: the first few generations are
+        compared, to rounding.
         """
         box = np.array([[-1.0, 1.0]] * 3)
-
-        def moved(X: Array) -> Array:
-            return (((X - shift) / scale - 0.5) ** 2).sum(axis=1)
-
         plain = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 0.5) ** 2).sum(axis=1), bounds=box)
-        other = self.make(algorithm, device, max_iter=4).fit(moved, bounds=box * scale + shift)
-        assert np.allclose((other.population_ - shift) / scale, plain.population_, rtol=0, atol=1e-13)
+        other = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 16.5) ** 2).sum(axis=1), bounds=box + 16.0)
+        assert np.allclose(other.population_ - 16.0, plain.population_, rtol=0, atol=1e-13)
 
     def test_equivariant_in_value(self, algorithm: Algorithm, device: str) -> None:
         """Only the order of the values counts."""
@@ -285,6 +367,20 @@ class AlgorithmContract:
         stopped = look.fit(bowl, bounds=BOX)
         assert stopped.runs_[0].status == Status.CALLBACK
         assert 3 <= stopped.n_iter_ < 20_000
+
+    @pytest.mark.parametrize("problem", ["sphere", bowl])
+    def test_stop_iteration_ends_a_fit(self, algorithm: Algorithm, device: str, problem: Any) -> None:
+        """And what it left can be gone on with."""
+
+        def stop(progress: Any) -> None:
+            raise StopIteration
+
+        options: dict[str, Any] = {"bounds": BOX, **({"dim": len(BOX)} if problem == "sphere" else {})}
+        m = self.make(algorithm, device, max_iter=2000, callbacks=stop).fit(problem, **options)
+        assert m.runs_[0].status == Status.CALLBACK
+        assert m.n_iter_ < 2000
+        whole = self.make(algorithm, device, max_iter=2000).fit(problem, **options)
+        assert same(whole, m.set_params(callbacks=None).resume())
 
     def test_history(self, algorithm: Algorithm, device: str) -> None:
         """Evaluations grow, the best value does not, and the last sample is the result."""

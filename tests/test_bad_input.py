@@ -117,6 +117,14 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"target": "low"}, TypeError, r"target must be.*'low'"),
         ({"stagnation": 0}, ValueError, r"stagnation must be an integer >= 1, got 0"),
         ({"n_runs": 0}, ValueError, r"n_runs must be.*got 0"),
+        ({"n_runs": 2.0}, TypeError, r"n_runs must be an integer.*got 2.0 \(float\)"),
+        ({"max_iter": True}, TypeError, r"max_iter must be an integer.*got True \(bool\)"),
+        ({"max_evals": 0}, ValueError, r"max_evals must be an integer >= 1, got 0"),
+        ({"max_time": np.nan}, ValueError, r"max_time must be.*got nan"),
+        ({"max_time": "1s"}, TypeError, r"max_time must be.*'1s'"),
+        ({"target": np.nan}, ValueError, r"target must be.*got nan"),
+        ({"random_state": 2**64}, ValueError, r"random_state must be.*got 18446744073709551616"),
+        ({"callbacks": [print, "no"]}, TypeError, r"callbacks must be callables, got 'no'"),
         ({"random_state": -1}, ValueError, r"random_state must be.*got -1"),
         ({"dtype": "float16"}, ValueError, r"dtype must be one of 'float32', 'float64'; got 'float16'"),
         ({"execution": "ste"}, ValueError, r"execution.*got 'ste'; did you mean 'step'"),
@@ -139,6 +147,9 @@ def test_parameters(parameters: dict[str, Any], error: type[Exception], message:
         (lambda X: X, ValueError, r"must have shape \(100,\).*got shape \(100, 3\)"),
         (lambda X: 1.0, ValueError, r"got shape \(\).*vectorized=False"),
         (lambda X: f(X)[:50], ValueError, r"got shape \(50,\)"),
+        (lambda X: f(X)[:, None], ValueError, r"must have shape \(100,\).*got shape \(100, 1\)"),
+        (lambda X: [], ValueError, r"got shape \(0,\)"),
+        (lambda X: f(X).astype("datetime64[s]"), TypeError, r"real numbers, got dtype datetime64"),
         (lambda X: f(X) + 1j, TypeError, r"real numbers, got dtype complex128; return .real"),
         (lambda X: ["a"] * len(X), TypeError, r"real numbers, got dtype <U1"),
         (lambda X: None, TypeError, r"real numbers, got dtype object"),
@@ -157,6 +168,80 @@ def test_objectives_of_one_point() -> None:
     for value, message in ((np.zeros(3), r"must return one real number"), ("a", r"'a' \(str\)"), (1j, "complex")):
         with pytest.raises(TypeError, match=message):
             fit(lambda x, value=value: value, vectorized=False)
+
+
+@pytest.mark.parametrize("dim", [0, -1, "3", 2.5, True, 2**40])
+def test_dimensions(dim: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=rf"dim of 'sphere' must be an integer.*got {dim!r}"):
+        fit("sphere", fit_options={"dim": dim})
+
+
+def test_limits_beyond_any_integer_are_none() -> None:
+    for rule in ({"max_iter": 2**70}, {"max_iter": None, "max_evals": 2**70}):
+        m = fit("sphere", fit_options={"dim": 3}, target=1e-3, **rule)
+        assert m.runs_[0].status == Status.TARGET
+
+
+def test_infinite_values_are_values() -> None:
+    """A wall of inf is no error, and is left behind."""
+    m = fit(lambda X: np.where(X[:, 0] > 0, np.inf, f(X)), max_iter=60)
+    assert m.fun_ < 1
+    assert np.isfinite(m.fitness_).all()
+    assert fit(lambda X: -np.inf * np.ones(len(X))).fun_ == -np.inf
+
+
+def test_a_fit_that_is_refused_leaves_the_last_one() -> None:
+    m = fit()
+    x, fun = m.x_.copy(), m.fun_
+    for options in ({"bounds": [(1, 0)]}, {"bounds": BOX, "x0": [99, 0, 0]}):
+        with pytest.raises(ValueError, match="bounds"):
+            m.fit(f, **options)
+        assert np.array_equal(m.x_, x)
+        assert m.fun_ == fun
+
+
+def test_a_callback_that_fails() -> None:
+    def fails(progress: Any) -> None:
+        if progress.n_iter == 3:
+            raise ZeroDivisionError("the plot is broken")
+
+    m = Minimizer(max_iter=10, random_state=0, device="cpu", callbacks=fails)
+    with pytest.raises(ZeroDivisionError, match="the plot is broken"):
+        m.fit(f, bounds=BOX)
+    assert m.n_iter_ == 3
+    assert np.array_equal(m.set_params(callbacks=None).resume().x_, fit(max_iter=10).x_)
+
+
+def test_an_interrupt_inside_the_objective() -> None:
+    calls = []
+
+    def interrupted(X: Any) -> Any:
+        calls.append(f(X).min())
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return f(X)
+
+    m = fit(interrupted, max_iter=10)
+    assert m.runs_[0].status == Status.INTERRUPTED
+    assert (m.n_iter_, m.fun_) == (3, min(calls[:4]))
+    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
+
+
+def test_progress_never_shows_what_is_nan() -> None:
+    """Of two runs one is NaN everywhere, the other infinite."""
+    seen: list[Any] = []
+
+    def look(progress: Any) -> None:
+        seen.append((progress.fun, progress.x, progress.minimizer.runs_[1].x))
+
+    def one_is_nan(X: Any) -> Any:
+        return np.repeat([np.nan, np.inf], len(X) // 2)
+
+    fit(one_is_nan, n_runs=2, callbacks=look)
+    assert len(seen) == 5
+    for fun, x, expected in seen:
+        assert fun == np.inf
+        assert np.array_equal(x, expected)
 
 
 def test_what_was_found_before_an_error_stays() -> None:
@@ -258,11 +343,40 @@ def test_files_that_are_none(saved: Path, tmp_path: Path) -> None:
         other.write_bytes(content)
         with pytest.raises(ValueError, match=r"other' is broken or not a file that skde saved"):
             Minimizer.load(other)
+    for size in range(0, len(whole), 97):
+        other.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"other' is broken or not a file that skde saved"):
+            Minimizer.load(other)
     np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
     with pytest.raises(ValueError, match="not a file that skde saved"):
         Minimizer.load(tmp_path / "foreign.npz")
     with pytest.raises(FileNotFoundError):
         Minimizer.load(tmp_path / "missing")
+
+
+def loaded(path: Path) -> Any:
+    """Return the best value in a file, or the error's words."""
+    try:
+        return Minimizer.load(path).fun_
+    except ValueError as error:
+        return str(error)
+
+
+def test_files_with_a_flipped_bit(saved: Path) -> None:
+    """Every one is refused, but for bits that say nothing, such as the dates inside."""
+    whole, fun = saved.read_bytes(), loaded(saved)
+    rng = np.random.default_rng(0)
+    refused = 0
+    # The list of contents at the end is what a reader takes on trust: many of its bytes, and some of the others.
+    for byte in [*rng.integers(len(whole), size=100).tolist(), *range(len(whole) - 1200, len(whole), 5)]:
+        spoilt = bytearray(whole)
+        spoilt[byte] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(spoilt)
+        found = loaded(saved)
+        if found != fun:
+            assert re.search(r"fit.skde' is (broken|incomplete|not a file)", str(found)), found
+            refused += 1
+    assert refused > 100
 
 
 def rewrite(path: Path, **changes: Any) -> None:
@@ -342,7 +456,7 @@ def test_ctrl_c_ends_a_fit_with_the_best_so_far(kind: str, tmp_path: Path) -> No
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
     out, _ = process.communicate(timeout=20)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 1
     assert out.split() == ["INTERRUPTED", "True", "True"]
     assert process.returncode == 0
 

@@ -46,6 +46,42 @@ def test_launches_fit_the_machine(
     assert found.staged < 1 << (len(arrays) + 1)
 
 
+@given(
+    dim=st.integers(1, 3000),
+    pop=st.integers(1, 3000),
+    n_runs=st.integers(1, 700),
+    scratch=st.integers(0, 2),
+    arrays=st.lists(st.integers(1, 40_000), max_size=4),
+)
+def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratch: int, arrays: list[int]) -> None:
+    """Runs are dealt to groups and individuals to a group's teams, as the kernels deal them."""
+    found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays))
+    runs = [run for group in range(found.groups) for run in range(group, n_runs, found.groups)]
+    assert sorted(runs) == list(range(n_runs))
+    step = found.blocks * found.threads // (128 if found.team == "Block" else 32)
+    individuals = [i for begin in range(step) for i in range(begin, pop, step)]
+    assert sorted(individuals) == list(range(pop))
+
+
+@given(
+    dim=st.integers(1, 30_000),
+    pop=st.integers(1, 3000),
+    scratch=st.integers(0, 4),
+    arrays=st.lists(st.integers(1, 60_000), max_size=8),
+    itemsize=st.sampled_from([4, 8]),
+)
+def test_shared_memory_holds_what_is_staged(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
+    """What the kernel lays out (gpu.cuh) is what the launch asks for."""
+    found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
+    teams = found.threads // (128 if found.team == "Block" else 32)
+    elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
+    if found.roomy:
+        elements += teams * (1 + scratch) * dim
+    partials = 2 * 128 * 8 if found.team == "Block" else 0
+    assert found.shared_bytes == elements * itemsize + partials
+    assert found.shared_bytes <= H200.shared_per_block
+
+
 def test_one_run_of_large_individuals_has_a_block_each() -> None:
     found = plan(dim=100, pop=250)
     assert (found.team, found.blocks, found.groups) == ("Block", 250, 1)

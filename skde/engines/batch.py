@@ -171,7 +171,7 @@ class Batch:
         for run in range(self.n_runs):
             values = f[generation[run] & 1, run, : self.pops[run]]
             if generation[run] >= 0 and not np.isnan(values).all():
-                index[run] = np.nanargmin(values)
+                index[run] = best_of(values)
                 value[run] = values[index[run]]
         return index, value
 
@@ -201,6 +201,12 @@ class Batch:
         extra = np.zeros(self.array["extra"].shape, self.spec.dtype)
         extra[:, half, runs] = saved["extra"]
         self.array["extra"][...] = xp.asarray(extra)
+
+
+def best_of(values: FloatArray) -> int:
+    """Return the place of the smallest number, the first of equals; NaN is none, so it loses to infinity too."""
+    found = np.flatnonzero(values == np.fmin.reduce(values))
+    return int(found[0]) if len(found) else 0
 
 
 def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 import skde
 from skde.algorithms import ALGORITHMS
 
+# Classes that users read, or derive from, but do not make.
+HANDED_OUT = {"Algorithm", "History", "Progress", "RunResult", "Status"}
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__))
 
@@ -21,6 +24,23 @@ def test_public_names_are_tested_and_documented(name: str) -> None:
     mentioned = re.search(rf"\b{name}\b", TESTS) is not None
     assert mentioned, f"no test mentions skde.{name}"
     assert inspect.getdoc(thing), f"skde.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", skde.__all__)
+def test_what_users_call_has_an_example(name: str) -> None:
+    """Of everything but what skde itself makes and hands out, and what takes no argument."""
+    thing = getattr(skde, name)
+    if name not in HANDED_OUT and inspect.signature(thing).parameters:
+        assert "Examples\n" in (inspect.getdoc(thing) or ""), f"the docstring of skde.{name} has no example"
+
+
+@pytest.mark.parametrize("name", skde.__all__)
+def test_examples_are_right(name: str) -> None:
+    """Every one runs, and shows what it says."""
+    runner = doctest.DocTestRunner(verbose=False)
+    for example in doctest.DocTestFinder().find(getattr(skde, name), name, globs={}):
+        runner.run(example)
+    assert runner.failures == 0
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))

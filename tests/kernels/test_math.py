@@ -50,6 +50,25 @@ def test_exponential() -> None:
     assert np.isnan(found[7])
 
 
+def test_exponential_at_its_ends() -> None:
+    """Where the spacing is that of the smallest numbers; and at the other end."""
+    x = np.random.default_rng(1).uniform(-745.2, -700.0, 20_000)
+    expected = np.array([math.exp(v) for v in x])
+    found = _cpu.exp(x)
+    assert (np.abs(found - expected) <= np.maximum(2 * EPS * expected, 5e-324)).all()
+    assert (found[expected < 2.0**-1022] > 0).any()
+    largest = 709.782712893384  # the last argument whose exponential is a number
+    assert math.isclose(_cpu.exp(np.array([largest]))[0], math.exp(largest), rel_tol=1e-15)
+    assert np.isinf(_cpu.exp(np.array([709.7827128933842, 709.79]))).all()
+
+
+def test_symmetry() -> None:
+    """Sine is odd and cosine even, to the last bit."""
+    x = np.random.default_rng(2).uniform(0, 1e6, 20_000)
+    assert np.array_equal(_cpu.sin(-x), -_cpu.sin(x))
+    assert np.allclose(_cpu.cos(-x), _cpu.cos(x), rtol=0, atol=2 * EPS)
+
+
 @pytest.fixture
 def any_build() -> Iterator[None]:
     """Put the processor's own build back afterwards."""

@@ -95,8 +95,8 @@ def test_architectures() -> None:
 def test_every_problem() -> None:
     types = {get_problem(name, dim=2).cpp_type: get_problem(name, dim=2) for name in problem_names()}
     assert set(types) == {entry[1] for entry in _cpu.problems().values()}
-    for problem in types.values():
-        build("gpu_evaluate", 75, options("Warp", "float64", objective=problem))
+    for problem, dtype in itertools.product(types.values(), ("float64", "float32")):
+        build("gpu_evaluate", 75, options("Warp", dtype, objective=problem))
 
 
 def test_device_objective() -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skde import _cpu
+
+from ..oracle.philox import philox
 
 FULL = 0xFFFFFFFF
 
@@ -23,3 +27,11 @@ FULL = 0xFFFFFFFF
 )
 def test_known_answers(counter: tuple[int, int, int, int], key: tuple[int, int], answer: tuple[int, ...]) -> None:
     assert _cpu.philox(counter, key) == answer
+
+
+WORDS = st.integers(0, FULL)
+
+
+@given(counter=st.tuples(WORDS, WORDS, WORDS, WORDS), key=st.tuples(WORDS, WORDS))
+def test_equals_the_oracles(counter: tuple[int, int, int, int], key: tuple[int, int]) -> None:
+    assert _cpu.philox(counter, key) == philox(counter, key)
