@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -285,6 +285,69 @@ def test_history_slots_are_the_sampled_generations(last: int) -> None:
     assert [_cpu.history_slot(int(g)) for g in generations] == list(range(len(generations)))
     unsampled = set(range(last, max(last - 50, 0), -1)) - set(generations.tolist())
     assert all(_cpu.history_slot(g) == -1 for g in unsampled)
+
+
+# -- pauses ------------------------------------------------------------------------------------------------------------
+
+
+def everything(m: Minimizer) -> list[Any]:
+    """All that a run's result holds, but for times."""
+    return [(r.fun, r.n_evals, r.status, r.x.tolist(), r.history.best.tolist(), r.seed) for r in m.runs_]
+
+
+@settings(max_examples=15)
+@given(
+    sizes=st.lists(st.integers(6, 25), min_size=1, max_size=3),
+    strategy=st.sampled_from(["rand/1/bin", "best/2/exp", "current-to-pbest/1/bin"]),
+    rule=st.sampled_from([{}, {"target": 20.0}, {"tol": 0.3}, {"stagnation": 5}]),
+    pauses=st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["run", "step"]), st.booleans()), max_size=4),
+    max_evals=st.integers(200, 1500),
+)
+def test_any_pauses(
+    tmp_path_factory: pytest.TempPathFactory,
+    sizes: list[int],
+    strategy: str,
+    rule: dict[str, Any],
+    pauses: list[tuple[int, str, bool]],
+    max_evals: int,
+) -> None:
+    """Runs of different sizes that stop, are saved and go on in either driver end where the uninterrupted ones do."""
+    path = tmp_path_factory.mktemp("pauses") / "fit.skde"
+    algorithms = [JDE(strategy, pop_size=size) for size in sizes]
+    options: dict[str, Any] = {"n_runs": len(sizes), "max_iter": None, "max_evals": max_evals, **rule}
+    whole = make(algorithms, **options).fit("ackley", dim=6)
+    m = make(algorithms, **options, callbacks=lambda progress: True).fit("ackley", dim=6)
+    reached = 0
+    for further, execution, saved in pauses:
+        if saved:
+            m.save(path)
+            m = Minimizer.load(path)
+        reached += further
+
+        def far_enough(progress: Progress, limit: int = reached) -> bool:
+            return progress.n_iter >= limit
+
+        m.set_params(execution=execution, callbacks=far_enough).resume()
+    m.set_params(callbacks=None).resume()
+    assert everything(m) == everything(whole)
+
+
+@pytest.mark.parametrize("execution", ["run", "step"])
+def test_a_raised_limit_equals_one_long_fit(execution: str) -> None:
+    """Also where the lower limit ended runs of different sizes at different generations."""
+    algorithms = [DE(pop_size=size) for size in (10, 23, 50)]
+    options: dict[str, Any] = {"n_runs": 3, "max_iter": None, "execution": execution}
+    m = make(algorithms, max_evals=333, **options).fit("levy", dim=5)
+    assert [run.n_evals for run in m.runs_] == [330, 322, 300]
+    m.set_params(max_evals=1000).resume()
+    assert everything(m) == everything(make(algorithms, max_evals=1000, **options).fit("levy", dim=5))
+
+
+def test_warm_start_needs_the_same_box() -> None:
+    m = make(warm_start=True).fit(f, bounds=BOX)
+    with pytest.raises(ValueError, match="warm_start=True: the box differs"):
+        m.fit(f, bounds=[(-6, 5)] * 3)
+    assert m.n_iter_ == 40
 
 
 # -- shapes and boxes --------------------------------------------------------------------------------------------------
