@@ -22,6 +22,7 @@ from skde import __version__
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.device_objective import DeviceObjective
 from skde.engines import choose_engine
+from skde.engines.batch import best_of
 from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
 from skde.problems import Problem, get_problem
@@ -167,7 +168,7 @@ def report(
     """Return all that is known of a fit."""
     runs = minimizer.runs_
     funs = np.array([run.fun for run in runs])
-    best = runs[0 if np.isnan(funs).all() else int(np.nanargmin(funs))]
+    best = runs[best_of(funs)]
     seconds = max(run.time for run in runs)
     n_evals = sum(run.n_evals for run in runs)
     is_problem = isinstance(objective, Problem)

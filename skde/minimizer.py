@@ -21,7 +21,7 @@ from skde.runner import Runner, budget
 from skde.seeds import run_seeds
 from skde.stopping import Status, check_stopping, last_generations
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_choice, check_int, check_start
+from skde.validation import check_bounds, check_choice, check_int, check_precision, check_start
 
 DTYPES = ("float32", "float64")
 EXECUTIONS = ("auto", "run", "step", "graph")
@@ -189,7 +189,7 @@ class Minimizer(Fitted, BaseEstimator):
         )
         engine = self._engine(found)
         if self.warm_start and hasattr(self, "_runner"):
-            self._continue_warm(found)
+            self._continue_warm(engine, found, x0)
         else:
             self._runner = self._start(engine, found.box, x0)
         self._objective: Objective | None = found
@@ -265,7 +265,7 @@ class Minimizer(Fitted, BaseEstimator):
             if bar is not None:
                 bar(progress)
             try:
-                return any([callback(progress) is True for callback in callbacks])
+                return any([is_true(callback(progress)) for callback in callbacks])
             except StopIteration:
                 return True
 
@@ -297,6 +297,10 @@ class Minimizer(Fitted, BaseEstimator):
 
     def _start(self, engine: Engine, box: FloatArray, x0: Any) -> Runner:
         """Check everything and allocate the batch."""
+        return Runner(engine, self._spec(box, x0))
+
+    def _spec(self, box: FloatArray, x0: Any) -> Spec:
+        """Check everything and say what is to run."""
         algorithms = self._algorithms()
         given = [algorithm.kernel_parameters() for algorithm in algorithms]
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
@@ -304,7 +308,8 @@ class Minimizer(Fitted, BaseEstimator):
         pops = np.array([int(parameters["pop_size"]) for parameters in given])
         names = algorithm_entry(algorithms[0].kernel)[2]
         self._box = box
-        spec = Spec(
+        check_precision(box, dtype)
+        return Spec(
             algorithm=algorithms[0].kernel,
             parameters=np.array([[parameters[name] for name in names] for parameters in given], np.float64),
             seeds=run_seeds(self.random_state, len(algorithms)),
@@ -319,16 +324,30 @@ class Minimizer(Fitted, BaseEstimator):
             stagnation=rules["stagnation"],
             dtype=np.dtype(dtype),
         )
-        return Runner(engine, spec)
 
     def _limits(self, pops: Any, dim: int, done: Any = None) -> Any:
         return last_generations(pops, dim, self.max_iter, self.max_evals, self.max_time, done)
 
-    def _continue_warm(self, objective: Objective) -> None:
+    def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
+        if x0 is not None:
+            raise ValueError("x0 cannot be given with warm_start=True: the population of the first fit goes on")
         if not np.array_equal(objective.box, self._box):
             raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
-        batch = runner.batch
+        before = getattr(self, "_objective", None)
+        if before is None or before.origin != objective.origin:
+            raise ValueError(
+                "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
+                "set warm_start=False"
+            )
+        batch, spec = runner.batch, self._spec(objective.box, None)
+        same = np.array_equal(spec.parameters, batch.spec.parameters) and spec.dtype == batch.spec.dtype
+        if not same or spec.algorithm != batch.spec.algorithm or engine.name != runner.engine.name:
+            raise ValueError(
+                "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
+                "set warm_start=False"
+            )
+        runner.counted_from = runner.clock.seconds
         limits = self._limits(batch.pops, batch.dim, batch.host("generation"))
         batch.array["status"][...] = int(Status.RUNNING)
         runner.set_limits(limits)
@@ -444,7 +463,7 @@ class Minimizer(Fitted, BaseEstimator):
         runner = self._fitted()
         spec = runner.batch.spec
         parameters = {
-            name: plain(value)
+            name: spec.dtype.name if name == "dtype" else plain(value)
             for name, value in self.get_params(deep=False).items()
             if name not in ("algorithm", "bounds", "callbacks", "random_state")
         }
@@ -501,8 +520,8 @@ class Minimizer(Fitted, BaseEstimator):
             if device is not None:
                 minimizer.device = device
             minimizer._restore(header, arrays)
-        except (KeyError, IndexError) as error:
-            raise ValueError(f"{os.fspath(path)!r} is incomplete: {error} is missing") from error
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"{os.fspath(path)!r} is incomplete or inconsistent: {error!r}") from error
         return minimizer
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -536,6 +555,11 @@ class Minimizer(Fitted, BaseEstimator):
         super().__setstate__(state)
         if saved is not None:
             self._restore(*saved)
+
+
+def is_true(answer: Any) -> bool:
+    """Whether a callback asked to stop: True, NumPy's too, and nothing that merely counts as true."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)
 
 
 def plain(value: Any) -> Any:

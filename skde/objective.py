@@ -35,11 +35,13 @@ class Objective:
         compiled: Compiled | None = None,
         function: Callable[[Array], Any] | None = None,
         source: dict[str, Any] | None = None,
+        origin: Any = None,
     ) -> None:
         self.box = box
         self.compiled = compiled
         self.function = function
         self.source = source or {}
+        self.origin = origin  # equal for what is the same function
 
     def values(self, X: Array, xp: Any) -> Array:
         """Return f of the rows of X as an (n,) array of X's library and dtype.
@@ -117,7 +119,7 @@ def resolve(
             raise ValueError(f"dim={dim} was given, but {objective!r} has dim={objective.dim}")
         box = objective.bounds if bounds is None else check_bounds(bounds, objective.dim)
         source = {"problem": objective.name, "dim": objective.dim, "options": objective.options}
-        return Objective(box, compiled=objective, source=source)
+        return Objective(box, compiled=objective, source=source, origin=source)
     if dim is not None:
         dim = check_int("dim", dim, 1)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
@@ -129,12 +131,12 @@ def resolve(
         raise ValueError("bounds must be given, in fit or to the constructor: pairs (low, high), one a variable")
     box = check_bounds(bounds, dim)
     if isinstance(objective, DeviceObjective):
-        return Objective(box, compiled=objective, source={"device_objective": objective.name})
+        return Objective(box, compiled=objective, source={"device_objective": objective.name}, origin=objective)
     source = {
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
-    return Objective(box, function=function, source=source)
+    return Objective(box, function=function, source=source, origin=objective)
 
 
 class RowByRow:

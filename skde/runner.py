@@ -72,6 +72,7 @@ class Runner:
         self.engine = engine
         self.batch: Batch = engine.batch(spec)
         self.clock = Clock()
+        self.counted_from = 0.0  # where max_time begins: at the last warm start
         self.seeds = spec.seeds
         self.generation = -1  # the last one that is done, of the runs that run
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
@@ -179,7 +180,7 @@ class Runner:
     def _ends(self, max_time: float | None, look: Look | None) -> bool:
         if look is not None and look():
             self.ending = Status.CALLBACK
-        elif max_time is not None and self.clock.seconds >= max_time:
+        elif max_time is not None and self.clock.seconds - self.counted_from >= max_time:
             self.ending = Status.TIME
         return self.ending != Status.RUNNING
 
@@ -206,7 +207,7 @@ class Runner:
         """Return how many generations fill the next chunk, from how long the last ones took."""
         room = CHUNK_SECONDS
         if max_time is not None:
-            room = min(room, max_time - self.clock.seconds)
+            room = min(room, max_time - (self.clock.seconds - self.counted_from))
         wanted = int(generations * room / max(took, 1e-9))
         return max(1, min(wanted, SLOWEST_GROWTH * generations))
 

@@ -358,6 +358,34 @@ class AlgorithmContract:
             assert before.runs_[0].status == Status.LIMIT
         assert m.history_.best[-1] == m.history_.best[-5]
 
+    @pytest.mark.parametrize("execution", ["run", "step"])
+    def test_rules_hold_when_they_say(self, algorithm: Algorithm, device: str, execution: str) -> None:
+        """Found again in the record of a fit without rules: the first generation that fulfils the rule is the last."""
+        free = self.make(algorithm, device, max_iter=127).fit("rastrigin", dim=3)
+        best = free.history_.best
+        assert len(best) == 128
+        for target in (best[20], np.nextafter(best[20], -np.inf), best[60]):
+            m = self.make(algorithm, device, max_iter=127, target=float(target), execution=execution)
+            assert m.fit("rastrigin", dim=3).n_iter_ == np.flatnonzero(best <= target)[0]
+        improved = np.maximum.accumulate(np.where(np.diff(best, prepend=np.inf) < 0, np.arange(128), 0))
+        for stagnation in (1, 3, 6):
+            m = self.make(algorithm, device, max_iter=127, stagnation=stagnation, execution=execution)
+            waited = np.flatnonzero(np.arange(128) - improved >= stagnation)
+            assert m.fit("rastrigin", dim=3).n_iter_ == (waited[0] if len(waited) else 127)
+
+    def test_tolerance_holds_when_it_says(self, algorithm: Algorithm, device: str) -> None:
+        """SciPy's rule: the standard deviation of the values is at most tol times their mean."""
+        free = self.make(algorithm, device, max_iter=2000, bounds=BOX)
+        spread: list[float] = []
+        while not spread or spread[-1] > 0.01:
+            X = free.ask()
+            free.tell(X, bowl(X) + 1.0)
+            spread.append(free.fitness_.std() / abs(free.fitness_.mean()))
+        for tol in (0.1, 0.02):
+            m = self.make(algorithm, device, max_iter=2000, tol=tol).fit(lambda X: bowl(X) + 1.0, bounds=BOX)
+            assert m.runs_[0].status == Status.CONVERGED
+            assert m.n_iter_ == np.flatnonzero(np.array(spread) <= tol)[0]
+
     def test_time_and_callbacks_end_a_fit(self, algorithm: Algorithm, device: str) -> None:
         """With the best so far, and the reason."""
         m = self.make(algorithm, device, max_iter=None, max_time=0.2).fit("rastrigin", dim=20)

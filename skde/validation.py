@@ -97,6 +97,15 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     return box
 
 
+def check_precision(box: FloatArray, dtype: str) -> None:
+    """Refuse bounds that fall together, or are no numbers any more, in the precision of a fit."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = box.astype(dtype)
+        width = cast[:, 1] - cast[:, 0]
+    for j in np.flatnonzero(~((width > 0) & np.isfinite(width))):
+        raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) cannot be told apart or held in dtype={dtype!r}")
+
+
 def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
     """Return the rows that initial populations begin with, (n, dim); x0 is None, one point, or n <= pop points."""
     dim = len(box)

@@ -486,3 +486,39 @@ def test_checkpoints_are_taken_now_and_then(tmp_path: Path) -> None:
     assert path.exists()
     with pytest.raises(ValueError, match=re.escape("every must be a number in [0, inf], got -1")):
         Checkpoint(path, every=-1)
+
+
+# -- warm starts, precision, callbacks ---------------------------------------------------------------------------------
+
+
+def test_a_warm_start_refuses_what_it_would_ignore() -> None:
+    def warm() -> Minimizer:
+        return Minimizer(DE(), max_iter=5, random_state=0, device="cpu", warm_start=True).fit(f, bounds=BOX)
+
+    with pytest.raises(ValueError, match="the objective differs"):
+        warm().fit(lambda X: f(X) + 2.0, bounds=BOX)
+    with pytest.raises(ValueError, match="x0 cannot be given"):
+        warm().fit(f, bounds=BOX, x0=[0, 0, 0])
+    for changed in ({"algorithm__pop_size": 50}, {"algorithm__F": 0.9}, {"n_runs": 2}, {"dtype": "float32"}):
+        with pytest.raises(ValueError, match="must be those of the first fit"):
+            warm().set_params(**changed).fit(f, bounds=BOX)
+
+
+def test_a_warm_start_has_its_own_time() -> None:
+    m = Minimizer(max_time=0.15, random_state=0, device="cpu", warm_start=True).fit("rastrigin", dim=20)
+    first = m.n_iter_
+    m.fit("rastrigin", dim=20)
+    assert m.n_iter_ > 1.3 * first
+
+
+def test_bounds_that_single_precision_cannot_hold() -> None:
+    for bounds in ([(1.0, 1.0 + 1e-9)], [(-1e300, 1e300)]):
+        with pytest.raises(ValueError, match=r"bounds\[0\].*dtype='float32'"):
+            fit(fit_options={"bounds": bounds}, dtype="float32")
+
+
+def test_numpys_true_stops_and_a_dtype_object_is_saved(tmp_path: Path) -> None:
+    m = fit(callbacks=lambda progress: np.bool_(True), dtype=np.float32)
+    assert m.runs_[0].status == Status.CALLBACK
+    m.save(tmp_path / "fit")
+    assert Minimizer.load(tmp_path / "fit").population_.dtype == np.float32

@@ -80,7 +80,8 @@ def test_every_strategy_with_every_repair(
 
     monkeypatch.setattr(reference, "repaired", counting)
     # F up to 2 and a narrow box: reflecting once is not always enough.
-    algorithm = kind(strategy=strategy, pop_size=10, F=(0.4, 2.0), p_best=0.3, repair=repair)
+    own = {"tau_1": 0.3, "tau_2": 0.6} if kind is JDE else {"CR": 0.7}
+    algorithm = kind(strategy=strategy, pop_size=10, F=(0.4, 2.0), p_best=0.3, repair=repair, **own)
     kernel = Minimizer(algorithm, bounds=BOX, max_iter=6, random_state=7, device="cpu", execution="step")
     plain = NanAware(algorithm, BOX, 7)
     accepted = 0
@@ -121,6 +122,19 @@ def test_values_that_are_no_numbers(kind: Any, strategy: str) -> None:
         assert np.array_equal(kernel.fitness_, plain.f, equal_nan=True)
     assert seen == {"nan", "inf"}
     assert kernel.fun_ == np.nanmin(plain.f)
+
+
+@pytest.mark.parametrize("p_best", [0.1, 0.3, 0.6])
+def test_nan_ranks_last(p_best: float) -> None:
+    """Where half of a population is NaN, anywhere in it, pbest is drawn from the other half first."""
+    algorithm = DE("current-to-pbest/1/bin", pop_size=14, p_best=p_best)
+    for seed in range(20):
+        f = np.random.default_rng(seed).permutation([*range(7), *[NAN] * 7])
+        kernel = Minimizer(algorithm, bounds=BOX, max_iter=1, random_state=seed, device="cpu")
+        plain = NanAware(algorithm, BOX, seed)
+        kernel.tell(kernel.ask(), f)
+        plain.tell(plain.ask(), f)
+        assert np.array_equal(kernel.ask(), plain.ask())
 
 
 @pytest.mark.parametrize("kind", [DE, JDE])
