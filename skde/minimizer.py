@@ -274,6 +274,8 @@ class Minimizer(Fitted, BaseEstimator):
     # -- setting up ----------------------------------------------------------------------------------------------------
 
     def _engine(self, objective: Objective | None) -> Engine:
+        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
+            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
         device = self.device
         if device == "auto" and objective is not None and objective.compiled is None:
             engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
@@ -508,6 +510,8 @@ class Minimizer(Fitted, BaseEstimator):
         ValueError
             When the file is broken, foreign, or of another version.
         """
+        if device is not None:
+            choose_engine(device)  # so that a wrong device is not taken for a broken file
         header, arrays = checkpoint.load(path)
         try:
             algorithms = [get_algorithm(entry["name"], **entry["parameters"]) for entry in header["algorithms"]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skde.validation import check_int
 
@@ -21,8 +20,13 @@ def run_seeds(random_state: Any, n_runs: int) -> Any:
         first = int(random_state.integers(2**63))
     elif isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         first = check_int("random_state", random_state, 0, 2**64 - 1)
+    elif not isinstance(random_state, np.random.RandomState):
+        raise TypeError(
+            "random_state must be None, an integer >= 0, a RandomState or a Generator, "
+            f"got {random_state!r} ({type(random_state).__name__})"
+        )
     else:
-        first = int(check_random_state(random_state).randint(2**31 - 1))
+        first = int(random_state.randint(2**31 - 1))
     seeds = [first] + [split_mix(first + run * 0x9E3779B97F4A7C15) for run in range(1, n_runs)]
     return np.array(seeds, np.uint64)
 

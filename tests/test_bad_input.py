@@ -126,6 +126,13 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"random_state": 2**64}, ValueError, r"random_state must be.*got 18446744073709551616"),
         ({"callbacks": [print, "no"]}, TypeError, r"callbacks must be callables, got 'no'"),
         ({"random_state": -1}, ValueError, r"random_state must be.*got -1"),
+        ({"random_state": True}, TypeError, r"random_state must be.*got True \(bool\)"),
+        ({"random_state": 1.5}, TypeError, r"random_state must be.*got 1.5 \(float\)"),
+        ({"random_state": "a"}, TypeError, r"random_state must be.*got 'a' \(str\)"),
+        ({"n_jobs": "2"}, TypeError, r"n_jobs must be an integer.*'2'"),
+        ({"n_jobs": 1.5}, TypeError, r"n_jobs must be an integer.*1.5"),
+        ({"n_jobs": True}, TypeError, r"n_jobs must be an integer.*True"),
+        ({"n_jobs": 0}, ValueError, r"n_jobs must be None or an integer other than 0, got 0"),
         ({"dtype": "float16"}, ValueError, r"dtype must be one of 'float32', 'float64'; got 'float16'"),
         ({"execution": "ste"}, ValueError, r"execution.*got 'ste'; did you mean 'step'"),
         ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
@@ -395,6 +402,11 @@ def test_files_of_another_version_or_incomplete(saved: Path) -> None:
     rewrite(saved, version=1, algorithms=[])
     with pytest.raises(ValueError, match="is incomplete"):
         Minimizer.load(saved)
+
+
+def test_a_wrong_device_is_not_taken_for_a_broken_file(saved: Path) -> None:
+    with pytest.raises(ValueError, match="device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got 'gpu'"):
+        Minimizer.load(saved, device="gpu")
 
 
 def test_a_function_must_be_given_again(tmp_path: Path) -> None:
