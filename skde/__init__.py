@@ -8,7 +8,7 @@ except ImportError as error:
         "installed package: go to another folder, or set PYTHONSAFEPATH=1. Otherwise install again: pip install ."
     ) from error
 
-from skde.algorithms import DE, JDE, Algorithm, algorithm_names
+from skde.algorithms import DE, JADE, JDE, JSO, LSHADE, PSO, SHADE, Algorithm, algorithm_names
 from skde.callbacks import Checkpoint, Progress
 from skde.device_objective import DeviceObjective
 from skde.functions import minimize, scipy_method
@@ -22,7 +22,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DE",
+    "JADE",
     "JDE",
+    "JSO",
+    "LSHADE",
+    "PSO",
+    "SHADE",
     "Algorithm",
     "Checkpoint",
     "ConvergenceDisplay",

@@ -38,7 +38,7 @@ class Progress:
         self.seconds = runner.clock.seconds
         generation = runner.batch.host("generation")
         self.n_iter = int(max(generation.max(), 0))
-        self.n_evals = int(((generation + 1) * runner.batch.pops).sum())
+        self.n_evals = int(runner.batch.evals(generation).sum())
 
     @cached_property
     def _best(self) -> tuple[IntArray, FloatArray]:

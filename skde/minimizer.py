@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde import checkpoint
-from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms import Algorithm, Setting, describe, get_algorithm
 from skde.callbacks import Callback, Progress, ProgressBar
 from skde.engines import Engine, Spec, choose_engine
 from skde.engines.batch import algorithm_entry
@@ -19,7 +21,8 @@ from skde.objective import Objective, real_values, resolve
 from skde.problems import get_problem
 from skde.runner import Runner, budget
 from skde.seeds import run_seeds
-from skde.stopping import Status, check_stopping, last_generations
+from skde.schedule import Schedule
+from skde.stopping import Status, check_stopping, last_generations, planned_budget
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_choice, check_int, check_precision, check_start
 
@@ -215,7 +218,7 @@ class Minimizer(Fitted, BaseEstimator):
             dim = runner.batch.dim
             found = resolve(objective, dim, self._box, vectorized=self.vectorized, n_jobs=self.n_jobs)
         self._objective = found
-        runner.set_limits(self._limits(runner.batch.pops, runner.batch.dim))
+        runner.set_limits(self._limits(runner.batch.spec.schedules, runner.batch.dim))
         self._drive(found)
         return self
 
@@ -239,7 +242,7 @@ class Minimizer(Fitted, BaseEstimator):
             raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
         runner = self._runner
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
-        bar = ProgressBar(budget(runner.batch.spec.limits, runner.batch.pops), self.max_time) if self.verbose else None
+        bar = ProgressBar(budget(runner.batch.spec), self.max_time) if self.verbose else None
         try:
             runner.fit(objective, execution, rules["max_time"], self._look(bar))
         finally:
@@ -304,10 +307,12 @@ class Minimizer(Fitted, BaseEstimator):
     def _spec(self, box: FloatArray, x0: Any) -> Spec:
         """Check everything and say what is to run."""
         algorithms = self._algorithms()
-        given = [algorithm.kernel_parameters() for algorithm in algorithms]
+        setting = Setting(len(box), **planned_budget(len(box), self.max_iter, self.max_evals, self.max_time))
+        given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
-        pops = np.array([int(parameters["pop_size"]) for parameters in given])
+        schedules = [Schedule.of(parameters) for parameters in given]
+        needs = [algorithm.needs(parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
         self._box = box
         check_precision(box, dtype)
@@ -317,18 +322,19 @@ class Minimizer(Fitted, BaseEstimator):
             seeds=run_seeds(self.random_state, len(algorithms)),
             lower=box[:, 0],
             upper=box[:, 1],
-            limits=self._limits(pops, len(box)),
-            start=check_start(x0, box, int(pops.min())),
+            limits=self._limits(schedules, len(box)),
+            start=check_start(x0, box, min(schedule.most for schedule in schedules)),
             constants=algorithms[0].constants,
-            ranked=any(algorithm.ranked for algorithm in algorithms),
+            needs=reduce(or_, needs),
+            schedules=tuple(schedules),
             target=rules["target"],
             tol=rules["tol"],
             stagnation=rules["stagnation"],
             dtype=np.dtype(dtype),
         )
 
-    def _limits(self, pops: Any, dim: int, done: Any = None) -> Any:
-        return last_generations(pops, dim, self.max_iter, self.max_evals, self.max_time, done)
+    def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:
+        return last_generations(schedules, dim, self.max_iter, self.max_evals, self.max_time, done)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
@@ -350,7 +356,7 @@ class Minimizer(Fitted, BaseEstimator):
                 "set warm_start=False"
             )
         runner.counted_from = runner.clock.seconds
-        limits = self._limits(batch.pops, batch.dim, batch.host("generation"))
+        limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
         batch.array["status"][...] = int(Status.RUNNING)
         runner.set_limits(limits)
 
@@ -362,7 +368,8 @@ class Minimizer(Fitted, BaseEstimator):
         Returns
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1
-            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points.
+            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. Where
+            populations differ in size, the largest counts: the rows behind a smaller one's need no value.
 
         Raises
         ------
@@ -374,8 +381,11 @@ class Minimizer(Fitted, BaseEstimator):
         runner = self._asking()
         if runner.hear():
             raise RuntimeError(f"every run has ended: {self.message_}")
-        rows: Array = runner.batch.rows[(runner.generation + 1) & 1]
-        runner.asked = runner.engine.copy(rows).reshape(self._ask_shape(runner))
+        batch = runner.batch
+        rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
+        shape = self._ask_shape(runner)
+        whole = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)
+        runner.asked = whole[:, : shape[-2]].reshape(shape)
         return runner.asked
 
     def tell(self, X: Array, f: Array) -> Minimizer:
@@ -401,13 +411,20 @@ class Minimizer(Fitted, BaseEstimator):
             raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
-        points = runner.asked if X is runner.asked else xp.ascontiguousarray(X, dtype=batch.spec.dtype)
+        points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
         # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
         if xp is np or points is not runner.asked:
-            self._check_inside(points.reshape(batch.n_runs, batch.pop_max, batch.dim), runner)
+            self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
         flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
         values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
-        runner.accept(points, xp.ascontiguousarray(values))
+        if shape[-2] == batch.pop_max:
+            runner.accept(xp.ascontiguousarray(points), xp.ascontiguousarray(values))
+        else:  # the kernels' rows are those of the largest population
+            all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
+            all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
+            all_points[:, : shape[-2]] = points.reshape(batch.n_runs, -1, batch.dim)
+            all_values[:, : shape[-2]] = values.reshape(batch.n_runs, -1)
+            runner.accept(all_points, all_values)
         return self
 
     @property
@@ -432,12 +449,13 @@ class Minimizer(Fitted, BaseEstimator):
 
     def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
         batch = runner.batch
-        shape = (batch.n_runs, batch.pop_max, batch.dim)
+        size = int(runner.sizes.max()) if batch.shrinks else batch.pop_max
+        shape = (batch.n_runs, size, batch.dim)
         return shape if batch.n_runs > 1 else shape[1:]
 
     def _check_inside(self, points: Array, runner: Runner) -> None:
         array = runner.batch.array
-        used = runner.batch.xp.asarray(np.arange(runner.batch.pop_max) < runner.batch.pops[:, None])
+        used = runner.batch.xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
         inside = ((points >= array["lower"]) & (points <= array["upper"])).all(axis=-1) | ~used
         if not bool(inside.all()):
             raise ValueError("X must lie inside the bounds (and hold no NaN)")

@@ -12,8 +12,9 @@ from skde.engines import Batch, Engine, RecordingEngine, Spec
 from skde.engines.batch import sampled_generations
 from skde.objective import Objective
 from skde.result import History, RunResult
+from skde.schedule import Schedule
 from skde.stopping import UNLIMITED, Status
-from skde.typing import Array, FloatArray
+from skde.typing import Array, FloatArray, IntArray
 
 # The host hears from the engine about this often: time limits, callbacks and Ctrl-C wait no longer.
 CHUNK_SECONDS = 0.04
@@ -227,8 +228,8 @@ class Runner:
         batch = self.batch
         if not isinstance(self.engine, RecordingEngine):
             raise ValueError("execution='graph' needs a GPU: device='cuda'")
-        if (batch.pops != batch.pop_max).any():
-            raise ValueError("execution='graph' needs the same pop_size in all runs")
+        if batch.shrinks or (batch.pops != batch.pop_max).any():
+            raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
         last = self._last
         self.propose()
         while self.generation < 0 or self._uneven:  # the initial population is checked on the way
@@ -260,11 +261,16 @@ class Runner:
         return f
 
     @property
+    def sizes(self) -> IntArray:
+        """The size of every run's next generation, of shape (R,)."""
+        return self.batch.sizes(self.generation + 1)
+
+    @property
     def rows(self) -> Array | None:
         """The rows of the flattened trials that runs still running have; None means all."""
-        if self._rows is None:
+        if self._rows is None or self.batch.shrinks:
             batch = self.batch
-            used = (batch.host("status") == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.pops[:, None])
+            used = (batch.host("status") == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < self.sizes[:, None])
             self._rows = self.batch.xp.asarray(np.flatnonzero(used))
         return None if len(self._rows) == self.batch.n_runs * self.batch.pop_max else self._rows
 
@@ -310,23 +316,23 @@ class Runner:
         times = self.clock.at(generation)
         results = []
         for run in range(batch.n_runs):
-            g, pop = int(generation[run]), int(batch.pops[run])
+            g, schedule = int(generation[run]), batch.spec.schedules[run]
             state = Status(int(status[run])) or self.ending
             results.append(
                 RunResult(
                     x=batch.point(run, int(index[run])),
                     fun=float(value[run]),
-                    n_evals=(g + 1) * pop,
+                    n_evals=schedule.evals(g),
                     n_iter=max(g, 0),
                     time=float(times[run]),
                     status=Status(state),
                     seed=int(self.seeds[run]),
-                    history=self._history(history[run], g, pop, float(value[run])),
+                    history=self._history(history[run], g, schedule, float(value[run])),
                 )
             )
         return results
 
-    def _history(self, sampled: FloatArray, last: int, pop: int, best: float) -> History:
+    def _history(self, sampled: FloatArray, last: int, schedule: Schedule, best: float) -> History:
         """Return the samples up to generation `last`, which itself closes the history."""
         generations = sampled_generations(last)
         values = np.asarray(sampled[: len(generations)], np.float64).copy()
@@ -334,12 +340,11 @@ class Runner:
             generations, values = np.append(generations, last), np.append(values, best)
         else:
             values[-1] = best  # not judged yet, perhaps
-        return History((generations + 1) * pop, self.clock.at(generations), np.minimum.accumulate(values))
+        return History(schedule.evals_at(generations), self.clock.at(generations), np.minimum.accumulate(values))
 
 
-def budget(limits: Any, pops: Any) -> int | None:
+def budget(spec: Spec) -> int | None:
     """Return the evaluations of all runs together, or None where nothing limits them."""
-    if limits.max() >= UNLIMITED:
+    if spec.limits.max() >= UNLIMITED:
         return None
-    # In Python's integers: a limit nobody will reach, times the population, may be more than 64 bits hold.
-    return sum((int(limit) + 1) * int(pop) for limit, pop in zip(limits, pops, strict=True))
+    return sum(schedule.evals(int(limit)) for limit, schedule in zip(spec.limits, spec.schedules, strict=True))

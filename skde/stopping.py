@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from skde.schedule import Schedule
 from skde.typing import IntArray
 from skde.validation import check_int, check_real
 
@@ -48,7 +50,7 @@ MESSAGES = {
 
 
 def last_generations(
-    pops: IntArray, dim: int, max_iter: Any, max_evals: Any, max_time: Any, done: IntArray | None = None
+    schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, done: IntArray | None = None
 ) -> IntArray:
     """Return, for every run, the number of the last generation that its limits allow.
 
@@ -56,8 +58,8 @@ def last_generations(
 
     Parameters
     ----------
-    pops : ndarray of shape (R,)
-        Population sizes.
+    schedules : sequence of Schedule
+        Every run's population sizes.
     dim : int
         Variables.
     max_iter, max_evals, max_time
@@ -65,19 +67,38 @@ def last_generations(
     done : ndarray of shape (R,), optional
         Generations that came before these limits (warm start); they are not counted.
     """
-    base = np.full(len(pops), -1) if done is None else done
-    if max_iter is None and max_evals is None and max_time is None:
-        max_evals = max(DEFAULT_EVALS_PER_DIM * dim, int(pops.max()))
-    limits = np.full(len(pops), UNLIMITED)
+    limits = np.full(len(schedules), UNLIMITED)
     if max_iter is not None:
         # The initial population is generation 0 and no iteration; a warm start has it behind it.
-        limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED) + (done is None)
-    if max_evals is not None:
-        evals = check_int("max_evals", max_evals, 1)
-        if evals < pops.max():
-            raise ValueError(f"max_evals must be at least the population size, {pops.max()}, got {evals}")
-        limits = np.minimum(limits, base + min(evals, UNLIMITED) // pops)
+        base = np.zeros(len(schedules), np.int64) if done is None else done
+        limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED)
+    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time)
+    if evals is not None:
+        spent = [0 if done is None else schedule.evals(int(done[r])) for r, schedule in enumerate(schedules)]
+        last = [min(one.last(before + evals), UNLIMITED) for one, before in zip(schedules, spent, strict=True)]
+        limits = np.minimum(limits, last)
     return limits
+
+
+def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any) -> dict[str, int | None]:
+    """Return what an algorithm may plan with: the evaluations and the generations of one run, where they are known."""
+    if max_iter is None and max_evals is None and max_time is None:
+        max_evals = DEFAULT_EVALS_PER_DIM * dim
+    return {
+        "max_evals": None if max_evals is None else check_int("max_evals", max_evals, 1),
+        "max_iter": None if max_iter is None else check_int("max_iter", max_iter, 0),
+    }
+
+
+def evals_allowed(schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any) -> int | None:
+    """Return the evaluations that one run may make; None: no limit."""
+    largest = max(schedule.most for schedule in schedules)
+    if max_evals is None:
+        return None if max_iter is not None or max_time is not None else max(DEFAULT_EVALS_PER_DIM * dim, largest)
+    evals = check_int("max_evals", max_evals, 1)
+    if evals < largest:
+        raise ValueError(f"max_evals must be at least the population size, {largest}, got {evals}")
+    return evals
 
 
 def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from skde.algorithms.base import Algorithm, describe
+from skde.algorithms.base import Algorithm, Setting, describe
 from skde.algorithms.de import DE
+from skde.algorithms.jade import JADE
 from skde.algorithms.jde import JDE
+from skde.algorithms.jso import JSO
+from skde.algorithms.lshade import LSHADE
+from skde.algorithms.pso import PSO
+from skde.algorithms.shade import SHADE
 from skde.validation import check_choice
 
-__all__ = ["ALGORITHMS", "DE", "JDE", "Algorithm", "algorithm_names", "describe", "get_algorithm"]
+__all__ = [
+    "ALGORITHMS",
+    "DE",
+    "JADE",
+    "JDE",
+    "JSO",
+    "LSHADE",
+    "PSO",
+    "SHADE",
+    "Algorithm",
+    "Setting",
+    "algorithm_names",
+    "describe",
+    "get_algorithm",
+]
 
-ALGORITHMS: dict[str, type[Algorithm]] = {algorithm.kernel: algorithm for algorithm in (DE, JDE)}
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    algorithm.kernel: algorithm for algorithm in (DE, JDE, JADE, SHADE, LSHADE, JSO, PSO)
+}
 
 
 def algorithm_names() -> list[str]:

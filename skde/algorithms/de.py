@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm
-from skde.validation import check_int, check_real, nearest
+from skde.algorithms.base import REPAIRS, Algorithm, Setting
+from skde.engines.batch import Needs
+from skde.validation import check_real, nearest
 
 # Name -> individuals drawn besides the target; position is the number in de.cuh.
 MUTATIONS = {
@@ -41,7 +42,7 @@ class DifferentialEvolution(Algorithm):
     p_best: float
     repair: str
 
-    def kernel_parameters(self) -> dict[str, float]:
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         if self.strategy not in strategies():
             raise ValueError(
@@ -51,23 +52,18 @@ class DifferentialEvolution(Algorithm):
             )
         mutation, crossover = self._split()
         needed = MUTATIONS[mutation] + 1
-        pop_size = check_int(self._name("pop_size"), self.pop_size, 1, 2**24 - 1)
-        if pop_size < needed:
-            raise ValueError(
-                f"{self._name('pop_size')} must be at least {needed} for the strategy {self.strategy!r}, got {pop_size}"
-            )
         return {
-            "pop_size": pop_size,
+            "pop_size": self._population(needed, f"for the strategy {self.strategy!r}"),
             "mutation": list(MUTATIONS).index(mutation),
             "crossover": CROSSOVERS.index(crossover),
             "repair": self._choice("repair", REPAIRS),
             "p_best": check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True),
         }
 
-    @property
-    def ranked(self) -> bool:
-        """Whether the p best must be known."""
-        return self._split()[0] == "current-to-pbest/1"
+    def needs(self, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: a ranking where the p best must be known."""
+        ranked = self._split()[0] == "current-to-pbest/1"
+        return Needs(ranked=ranked, stages=int(ranked))
 
     def _split(self) -> tuple[str, str]:
         if self.strategy == NEEDS_NO_CROSSOVER:
@@ -159,8 +155,8 @@ class DE(DifferentialEvolution):
         self.p_best = p_best
         self.repair = repair
 
-    def kernel_parameters(self) -> dict[str, float]:
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR = check_real(self._name("CR"), self.CR, 0, 1)
-        return {**super().kernel_parameters(), "F_low": F_low, "F_high": F_high, "CR": CR}
+        return {**super().kernel_parameters(setting), "F_low": F_low, "F_high": F_high, "CR": CR}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from skde.algorithms.base import Setting
 from skde.algorithms.de import DifferentialEvolution
 from skde.validation import check_real
 
@@ -76,11 +77,11 @@ class JDE(DifferentialEvolution):
         self.p_best = p_best
         self.repair = repair
 
-    def kernel_parameters(self) -> dict[str, float]:
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         shares = {
             name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")
         }
         F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
-        return {**super().kernel_parameters(), "F_low": F_low, "F_high": F_high, "F_start": F_start, **shares}
+        return {**super().kernel_parameters(setting), "F_low": F_low, "F_high": F_high, "F_start": F_start, **shares}

@@ -19,7 +19,9 @@ from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
 from skde.benchmark import commit, machine, versions
 from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
 from skde.engines import Batch, Engine, Spec, choose_engine
+from skde.algorithms import Setting
 from skde.engines.batch import algorithm_entry
+from skde.schedule import Schedule
 from skde.seeds import run_seeds
 from skde.validation import check_int, check_real
 
@@ -276,7 +278,7 @@ def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_
 
 def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int) -> Batch:
     """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it."""
-    given = algorithm.kernel_parameters()
+    given = algorithm.kernel_parameters(Setting(problem.dim, max_iter=last))
     row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
     spec = Spec(
         algorithm=algorithm.kernel,
@@ -287,7 +289,8 @@ def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: in
         limits=np.full(n_runs, last),
         start=np.zeros((0, problem.dim)),
         constants=algorithm.constants,
-        ranked=algorithm.ranked,
+        needs=algorithm.needs(given),
+        schedules=(Schedule.of(given),) * n_runs,
     )
     batch = engine.batch(spec)
     engine.load(batch, problem)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from skde import _cpu
+from skde.schedule import Schedule
 from skde.typing import Array, FloatArray, IntArray
 
 MAX_ARRAYS = 8
@@ -36,6 +37,37 @@ class Compiled(Protocol):
         """Address of the function on the CPU, for float32 (`single`) or float64."""
 
 
+@dataclass(frozen=True)
+class Needs:
+    """What an algorithm needs beside populations and values.
+
+    Attributes
+    ----------
+    ranked : bool
+        Whether every generation is ranked.
+    stages : int
+        Parts, with a barrier after each, of what is done between two generations.
+    memory : int
+        Numbers that a run keeps.
+    archive : int
+        Vectors that a run keeps.
+    """
+
+    ranked: bool = False
+    stages: int = 0
+    memory: int = 0
+    archive: int = 0
+
+    def __or__(self, other: Needs) -> Needs:
+        """Return what serves both."""
+        return Needs(
+            self.ranked or other.ranked,
+            max(self.stages, other.stages),
+            max(self.memory, other.memory),
+            max(self.archive, other.archive),
+        )
+
+
 @dataclass
 class Spec:
     """What a batch of R runs is made of, all of it checked before."""
@@ -48,7 +80,8 @@ class Spec:
     limits: IntArray  # (R,) the number of the last generation
     start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
     constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
-    ranked: bool = False
+    needs: Needs = field(default_factory=Needs)
+    schedules: tuple[Schedule, ...] = ()  # (R,)
     target: float | None = None
     tol: float | None = None
     stagnation: int | None = None
@@ -83,13 +116,15 @@ class Batch:
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.pops = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = int(self.pops.max())
-        self.number, _, self.parameter_names, self.array_names = algorithm_entry(spec.algorithm)
+        self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
         R, P, D = self.n_runs, self.pop_max, self.dim
         reals: dict[str, tuple[int, ...]] = {
             "x": (2, R, P, D),
             "f": (2, R, P),
             "extra": (len(self.array_names), 2, R, P),
+            "vectors": (len(self.vector_names), 2, R, P, D),
+            "archive": (R, spec.needs.archive, D),
             "record": (2, R),
             "history": (R, history_slots(int(spec.limits.max()))),
         }
@@ -97,7 +132,9 @@ class Batch:
         self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "arrivals")}
         self.array["generation"] = xp.full((R,), -1, np.int64)
         self.array["since"] = xp.zeros((2, R), np.int64)
-        self.array["order"] = xp.zeros((R, P if spec.ranked else 1), np.int64)
+        self.array["evals"] = xp.zeros((2, R), np.int64)
+        self.array["order"] = xp.zeros((2, R, P) if spec.needs.ranked else (2, 1, 1), np.int64)
+        self.array["memory"] = xp.zeros((2, R, spec.needs.memory), np.float64)
         self.array["limit"] = xp.asarray(spec.limits.astype(np.int64))
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
         self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
@@ -124,7 +161,8 @@ class Batch:
         task["n_start"] = len(spec.start)
         task["stagnation"] = spec.stagnation or 0
         task["history_slots"] = self.array["history"].shape[1]
-        task["ranked"] = spec.ranked
+        task["ranked"], task["stages"] = spec.needs.ranked, spec.needs.stages
+        task["memory_size"], task["archive_size"] = spec.needs.memory, spec.needs.archive
         task["target"] = -np.inf if spec.target is None else spec.target
         task["tol"] = -1.0 if spec.tol is None else spec.tol
         for name, array in self.array.items():
@@ -154,9 +192,25 @@ class Batch:
         """Return the rows where generation g's trials stand: a view of shape (R, P, D)."""
         return self.array["x"][g & 1]
 
+    def sizes(self, g: Any) -> IntArray:
+        """Return the size of every run's generation g, of shape (R,)."""
+        generations = np.broadcast_to(g, self.n_runs)
+        return np.array([schedule.size(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
+
+    def evals(self, g: Any) -> IntArray:
+        """Return every run's evaluations up to the end of generation g, of shape (R,)."""
+        generations = np.broadcast_to(g, self.n_runs)
+        return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether some population changes its size."""
+        return any(schedule.shrinks for schedule in self.spec.schedules)
+
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
-        half, pop = int(self.array["generation"][run]) & 1, self.pops[run]
+        generation = int(self.array["generation"][run])
+        half, pop = generation & 1, self.spec.schedules[run].size(generation)
         return to_numpy(self.array["x"][half, run, :pop]), to_numpy(self.array["f"][half, run, :pop])
 
     def point(self, run: int, individual: int) -> FloatArray:
@@ -169,7 +223,7 @@ class Batch:
         generation, f = self.host("generation"), self.host("f")
         index, value = np.zeros(self.n_runs, np.int64), np.full(self.n_runs, np.nan)
         for run in range(self.n_runs):
-            values = f[generation[run] & 1, run, : self.pops[run]]
+            values = f[generation[run] & 1, run, : self.spec.schedules[run].size(generation[run])]
             if generation[run] >= 0 and not np.isnan(values).all():
                 index[run] = best_of(values)
                 value[run] = values[index[run]]
@@ -181,7 +235,10 @@ class Batch:
         runs = np.arange(self.n_runs)
         saved = {name: self.host(name) for name in PROGRESS}
         saved["x"], saved["f"] = self.host("x")[half, runs], self.host("f")[half, runs]
-        saved["extra"] = self.host("extra")[:, half, runs]
+        saved |= {name: self.host(name)[:, half, runs] for name in ("extra", "vectors")}
+        saved |= {"memory": self.host("memory")[half, runs], "archive": self.host("archive")}
+        if self.spec.needs.ranked:
+            saved["order"] = self.host("order")[half, runs]
         return saved
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -194,13 +251,19 @@ class Batch:
                 self.array[name][:, :slots] = xp.asarray(saved[name][:, :slots])
             else:
                 self.array[name][...] = xp.asarray(saved[name])
-        for name in ("x", "f"):
-            full = np.zeros(self.array[name].shape, self.spec.dtype)
+        for name in ("x", "f", "memory", *(("order",) if self.spec.needs.ranked else ())):
+            full = np.zeros(self.array[name].shape, self.array[name].dtype)
             full[half, runs] = saved[name]
             self.array[name][...] = xp.asarray(full)
-        extra = np.zeros(self.array["extra"].shape, self.spec.dtype)
-        extra[:, half, runs] = saved["extra"]
-        self.array["extra"][...] = xp.asarray(extra)
+        for name in ("extra", "vectors"):
+            full = np.zeros(self.array[name].shape, self.spec.dtype)
+            full[:, half, runs] = saved[name]
+            self.array[name][...] = xp.asarray(full)
+        self.array["archive"][...] = xp.asarray(saved["archive"])
+        evals = np.zeros((2, self.n_runs), np.int64)
+        for back in (0, 1):
+            evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)
+        self.array["evals"][...] = xp.asarray(evals)
 
 
 def best_of(values: FloatArray) -> int:
@@ -209,10 +272,10 @@ def best_of(values: FloatArray) -> int:
     return int(found[0]) if len(found) else 0
 
 
-def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str]]:
-    """Return the number, the C++ type, the parameters' and the arrays' names of an algorithm."""
-    number, cpp_type, parameters, arrays = _cpu.algorithms()[name]
-    return number, cpp_type, split(parameters), split(arrays)
+def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str], list[str]]:
+    """Return the number, the C++ type, and the names of parameters, arrays and vectors of an algorithm."""
+    number, cpp_type, parameters, arrays, vectors = _cpu.algorithms()[name]
+    return number, cpp_type, split(parameters), split(arrays), split(vectors)
 
 
 def split(names: str) -> list[str]:

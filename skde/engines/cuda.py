@@ -100,14 +100,14 @@ class CudaEngine:
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.here:
-            if batch.spec.ranked and g > 0:
-                batch.step("rank", batch.record, np.int64(g), NULL)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         with self.here:
             batch.step("accept", batch.record, np.int64(g), NULL, NULL if trials is None else trials, f)
+            for stage in range(batch.spec.needs.stages):
+                batch.step("settle", batch.record, np.int64(g), NULL, np.int64(stage))
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
         """Record one generation, the objective included, as a CUDA graph.
@@ -142,7 +142,7 @@ class CudaEngine:
                 rows = trials.reshape(-1, batch.dim)
                 for _ in range(2):
                     values(rows)
-                for name in ("propose", "accept", "tick", *(("rank",) if batch.spec.ranked else ())):
+                for name in ("propose", "accept", "tick", *(("settle",) if batch.spec.needs.stages else ())):
                     batch.step.function(name)
                 stream.synchronize()
                 graph = self._capture(stream, batch, clock, trials, lambda: values(rows))
@@ -153,10 +153,10 @@ class CudaEngine:
         task, one = batch.record, np.int64(1)
         stream.begin_capture()
         try:
-            if batch.spec.ranked:
-                batch.step("rank", task, one, clock)
             batch.step("propose", task, one, clock, trials)
             batch.step("accept", task, one, clock, trials, values())
+            for stage in range(batch.spec.needs.stages):
+                batch.step("settle", task, one, clock, np.int64(stage))
             batch.step.function("tick")((1,), (1,), (clock,))
         except Exception as error:
             with suppress(self.xp.cuda.runtime.CUDARuntimeError):

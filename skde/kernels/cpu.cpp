@@ -14,6 +14,7 @@
 
 #include "algorithms.cuh"
 #include "core.hpp"
+#include "distributions.cuh"
 #include "drive.cuh"
 #include "problems/all.cuh"
 
@@ -71,13 +72,14 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
   return fields;
 }
 
-// {name: (number, C++ type, parameters, arrays)}
+// {name: (number, C++ type, parameters, arrays, vectors)}
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
 #define SKDE_CASE(name, Algorithm) \
   table[#name] =                   \
-      nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names);
+      nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names, \
+                     skde::Algorithm::Vectors::names);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;
@@ -135,6 +137,10 @@ NB_MODULE(_cpu, m) {
   m.def("sin", [](Input x) { return map(x, [](double v) { return skde::sin(v); }); }, "x"_a);
   m.def("cos", [](Input x) { return map(x, [](double v) { return skde::cos(v); }); }, "x"_a);
   m.def("exp", [](Input x) { return map(x, [](double v) { return skde::exp(v); }); }, "x"_a);
+  m.def("log", [](Input x) { return map(x, [](double v) { return skde::log(v); }); }, "x"_a);
+  m.def("tanh", [](Input x) { return map(x, [](double v) { return skde::tanh(v); }); }, "x"_a);
+  m.def("normal_quantile", [](Input u) { return map(u, [](double v) { return skde::normal_quantile(v); }); }, "u"_a);
+  m.def("cauchy_quantile", [](Input u) { return map(u, [](double v) { return skde::cauchy_quantile(v); }); }, "u"_a);
 
   m.def("isas", [] {
     std::vector<std::string> names;

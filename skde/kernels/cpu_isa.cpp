@@ -26,7 +26,9 @@ template <class real> struct Worker {
   std::vector<u32> words;
   Lane<real> team;
 
-  Worker(i64 dim, int vectors) : scratch(size_t(dim * vectors)), words(size_t((dim + 31) / 32 * 32)) {
+  Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * vectors)) {
+    team.room = int((std::max(task.dim, task.pop_max) + 31) / 32 * 32);
+    words.resize(size_t(team.room) * 2);
     team.scratch = scratch.data();
     team.words = words.data();
   }
@@ -79,7 +81,7 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
   Barrier barrier;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    Worker<real> worker(task.dim, vectors);
+    Worker<real> worker(task, vectors);
     if (shared) {
       ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // perhaps fewer than asked for
       for (i64 run = 0; run < task.n_runs; ++run) {
@@ -113,10 +115,6 @@ template <class Algorithm, class real> struct Drivers {
   static void propose(const void* task_, i64 g, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      if (task.ranked && g > 0) {
-        SKDE_NAMESPACE::rank<Algorithm>(team, task, run, share, g);
-        share.wait();
-      }
       SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g, static_cast<real*>(nullptr));
     });
   }
@@ -125,6 +123,10 @@ template <class Algorithm, class real> struct Drivers {
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       SKDE_NAMESPACE::accept<Algorithm>(team, task, run, share, g, static_cast<const real*>(trials),
                                         static_cast<const real*>(f));
+      for (int stage = 0; stage < task.stages; ++stage) {
+        share.wait();
+        SKDE_NAMESPACE::settle<Algorithm>(team, task, run, share, g, stage);
+      }
     });
   }
 };

@@ -1,13 +1,9 @@
 // Differential evolution: one generation of one individual. What controls F and CR (fixed and dithered here, self-adapted
-// in jde.cuh) is the template parameter; mutation, crossover, repair and selection are these for every member of the family.
-//
-//   mutation   v = base + G (a - b) + F (c - d)        the first difference only where the strategy has one
-//   crossover  u_j = v_j where the crossover takes it, else x_ij
-//   selection  x_i' = u when f(u) <= f(x_i), else x_i
+// in jde.cuh) is the template parameter; the steps themselves are in variation.cuh.
 #pragma once
-#include "bounds.cuh"
 #include "select.cuh"
 #include "task.cuh"
+#include "variation.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -30,9 +26,6 @@ enum class Crossover : int { BIN, EXP, NONE };
 #endif
 #ifndef SKDE_CROSSOVER
 #define SKDE_CROSSOVER int(p[Parameters::crossover])
-#endif
-#ifndef SKDE_REPAIR
-#define SKDE_REPAIR int(p[Parameters::repair])
 #endif
 
 // What a strategy needs of the population.
@@ -59,7 +52,7 @@ struct Control {
 // F uniform in [F_low, F_high] (equal: fixed), CR fixed.
 struct FixedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, F_low, F_high, CR);
-  SKDE_NO_ARRAYS;
+  using Arrays = Plain::Arrays;
   const double F_low, F_high, CR;
 
   SKDE_FN explicit FixedControl(const double* p)
@@ -72,7 +65,7 @@ struct FixedControl {
   template <class Team, class R> SKDE_FN void keep(Team&, const R&, i64, int, bool) const {}
 };
 
-template <class ControlRule> struct Differential {
+template <class ControlRule> struct Differential : Plain {
   using Parameters = typename ControlRule::Parameters;
   using Arrays = typename ControlRule::Arrays;
 
@@ -118,28 +111,21 @@ template <class ControlRule> struct Differential {
                               typename R::real* out) {
     using real = typename R::real;
     const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control.w[0]));
-    const Terms<real> terms(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
+    const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
     const real* const x = run.x(g - 1, i);
     const int one = below(draws.control.w[2], run.dim);  // the component that is crossed whatever the draws say
 
     switch (run.settings.crossover) {
-      case Crossover::BIN: {
-        // word / 2 < CR 2^31, in integers; the comparison is exact and takes CR = 0 and CR = 1 at their word.
-        const int threshold = int(control.CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : control.CR * 0x1p31 + 0.5);
-        const bool all = control.CR >= 1;
-        cross(team, run, g, i, terms, x, out,
-              [&](int j, int k) { return all | (int(draws.words.at(j, k) >> 1) < threshold) | (j == one); });
-        break;
-      }
+      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, one); break;
       case Crossover::EXP: {
-        const int length = run_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
-        cross(team, run, g, i, terms, x, out, [&](int j, int) {
+        const int length = exponential_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
+        cross(team, run, g, i, v, x, out, [&](int j, int) {
           const int behind = j - one;
           return (behind < 0 ? behind + run.dim : behind) < length;
         });
         break;
       }
-      default: cross(team, run, g, i, terms, x, out, [](int, int) { return true; });
+      default: cross(team, run, g, i, v, x, out, [](int, int) { return true; });
     }
   }
 
@@ -147,91 +133,44 @@ template <class ControlRule> struct Differential {
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real f_parent) {
-    using real = typename R::real;
-    const bool better = replaces(f_trial, f_parent);
-    const real* const kept = better ? trial : run.x(g - 1, i);
-    real* const x = run.x(g, i);
-    if (kept != x) team.each(run.dim, [&](int j) { x[j] = kept[j]; });
-    if (team.lane == 0) run.f(g)[i] = better ? f_trial : f_parent;
+    const bool better = keep_better(team, run, g, i, i, trial, f_trial, f_parent);
     run.settings.control.keep(team, run, g, i, better);
   }
 
  private:
-  // v_j = base_j + G (a_j - b_j) + F (c_j - d_j)
-  template <class real> struct Terms {
-    const real *base, *a, *b, *c, *d;
-    real G, F;
-
-    template <class R>
-    SKDE_FN Terms(const R& run, i64 g, int i, const DistinctIndices& r, const Context& context, real F, real K)
-        : G(F), F(F) {
-      const Mutation mutation = run.settings.mutation;
-      const auto at = [&](int k) { return run.x(g - 1, k); };
-      const auto drawn = [&](int m) { return at(r.index[m]); };
-      const real* const x = at(i);
-      const real* const best = at(context.best);
-      base = x, a = b = nullptr;
-      int next = 0;  // the first index of the last difference
-      switch (mutation) {
-        case Mutation::RAND_1: base = drawn(0), next = 1; break;
-        case Mutation::RAND_2: base = drawn(0), a = drawn(3), b = drawn(4), next = 1; break;
-        case Mutation::BEST_1: base = best; break;
-        case Mutation::BEST_2: base = best, a = drawn(2), b = drawn(3); break;
-        case Mutation::CURRENT_TO_BEST_1: a = best, b = x; break;
-        case Mutation::CURRENT_TO_RAND_1: a = drawn(0), b = x, next = 1, G = K; break;
-        case Mutation::RAND_TO_BEST_1: base = drawn(0), a = best, b = base, next = 1; break;
-        case Mutation::CURRENT_TO_PBEST_1: a = at(one_of_the_best(run, run.stream(g, i, INDICES))), b = x; break;
-      }
-      c = at(pick(r.index, next));
-      d = at(pick(r.index, next + 1));
+  template <class R>
+  SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const DistinctIndices& r,
+                                                 const Context& context, typename R::real F, typename R::real K) {
+    using real = typename R::real;
+    const auto at = [&](int k) -> const real* { return run.x(g - 1, k); };
+    const auto drawn = [&](int m) { return at(r.index[m]); };
+    const real* const x = at(i);
+    const real* const best = at(context.best);
+    Mutant<real> v{x, nullptr, nullptr, nullptr, nullptr, F, F};
+    int next = 0;  // the first index of the last difference
+    switch (run.settings.mutation) {
+      case Mutation::RAND_1: v.base = drawn(0), next = 1; break;
+      case Mutation::RAND_2: v.base = drawn(0), v.a = drawn(3), v.b = drawn(4), next = 1; break;
+      case Mutation::BEST_1: v.base = best; break;
+      case Mutation::BEST_2: v.base = best, v.a = drawn(2), v.b = drawn(3); break;
+      case Mutation::CURRENT_TO_BEST_1: v.a = best, v.b = x; break;
+      case Mutation::CURRENT_TO_RAND_1: v.a = drawn(0), v.b = x, next = 1, v.G = K; break;
+      case Mutation::RAND_TO_BEST_1: v.base = drawn(0), v.a = best, v.b = v.base, next = 1; break;
+      case Mutation::CURRENT_TO_PBEST_1:
+        v.a = at(one_of_the_best(run, g, run.stream(g, i, INDICES))), v.b = x;
+        break;
     }
-
-    template <class R> SKDE_FN static int one_of_the_best(const R& run, const Stream& stream) {
-      const int many = int(run.settings.p_best * run.pop);
-      return int(run.order()[below(stream.block(1).w[1], max_of(many, 1))]);
-    }
-    // index[k] for k = 0, 1, 2 without indexing registers at run time
-    SKDE_FN static int pick(const int* index, int k) { return k == 0 ? index[0] : k == 1 ? index[1] : index[2]; }
-  };
-
-  // Mutation, crossover and, where a component left the box, repair. Repair is rare, so it has a pass of its own.
-  template <class Team, class R, class real, class Takes>
-  SKDE_FN static void cross(Team& team, const R& run, i64 g, int i, const Terms<real>& t, const real* x, real* out,
-                            Takes takes) {
-    const real *const lower = run.lower, *const upper = run.upper;
-    const real G = t.G, F = t.F;
-    const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
-    const real *const base = t.base, *const a = t.a, *const b = t.b, *const c = t.c, *const d = t.d;
-    // Everything is loaded before the draws are compared: loads take long, and then need not wait for them.
-    const auto crossed_1 = [&](int j, int k) {
-      const real v = base[j] + F * (c[j] - d[j]), old = x[j];
-      return takes(j, k) ? v : old;
-    };
-    const auto crossed_2 = [&](int j, int k) {
-      const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]), old = x[j];
-      return takes(j, k) ? v : old;
-    };
-    const bool outside = a ? team.fill(run.dim, out, crossed_2, left) : team.fill(run.dim, out, crossed_1, left);
-    if (!SKDE_RARELY(outside)) return;
-    const Repair rule = run.settings.repair;
-    const Stream stream = run.stream(g, i, REPAIR);
-    for (int j = team.lane; j < run.dim; j += team.size) {
-      if (out[j] >= lower[j] && out[j] <= upper[j]) continue;
-      const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
-      out[j] = repair(rule, out[j], x[j], lower[j], upper[j], word);
-    }
+    v.c = at(pick(r.index, next));
+    v.d = at(pick(r.index, next + 1));
+    return v;
   }
 
-  // Exponential crossover: 1 + the number of draws below CR before the first that is not, at most dim.
-  template <class Team> SKDE_FN static int run_length(Team& team, const Stream& stream, double CR, int dim) {
-    const int failed = team.first((dim + 3) / 4, [&](int block) {
-      const Words4 words = stream.block(u32(block));
-      for (int k = 0; k < 4; ++k)
-        if (!(unit<double>(words.w[k]) < CR)) return 4 * block + k;
-      return -1;
-    });
-    return failed < 0 ? dim : min_of(1 + failed, dim);
+  template <class R> SKDE_FN static int one_of_the_best(const R& run, i64 g, const Stream& stream) {
+    const int many = int(run.settings.p_best * run.pop);
+    return int(run.order(g - 1)[below(stream.block(1).w[1], max_of(many, 1))]);
   }
+  // index[k] for k = 0, 1, 2 without indexing registers at run time
+  SKDE_FN static int pick(const int* index, int k) { return k == 0 ? index[0] : k == 1 ? index[1] : index[2]; }
 };
 
 using De = Differential<FixedControl>;

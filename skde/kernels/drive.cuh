@@ -91,8 +91,8 @@ SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& dra
 }
 
 // f_parent is asked for early, so that it has arrived when the trial's value is known.
-template <class R> SKDE_FN typename R::real parents_value(const R& run, i64 g, int i) {
-  return g > 0 ? run.f(g - 1)[i] : typename R::real(0);
+template <class Algorithm, class R> SKDE_FN typename R::real parents_value(const R& run, i64 g, int i) {
+  return g > 0 ? run.f(g - 1)[Algorithm::parent(run, g, i)] : typename R::real(0);
 }
 
 template <class Algorithm, class Team, class R>
@@ -102,15 +102,20 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
   if (team.lane == 0) run.f(0)[i] = f;
+  Algorithm::begin(team, run, i, x);
 }
 
-// order[k] becomes the index of the k-th best of generation g.
-template <class Team, class R, class Share>
-SKDE_FN void rank_population(Team& team, const R& run, const Share& share, i64 g) {
+// One part of what comes between generation g and the next. In part 0, order[k] becomes the index of the k-th best.
+template <class Algorithm, class Team, class R, class Share>
+SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage) {
   for (int i = share.begin; i < share.end; i += share.step) {
-    const int rank = rank_of(team, run.f(g), run.pop, i);
-    if (team.lane == 0) run.order()[rank] = i;
+    if (stage == 0 && run.task.ranked) {
+      const int rank = rank_of(team, run.f(g), run.pop, i);
+      if (team.lane == 0) run.order(g)[rank] = i;
+    }
+    Algorithm::settle(team, run, g, i, stage);
   }
+  if (stage == 0 && share.leader) Algorithm::adapt(team, run, g);
 }
 
 template <class Algorithm, class Team, class R>
@@ -125,22 +130,17 @@ template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
   using Draws = typename Algorithm::template Draws<Team>;
-  const Run<Algorithm, real> run(task, shared, r);
+  if (task.status[r] != RUNNING || task.generation[r] >= until) return;
+  Run<Algorithm, real> run(task, shared, r);
+  i64 g = task.generation[r] + 1;
+  run.enter(g);
   share.divide(run.pop);
-  i64 g = task.generation[r];
-  bool running = task.status[r] == RUNNING;
-  Draws draws(team, run, g + 1, share.begin);
-  while (running && g < until) {
-    ++g;
-    if (SKDE_RARELY(task.ranked && g > 0)) {
-      rank_population(team, run, share, g - 1);
-      share.arrive();
-      share.wait();
-    }
+  Draws draws(team, run, g, share.begin);
+  for (;; ++g) {
     const auto context = context_of<Algorithm>(team, run, g);
     for (int i = share.begin; i < share.end; i += share.step) {
       real* const trial = room ? room : run.x(g, i);
-      const real f_parent = parents_value(run, g, i);
+      const real f_parent = parents_value<Algorithm>(run, g, i);
       make_trial<Algorithm>(team, run, g, i, draws, context, trial);
       team.sync();
       const real f = objective(team, trial, run.dim, shared.data);
@@ -149,10 +149,23 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
     share.arrive();
-    draws = Draws(team, run, g + 1, share.begin);
+    auto ahead = run;
+    ahead.enter(g + 1, run.evals + run.pop);
+    Share after = share;
+    if (Algorithm::SHRINKS) after.divide(ahead.pop);
+    draws = Draws(team, ahead, g + 1, after.begin);
     share.wait();
-    running = conclude(team, run, share.leader, g) == RUNNING;
+    for (int stage = 0; SKDE_RARELY(stage < task.stages); ++stage) {
+      settle<Algorithm>(team, run, share, g, stage);
+      share.arrive();
+      share.wait();
+    }
+    const bool running = conclude(team, run, share.leader, g) == RUNNING;
+    if (!running || g == until) break;
+    run.pop = ahead.pop, run.evals = ahead.evals;
+    if (Algorithm::SHRINKS) share.divide(run.pop);
   }
+  if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 
 // The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
@@ -160,10 +173,14 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = typename Algorithm::template Draws<Team>;
-  const Run<Algorithm, real> run(task, Shared<real>(task), r);
-  share.divide(run.pop);
   if (task.status[r] != RUNNING) return;
-  if (g > 0 && conclude(team, run, share.leader, g - 1) != RUNNING) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  if (g > 0) {
+    run.enter(g - 1);
+    if (conclude(team, run, share.leader, g - 1) != RUNNING) return;
+  }
+  run.enter(g);
+  share.divide(run.pop);
   const auto context = context_of<Algorithm>(team, run, g);
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
@@ -174,23 +191,26 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
 // The second half, with the trials (null: those that `propose` left) and their values.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, const real* trials, const real* f) {
-  const Run<Algorithm, real> run(task, Shared<real>(task), r);
-  share.divide(run.pop);
   if (task.status[r] != RUNNING) return;
-  if (share.leader && team.lane == 0) task.generation[r] = g;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
+  share.divide(run.pop);
+  if (share.leader && team.lane == 0) task.generation[r] = g, *run.evals_after(g) = run.evals + run.pop;
   for (int i = share.begin; i < share.end; i += share.step) {
     const i64 row = r * task.pop_max + i;
     const real* const trial = trials ? trials + row * task.dim : run.x(g, i);
-    judge_trial<Algorithm>(team, run, g, i, trial, f[row], parents_value(run, g, i));
+    judge_trial<Algorithm>(team, run, g, i, trial, f[row], parents_value<Algorithm>(run, g, i));
   }
 }
 
-// Before `propose` when some run needs the order of the last generation.
+// Part `stage` of what follows `accept`.
 template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void rank(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
-  const Run<Algorithm, real> run(task, Shared<real>(task), r);
+SKDE_FN void settle(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int stage) {
+  if (task.status[r] != RUNNING) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
   share.divide(run.pop);
-  if (task.status[r] == RUNNING) rank_population(team, run, share, g - 1);
+  settle<Algorithm>(team, run, share, g, stage);
 }
 
 }  // namespace SKDE_NAMESPACE

@@ -26,7 +26,19 @@ SKDE_FN Words4 philox4x32(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
 }
 
 // What a draw is for. A new purpose gets a new number; numbers are never reused, or old seeds change their meaning.
-enum Purpose : u32 { START = 0, INDICES = 1, CROSSOVER = 2, CONTROL = 3, REPAIR = 4 };
+enum Purpose : u32 {
+  START = 0,
+  INDICES = 1,
+  CROSSOVER = 2,
+  CONTROL = 3,
+  REPAIR = 4,
+  COGNITIVE = 5,
+  SOCIAL = 6,
+  VELOCITY = 7,
+  TOPOLOGY = 8,
+  OPPOSITION = 9,
+  MIGRATION = 10
+};
 
 // The draws of one individual in one generation for one purpose.
 struct Stream {

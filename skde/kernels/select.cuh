@@ -13,6 +13,14 @@ template <class real> SKDE_FN bool better(const real* f, int a, int b) {
 // A trial replaces its parent when it is not worse: inf <= inf is a tie and accepted, NaN never replaces a number.
 template <class real> SKDE_FN bool replaces(real trial, real parent) { return is_nan(parent) || trial <= parent; }
 
+// By how much a trial is better than its parent; 0 where it is not. An improvement that no number tells, from NaN or from
+// infinity, counts as a very large one, so that sums over a population stay finite.
+template <class real> SKDE_FN real improvement(real trial, real parent) {
+  if (!(trial < parent) && !(is_nan(parent) && !is_nan(trial))) return real(0);
+  const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
+  return gain < most ? gain : most;
+}
+
 // The smallest value, NaN left out; +inf when there is none.
 template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });

@@ -14,18 +14,22 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
 
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
 //   integers  n_runs, pop_max, dim, n_start (rows of `start`), stagnation (generations; 0: off),
-//             history_slots, ranked (some run needs `order`)
+//             history_slots, ranked (some run needs `order`), stages (parts of what comes between two generations),
+//             memory_size M (numbers that an algorithm keeps for a run), archive_size A (rows of `archive`)
 //   numbers   target (-inf: off), tol (< 0: off)
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D),
-//             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), order (R, P), generation (R), limit (R),
-//             status (R), record (2, R) the best so far, since (2, R) when it was found, history (R, history_slots),
-//             workspace (GPU: scratch of the teams), arrivals (GPU: R counters of the barrier)
+//             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D),
+//             memory (2, R, M), archive (R, A, D), order (2, R, P), generation (R), limit (R), status (R),
+//             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) when it
+//             was found, history (R, history_slots), workspace (GPU: scratch of the teams), arrivals (GPU: R counters of
+//             the barrier)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
   INTEGER(n_runs) INTEGER(pop_max) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) INTEGER(history_slots)  \
-  INTEGER(ranked) NUMBER(target) NUMBER(tol) WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper)      \
-  REALS(start) REALS(x) REALS(f) REALS(extra) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)      \
-  REALS(record) WORDS(since) REALS(history) REALS(workspace) WORDS(arrivals)
+  INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size) NUMBER(target) NUMBER(tol)      \
+  WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
+  REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)    \
+  WORDS(evals) REALS(record) WORDS(since) REALS(history) REALS(workspace) WORDS(arrivals)
 // clang-format on
 
 template <class real> struct Task {
@@ -54,10 +58,33 @@ template <class real> struct Task {
     enum : int { __VA_ARGS__ };                        \
     static constexpr const char* names = #__VA_ARGS__; \
   }
-#define SKDE_NO_ARRAYS                       \
-  struct Arrays {                            \
-    static constexpr const char* names = ""; \
+#define SKDE_VECTORS(...)                              \
+  struct Vectors {                                     \
+    enum : int { __VA_ARGS__ };                        \
+    static constexpr const char* names = #__VA_ARGS__; \
   }
+
+// What an algorithm has where it says nothing else.
+struct Plain {
+  // Per individual and generation: numbers, and vectors of dim components.
+  struct Arrays {
+    static constexpr const char* names = "";
+  };
+  struct Vectors {
+    static constexpr const char* names = "";
+  };
+  // Whether the population shrinks; Settings::population(evals, g) then is the size of generation g.
+  static constexpr bool SHRINKS = false;
+
+  // Whose place individual i of generation g competes for, in generation g - 1.
+  template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
+  // What generation 0 leaves beside x and f.
+  template <class Team, class R> SKDE_FN static void begin(Team&, const R&, int, const typename R::real*) {}
+  // Between the generations, in task.stages parts with a barrier after each: individual i's share of part `stage`, and
+  // the run's own, which one team does in part 0. Generation g is complete; g - 1 can still be read.
+  template <class Team, class R> SKDE_FN static void settle(Team&, const R&, i64, int, int) {}
+  template <class Team, class R> SKDE_FN static void adapt(Team&, const R&, i64) {}
+};
 
 // What every individual reads and nobody writes: it may have been copied into faster memory.
 template <class real> struct Shared {
@@ -65,6 +92,18 @@ template <class real> struct Shared {
   Data<real> data;
 
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
+};
+
+// A population that shrinks linearly from `most` to `least` with the evaluations done, or with the generations where no
+// number of evaluations is given (L-SHADE's equation 10). In doubles, which round alike everywhere.
+struct Shrinking {
+  double most, least, max_evals, max_iter;
+
+  SKDE_FN double progress(i64 evals, i64 g) const {
+    const double done = max_evals > 0 ? double(evals) / max_evals : max_iter > 0 ? double(g) / max_iter : 0.0;
+    return min_of(done, 1.0);
+  }
+  SKDE_FN int population(i64 evals, i64 g) const { return int(most - (most - least) * progress(evals, g) + 0.5); }
 };
 
 // One run of the batch: what it is made of, read once, and its populations by generation. The first parameter of every
@@ -77,7 +116,9 @@ template <class Algorithm, class real_> struct Run {
   const u64 seed;
   const i64 limit;
   const bool judged;  // by a rule that looks at the values in every generation
-  const int pop, dim;
+  const int dim;
+  int pop;    // individuals of the generation in work
+  i64 evals;  // evaluations before it
   const typename Algorithm::Settings settings;
 
   SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run)
@@ -91,9 +132,20 @@ template <class Algorithm, class real_> struct Run {
         seed(u64(task.seeds[run])),
         limit(task.limit[run]),
         judged(task.stagnation || task.tol >= 0 || task.target > -infinity()),
-        pop(int(parameters[0])),
         dim(int(task.dim)),
+        pop(int(parameters[0])),
+        evals(0),
         settings(parameters) {}
+
+  // Turns to generation g, before which there were so many evaluations.
+  SKDE_FN void enter(i64 g, i64 evals_before) {
+    evals = evals_before;
+    if constexpr (Algorithm::SHRINKS)
+      if (g > 0) pop = settings.population(evals, g);
+  }
+  // The same from what generation g - 1 wrote down.
+  SKDE_FN void enter(i64 g) { enter(g, g > 0 ? *evals_after(g - 1) : 0); }
+  SKDE_FN i64* evals_after(i64 g) const { return task.evals + (g & 1) * task.n_runs + run; }
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
   SKDE_FN i64 first_row(i64 g) const { return ((g & 1) * task.n_runs + run) * task.pop_max; }
@@ -102,7 +154,12 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* extra(int array, i64 g) const {
     return task.extra + array * 2 * task.n_runs * task.pop_max + first_row(g);
   }
-  SKDE_FN i64* order() const { return task.order + run * task.pop_max; }
+  SKDE_FN real* vector(int array, i64 g, int i) const {
+    return task.vectors + (array * 2 * task.n_runs * task.pop_max + first_row(g) + i) * dim;
+  }
+  SKDE_FN double* memory(i64 g) const { return task.memory + ((g & 1) * task.n_runs + run) * task.memory_size; }
+  SKDE_FN real* archive(int row) const { return task.archive + (run * task.archive_size + row) * dim; }
+  SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
 };
 
 }  // namespace SKDE_NAMESPACE

@@ -52,7 +52,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
   real* scratch = nullptr;
-  u32* words = nullptr;  // room for the draws of all components
+  u32* words = nullptr;  // room for two sets of draws of all components
+  int room = 0;          // words in a set
 
   void sync() const {}
 
@@ -138,11 +139,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 };
 
 // The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
-template <class Team, class Stream> struct ComponentWords {
+// Two sets can be held at a time.
+template <class Team, class Stream, int set = 0> struct ComponentWords {
   const u32* word;
-  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words) {
+  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
+    u32* const out = team.words + set * team.room;
     for (int base = 0; base < n; base += 32)
-      philox_eight(u32(base / 4), stream.who, stream.generation, stream.seed, team.words + base);
+      philox_eight(u32(base / 4), stream.who, stream.generation, stream.seed, out + base);
   }
   SKDE_FN u32 at(int j, int) const { return word[j]; }
 };
@@ -299,7 +302,7 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
 };
 
 // On the GPU every lane holds the words of its own first components, and computes further ones when it needs them.
-template <class Team, class Stream> struct ComponentWords {
+template <class Team, class Stream, int = 0> struct ComponentWords {
   Stream stream;
   u32 word[Team::BATCH];
 

@@ -1,0 +1,80 @@
+"""JADE, adaptive differential evolution with an archive."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from skde.algorithms.base import Setting
+from skde.algorithms.success_history import SuccessHistoryDE
+from skde.validation import check_real
+
+
+class JADE(SuccessHistoryDE):
+    r"""Adaptive differential evolution with current-to-pbest/1 and an archive.
+
+    Every trial has its own :math:`F_i \sim \text{Cauchy}(\mu_F, 0.1)`, drawn again while not positive and cut at 1, and
+    :math:`CR_i \sim N(\mu_{CR}, 0.1)`, cut to [0, 1]:
+
+    .. math::
+        v_i = x_i + F_i (x_{pbest} - x_i) + F_i (x_{r1} - \tilde x_{r2}),
+
+    with :math:`\tilde x_{r2}` from the population and the archive of parents that lost to their trials. After a
+    generation with successful :math:`S_F, S_{CR}`,
+
+    .. math::
+        \mu_F \leftarrow (1 - c) \mu_F + c \frac{\sum_{S_F} F^2}{\sum_{S_F} F}, \qquad
+        \mu_{CR} \leftarrow (1 - c) \mu_{CR} + c \; \text{mean}(S_{CR}).
+
+    Parameters
+    ----------
+    p_best : float, default 0.05
+        The share of the population, in (0, 1], from which pbest is drawn; at least one individual.
+    c : float, default 0.1
+        How fast the means move, in (0, 1].
+    archive_rate : float, default 1.0
+        The archive's size in population sizes, in [0, 100]; 0: no archive.
+    F_start, CR_start : float, default 0.5
+        The first means, in [0, 1].
+    pop_size : int, default 100
+        Individuals, >= 4.
+    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+        As in `DE`.
+
+    Notes
+    -----
+    Source: J. Zhang, A. C. Sanderson, JADE: adaptive differential evolution with optional external archive, IEEE Trans.
+    Evolutionary Computation 13 (2009), equations 6 to 12. Differences: ties are accepted, though they count as no
+    success; the archive replaces random members as it overflows instead of dropping random ones afterwards.
+
+    Examples
+    --------
+    >>> from skde import JADE, Minimizer
+    >>> m = Minimizer(JADE(pop_size=30), max_iter=200, random_state=0).fit("sphere", dim=5)
+    >>> bool(m.fun_ < 1e-10)
+    True
+    """
+
+    kernel: ClassVar[str] = "jade"
+    rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
+
+    def __init__(
+        self,
+        p_best: float = 0.05,
+        c: float = 0.1,
+        archive_rate: float = 1.0,
+        F_start: float = 0.5,
+        CR_start: float = 0.5,
+        pop_size: int = 100,
+        repair: str = "midpoint",
+    ) -> None:
+        self.p_best = p_best
+        self.c = c
+        self.archive_rate = archive_rate
+        self.F_start = F_start
+        self.CR_start = CR_start
+        self.pop_size = pop_size
+        self.repair = repair
+
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        return {**super().kernel_parameters(setting), "rate": check_real(self._name("c"), self.c, 0, 1, low_open=True)}

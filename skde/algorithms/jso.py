@@ -1,0 +1,92 @@
+"""jSO, L-SHADE with rules for the stages of a search."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from skde.algorithms.success_history import SuccessHistoryDE
+from skde.validation import check_real
+
+
+class JSO(SuccessHistoryDE):
+    r"""L-SHADE with a weighted mutation, and limits on F and CR by the stage of the search.
+
+    With the share :math:`t` of the budget that is spent,
+
+    .. math::
+        v_i = x_i + F_w (x_{pbest} - x_i) + F (x_{r1} - \tilde x_{r2}), \quad
+        F_w = \begin{cases} 0.7 F & t < 0.2 \\ 0.8 F & t < 0.4 \\ 1.2 F & \text{else,} \end{cases}
+
+    F is at most 0.7 while t < 0.6; CR is at least 0.7 while t < 0.25 and at least 0.6 while t < 0.5; p falls from
+    p_best to half of it. The last memory cell always reads 0.9; a cell that is updated moves half-way to the weighted
+    Lehmer means.
+
+    Parameters
+    ----------
+    p_best : float, default 0.25
+        The share of the population, in (0, 1], from which pbest is drawn at the start; half of it at the end.
+    memory_size : int, default 5
+        Cells of the memory, >= 1.
+    archive_rate : float, default 1.0
+        The archive's size in population sizes, in [0, 100]; 0: no archive.
+    F_start, CR_start : float, default 0.3, 0.8
+        The first values of all cells, in [0, 1].
+    pop_size : int or None, default None
+        Individuals at the start, >= 4; None: 25 log(dim) sqrt(dim).
+    pop_min : int, default 4
+        Individuals at the end, >= 4.
+    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+        As in `DE`.
+
+    Notes
+    -----
+    Source: J. Brest, M. S. Maucec, B. Boskovic, Single objective real-parameter optimization: algorithm jSO, CEC 2017.
+    Differences: p follows the evaluations, not only the reductions; a cell of CR that became 0 for good stays so, where
+    the authors' program averages its mark with the next mean; the rest as in `LSHADE`.
+
+    Examples
+    --------
+    >>> from skde import JSO, Minimizer
+    >>> m = Minimizer(JSO(), max_evals=20_000, random_state=0).fit("rastrigin", dim=5)
+    >>> bool(m.fun_ < 1e-6)
+    True
+    """
+
+    kernel: ClassVar[str] = "jso"
+    shrinks: ClassVar[bool] = True
+    rules: ClassVar[dict[str, float]] = {
+        "p_drawn": 0,
+        "p_least": 2,
+        "weighted": 1,
+        "lehmer_CR": 1,
+        "staged": 1,
+        "rate": 0.5,
+    }
+
+    def __init__(
+        self,
+        p_best: float = 0.25,
+        memory_size: int = 5,
+        archive_rate: float = 1.0,
+        F_start: float = 0.3,
+        CR_start: float = 0.8,
+        pop_size: int | None = None,
+        pop_min: int = 4,
+        repair: str = "midpoint",
+    ) -> None:
+        self.p_best = p_best
+        self.memory_size = memory_size
+        self.archive_rate = archive_rate
+        self.F_start = F_start
+        self.CR_start = CR_start
+        self.pop_size = pop_size
+        self.pop_min = pop_min
+        self.repair = repair
+
+    def _default_pop_size(self, dim: int) -> int:
+        return max(round(25 * math.log(dim) * math.sqrt(dim)), self.pop_min, 4)
+
+    def _shares(self) -> tuple[float, float]:
+        p_best = check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True)
+        return p_best, p_best / 2

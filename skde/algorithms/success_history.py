@@ -1,0 +1,69 @@
+"""What JADE, SHADE, L-SHADE and jSO share: one kernel, of which they are settings."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from skde.algorithms.base import REPAIRS, Algorithm, Setting
+from skde.engines.batch import Needs
+from skde.validation import check_int, check_real
+
+
+class SuccessHistoryDE(Algorithm):
+    """Differential evolution current-to-pbest/1/bin with an archive and a memory of successful F and CR."""
+
+    p_best: Any
+    archive_rate: float
+    F_start: float
+    CR_start: float
+    repair: str
+
+    # How a member of the family differs from SHADE; names as in success_history.cuh.
+    rules: ClassVar[dict[str, float]]
+
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        pop_size = self._population(4, "for current-to-pbest/1", self._default_pop_size(setting.dim))
+        p_first, p_last = self._shares()
+        return {
+            "pop_size": pop_size,
+            "repair": self._choice("repair", REPAIRS),
+            "p_first": p_first,
+            "p_last": p_last,
+            "archive_rate": check_real(self._name("archive_rate"), self.archive_rate, 0, 100),
+            "cells": self._cells(),
+            "F_start": check_real(self._name("F_start"), self.F_start, 0, 1),
+            "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
+            **self.rules,
+            **self._reduction(setting, pop_size),
+        }
+
+    def needs(self, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
+        archive = int(parameters["archive_rate"] * parameters["pop_size"])
+        return Needs(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
+
+    def _default_pop_size(self, dim: int) -> int:
+        return 100
+
+    def _cells(self) -> int:
+        return check_int(self._name("memory_size"), getattr(self, "memory_size", 1), 1, 10_000)
+
+    def _shares(self) -> tuple[float, float]:
+        p_best = check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True)
+        return p_best, p_best
+
+    def _reduction(self, setting: Setting, pop_size: int) -> dict[str, float]:
+        """Return how the population shrinks: from its first size to pop_min as the budget is spent."""
+        if not self.shrinks:
+            return {"pop_min": pop_size, "max_evals": 0, "max_iter": 0}
+        pop_min = check_int(self._name("pop_min"), getattr(self, "pop_min", 4), 4)
+        if pop_min > pop_size:
+            raise ValueError(f"{self._name('pop_min')} must be at most pop_size={pop_size}, got {pop_min}")
+        if setting.max_evals is None and setting.max_iter is None:
+            raise ValueError(
+                f"{type(self).__name__} shrinks its population as the budget is spent, so it needs max_evals or "
+                "max_iter; max_time alone does not tell"
+            )
+        max_iter = 0 if setting.max_evals is not None else max(setting.max_iter or 0, 1)
+        return {"pop_min": pop_min, "max_evals": setting.max_evals or 0, "max_iter": max_iter}
