@@ -101,3 +101,28 @@ def setting(text: str) -> tuple[str, Any]:
         low, high = value.split(",")
         return name, (float(low), float(high))
     return name, value
+
+
+def names(text: str) -> list[str]:
+    """Read NAME,NAME,..."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def wholes(text: str) -> list[int]:
+    """Read whole numbers, NUMBER,NUMBER,..."""
+    return [whole(name) for name in names(text)]
+
+
+def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE,NAME,...: names with their parameters.
+
+    A comma ends an algorithm unless a parameter, or the second number of a pair, follows it. A name may have a colon.
+    """
+    found = []
+    for part in re.split(rf",(?!\s*(?:\w+\s*=|{NUMBER}\s*(?:,|$)))", text):
+        name, colon, rest = part.strip().rpartition(":")
+        if not colon or "=" not in rest:
+            name, rest = part.strip(), ""
+        parameters = re.split(r",(?=\s*\w+\s*=)", rest) if rest else []
+        found.append((name, dict(setting(parameter) for parameter in parameters)))
+    return found
