@@ -128,7 +128,7 @@ def test_cec2017():
         suite.function("f1", 20)
     if find_spec("minionpy") is not None:
         function = suite.function("f5", 10)
-        points = [[1.0] * 10, [-20.0] * 10]
+        points = np.random.default_rng(0).uniform(-100, 100, (suites.BLOCK + 9, 10)).tolist()
         assert function.of_lists(points) == function.objective(np.array(points)).tolist()
         assert (function.dim, function.f_opt) == (10, 500.0)
         assert min(function.of_lists(points)) > 500
