@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from skde import __version__
 from skde.algorithms import ALGORITHMS
-from skde.cli_minimize import INTERRUPTED, InputError, check_writable, minimize, plain, to_json
+from skde.cli_arguments import Parser, add_command, bounds, number, setting, tie_numbers, whole
+from skde.cli_bench import add_bench
+from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
 from skde.engines import choose_engine
 from skde.problems import ALIASES, problem_names
 from skde.validation import check_choice, nearest
 
 COMMANDS = ("minimize", "info", "bench", "problems", "algorithms")
-NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 BAD_INPUT = 2  # exit code
 
 MINIMIZE_EXAMPLES = """examples:
@@ -29,14 +28,6 @@ MINIMIZE_EXAMPLES = """examples:
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse, with its complaints as InputError, so that all errors look alike."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what argparse would print."""
-        raise InputError(f"{message} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -96,30 +87,10 @@ def make_parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_minimize(commands)
     add_command(commands, "info", "versions, devices, and what device='auto' would choose", show_info)
-    bench = add_command(commands, "bench", "measurements", None, example="skde bench speed --json")
-    add_bench_speed(bench.add_subparsers(metavar="MEASUREMENT", required=True))
+    add_bench(commands)
     add_command(commands, "problems", "the problems that have a name", show_problems)
     add_command(commands, "algorithms", "the algorithms and their parameters", show_algorithms)
     return parser
-
-
-def add_command(
-    commands: Any, name: str, what: str, command: Callable[[Any], int] | None, example: str | None = None
-) -> Parser:
-    """Add a command, with --json where it prints something, and return its parser."""
-    epilog = example if example and "\n" in example else f"example:\n  {example or f'skde {name}'}"
-    added: Parser = commands.add_parser(
-        name,
-        help=what,
-        description=what[0].upper() + what[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    if command is not None:
-        added.add_argument("--json", action="store_true", help="print one JSON object")
-    added.set_defaults(command=command, parser=added)
-    return added
 
 
 def add_minimize(commands: Any) -> None:
@@ -145,81 +116,7 @@ def add_minimize(commands: Any) -> None:
     add("--quiet", action="store_true", help="no progress bar")
 
 
-def add_bench_speed(commands: Any) -> None:
-    """Add `skde bench speed`."""
-    what = "speed next to SciPy, pygmo and minionpy where they are installed, as ratios taken in one run"
-    example = "skde bench speed --device cuda --out speed.json"
-    add = add_command(commands, "speed", what, bench_speed, example).add_argument
-    add("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    add("--threads", type=whole, default=2, metavar="N", help="of the comparison with one thread (default: 2)")
-    add("--seconds", type=number, default=0.2, help="of every repeat of a measurement on the CPU (default: 0.2)")
-    add("--out", type=Path, metavar="FILE", help="also write the record, JSON, to a file")
-
-
-def tie_numbers(arguments: list[str]) -> list[str]:
-    """Tie negative numbers to the option before them, for argparse would take some for options.
-
-    ``--bounds -5 5`` becomes ``--bounds=-5 5``, and ``--target -1e-3`` becomes ``--target=-1e-3``.
-    """
-    tied: list[str] = []
-    for argument in arguments:
-        before = tied[-1] if tied else ""
-        numeric = re.fullmatch(rf"{NUMBER}(?:[,;\s]+{NUMBER})*", argument.strip()) is not None
-        if numeric and before.startswith("--bounds"):
-            tied[-1] += (" " if "=" in before else "=") + argument
-        elif numeric and argument.startswith("-") and before.startswith("--") and "=" not in before:
-            tied[-1] += f"={argument}"
-        else:
-            tied.append(argument)
-    return tied
-
-
-def whole(text: str) -> int:
-    """Read a whole number; 2e4 is one."""
-    try:
-        return int(text)
-    except ValueError:
-        value = float(text) if re.fullmatch(NUMBER, text) else math.nan
-    if not (math.isfinite(value) and value.is_integer()):
-        raise argparse.ArgumentTypeError(f"a whole number is needed, such as 20000 or 2e4, got {text!r}")
-    return int(value)
-
-
-def number(text: str) -> float:
-    """Read a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a number is needed, such as 0.5 or 1e-8, got {text!r}") from None
-
-
-def bounds(text: str) -> list[tuple[float, float]]:
-    """Read 'LOW HIGH', or 'LOW,HIGH; LOW,HIGH; ...'."""
-    pairs = [re.split(r"\s*,\s*|\s+", pair.strip()) for pair in text.split(";") if pair.strip()]
-    try:
-        return [(float(low), float(high)) for low, high in pairs]
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f'LOW HIGH is needed, or one pair a variable, "LOW,HIGH; LOW,HIGH; ...", got {text!r}'
-        ) from None
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE: a whole number, a number, a pair of numbers LOW,HIGH, or else text."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"NAME=VALUE is needed, such as F=0.5, got {text!r}")
-    if re.fullmatch(r"[-+]?\d+", value):
-        return name, int(value)
-    if re.fullmatch(NUMBER, value):
-        return name, float(value)
-    if re.fullmatch(rf"{NUMBER}\s*,\s*{NUMBER}", value):
-        low, high = value.split(",")
-        return name, (float(low), float(high))
-    return name, value
-
-
-# -- skde minimize -----------------------------------------------------------------------------------------------------
+# -- the small commands ------------------------------------------------------------------------------------------------
 
 
 def show_info(options: Any) -> int:
@@ -249,28 +146,6 @@ def show_info(options: Any) -> int:
         print(f"{'gpu':<15}none: {no_gpu}")
     print(f"{'auto':<15}{engine.name} for names, problems and DeviceObjectives: {reason}")
     print(f"{'':<15}cpu for Python functions: they may only know NumPy")
-    return 0
-
-
-def bench_speed(options: Any) -> int:
-    """Measure, print and keep."""
-    from skde.benchmark import speed
-
-    if not re.fullmatch(r"cuda:\d+", options.device):
-        check_choice("--device", options.device, ("cpu", "cuda", "cuda:0"))
-    if options.out is not None:
-        check_writable("--out", options.out)
-
-    def say(text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"measuring {text}", file=sys.stderr)
-
-    record = speed.measure(
-        options.device, threads=options.threads, seconds=options.seconds, command=options.command_line, say=say
-    )
-    if options.out is not None:
-        options.out.write_text(json.dumps(plain(record), indent=1, allow_nan=False) + "\n")
-    print(to_json(record) if options.json else speed.table(record))
     return 0
 
 

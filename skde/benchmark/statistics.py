@@ -1,0 +1,228 @@
+"""What the records of quality experiments say: medians, ranks, rank-sum tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skde.benchmark.records import Cell, Record, key_of
+from skde.benchmark.suites import suites
+from skde.typing import FloatArray
+from skde.validation import check_choice, check_real
+
+ALPHA = 0.05
+
+
+def merged(records: Mapping[str, Record]) -> Record:
+    """Return the cells of several records as one record.
+
+    Parameters
+    ----------
+    records : mapping of str to dict
+        The records, by their files' names.
+
+    Returns
+    -------
+    record : dict
+        With the first one's settings.
+
+    Raises
+    ------
+    ValueError
+        Where suites or budgets differ, or two records have the same cell.
+    """
+    (first, record), *_ = records.items()
+    cells: dict[tuple[str, int, str], Cell] = {}
+    owners: dict[tuple[str, int, str], str] = {}
+    for file, found in records.items():
+        for name in ("suite", "budget"):
+            here, there = found["settings"][name], record["settings"][name]
+            if here != there:
+                raise ValueError(f"{file} has {name}={here!r}, but {first} has {there!r}; they cannot be compared")
+        for cell in found["cells"]:
+            key = key_of(cell)
+            if key in cells:
+                raise ValueError(f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too")
+            cells[key], owners[key] = cell, file
+    return {**record, "cells": list(cells.values())}
+
+
+def zero_of(record: Record) -> float:
+    """Return the error below which papers on the record's suite count it as zero."""
+    known = suites()
+    name = record["settings"]["suite"]
+    return known[name].zero if name in known else 1e-8
+
+
+def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
+    """Return a cell's errors.
+
+    Parameters
+    ----------
+    cell : dict
+        Of a record.
+    zero : float, default 1e-8
+        Errors nearer to 0 are 0.
+
+    Returns
+    -------
+    errors : ndarray of shape (runs,)
+        What was not finite is infinite.
+    """
+    values = np.array([np.inf if error is None else error for error in cell["error"]], np.float64)
+    values[np.abs(values) < zero] = 0.0
+    return values
+
+
+def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
+    """Return the errors of every cell, summed up.
+
+    Parameters
+    ----------
+    record : dict
+        Of `skde bench run`.
+    zero : float or None, default None
+        Smaller errors are 0; None: as the suite's papers have it.
+
+    Returns
+    -------
+    rows : list of dict
+        function, dim, algorithm, and median, mean, std (with runs - 1) and best of the errors.
+    """
+    zero = zero_of(record) if zero is None else zero
+    rows = []
+    for cell in record["cells"]:
+        values = errors(cell, zero)
+        # Infinities have a median, but no spread.
+        spread = float(values.std(ddof=1)) if len(values) > 1 and np.isfinite(values).all() else None
+        rows.append(
+            {
+                "function": cell["function"],
+                "dim": cell["dim"],
+                "algorithm": cell["algorithm"],
+                "median": float(np.median(values)),
+                "mean": float(values.mean()),
+                "std": 0.0 if len(values) == 1 else spread,
+                "best": float(values.min()),
+            }
+        )
+    return rows
+
+
+def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
+    """Return whether the values a are better (lower), equal or worse than b.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (n,), (m,)
+        Independent samples.
+    alpha : float, default 0.05
+        The level of the two-sided Wilcoxon rank-sum test.
+
+    Returns
+    -------
+    verdict : {"better", "equal", "worse"}
+    """
+    if len(np.unique(np.concatenate([a, b]))) == 1:  # the test has nothing to go by
+        return "equal"
+    statistic, p = stats.mannwhitneyu(a, b, alternative="two-sided")
+    if p >= alpha:
+        return "equal"
+    return "better" if statistic < len(a) * len(b) / 2 else "worse"
+
+
+def friedman_ranks(values: FloatArray) -> FloatArray:
+    """Return the mean rank of every algorithm.
+
+    Parameters
+    ----------
+    values : ndarray of shape (functions, algorithms)
+        One number each, such as the median error; equal ones share their ranks.
+
+    Returns
+    -------
+    ranks : ndarray of shape (algorithms,)
+        1 is best.
+    """
+    ranks: FloatArray = stats.rankdata(values, axis=1).mean(axis=0)
+    return ranks
+
+
+def natural(function: str) -> tuple[str, int]:
+    """Return what puts f2 before f10."""
+    prefix = function.rstrip("0123456789")
+    return prefix, int(function[len(prefix) :] or 0)
+
+
+def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: float = ALPHA) -> dict[str, Any]:
+    """Compare the algorithms of a record.
+
+    Parameters
+    ----------
+    record : dict
+        Of `skde bench run`.
+    baseline : str
+        The algorithm that the others are tested against.
+    zero : float or None, default None
+        Smaller errors are 0; None: as the suite's papers have it.
+    alpha : float, default 0.05
+        The tests' level.
+
+    Returns
+    -------
+    comparison : dict
+        For every dimension the median errors, the mean Friedman ranks of the medians over the functions that all
+        algorithms have, and how often each algorithm is better, equal or worse than the baseline by `rank_sum`.
+
+    Raises
+    ------
+    ValueError
+        For a record without cells, and a baseline that it has not.
+    """
+    zero = zero_of(record) if zero is None else check_real("zero", zero, 0)
+    algorithms = list(dict.fromkeys(cell["algorithm"] for cell in record["cells"]))
+    if not algorithms:
+        raise ValueError("the record has no cells yet")
+    check_choice("baseline", baseline, algorithms)
+    dims = sorted({cell["dim"] for cell in record["cells"]})
+    return {
+        "suite": record["settings"]["suite"],
+        "budget": record["settings"]["budget"],
+        "baseline": baseline,
+        "zero": zero,
+        "alpha": alpha,
+        "algorithms": algorithms,
+        "dims": [of_dim(record, dim, algorithms, baseline, zero, alpha) for dim in dims],
+    }
+
+
+def of_dim(record: Record, dim: int, algorithms: list[str], baseline: str, zero: float, alpha: float) -> dict[str, Any]:
+    """Return the comparison in one dimension."""
+    table: dict[str, dict[str, FloatArray]] = {}
+    for cell in record["cells"]:
+        if cell["dim"] == dim:
+            table.setdefault(cell["function"], {})[cell["algorithm"]] = errors(cell, zero)
+    # In the suite's order, which a record that has grown need not have.
+    table = {function: table[function] for function in sorted(table, key=natural)}
+    complete = [row for row in table.values() if len(row) == len(algorithms)]
+    medians = np.array([[np.median(row[name]) for name in algorithms] for row in complete])
+    against: dict[str, dict[str, int]] = {}
+    for name in algorithms:
+        if name != baseline:
+            found = [
+                rank_sum(row[name], row[baseline], alpha) for row in table.values() if {name, baseline} <= set(row)
+            ]
+            against[name] = {verdict: found.count(verdict) for verdict in ("better", "equal", "worse")}
+    return {
+        "dim": dim,
+        "medians": {
+            function: {name: float(np.median(values)) for name, values in row.items()}
+            for function, row in table.items()
+        },
+        "ranked_functions": len(complete),
+        "ranks": dict(zip(algorithms, friedman_ranks(medians).tolist(), strict=True)) if complete else None,
+        "against": against,
+    }

@@ -1,0 +1,134 @@
+"""The functions on which algorithms are compared: skde's own suites, and CEC 2017's as minionpy has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from skde.problems import Problem, get_problem, problem_names
+from skde.typing import FloatArray
+from skde.validation import check_choice
+
+CEC2017_DIMS = (10, 30, 50, 100)
+BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of a suite in one dimension.
+
+    Attributes
+    ----------
+    name : str
+        In its suite.
+    objective : Problem or callable
+        What a Minimizer is given: compiled, or f(X) on NumPy arrays of shape (n, dim).
+    of_lists : callable
+        The same for lists of points, returning a list of values.
+    bounds : ndarray of shape (dim, 2)
+        The box.
+    f_opt : float
+        The minimum.
+    """
+
+    name: str
+    objective: Any
+    of_lists: Callable[[list[list[float]]], list[float]]
+    bounds: FloatArray
+    f_opt: float
+
+    @property
+    def dim(self) -> int:
+        """Variables."""
+        return len(self.bounds)
+
+
+def own_function(suite: str, name: str, dim: int) -> Function:
+    """Return a function of one of skde's suites."""
+    problem: Problem = get_problem(f"{suite}/{name}", dim=dim)
+
+    def of_lists(points: list[list[float]]) -> list[float]:
+        values: list[float] = problem(np.asarray(points)).tolist()
+        return values
+
+    return Function(name, problem, of_lists, problem.bounds, problem.f_opt)
+
+
+def cec2017_function(suite: str, name: str, dim: int) -> Function:
+    """Return a function of CEC 2017's suite; its minimum is 100 times its number."""
+    if dim not in CEC2017_DIMS:
+        raise ValueError(f"dims of {suite!r} must be of {', '.join(map(str, CEC2017_DIMS))}; got {dim}")
+    if find_spec("minionpy") is None:
+        raise ValueError(f"the suite {suite!r} needs minionpy, which is not installed: pip install minionpy")
+    import minionpy
+
+    number = int(name[1:])
+    function = minionpy.CEC2017Functions(number, dim)
+
+    def of_arrays(X: FloatArray) -> FloatArray:
+        # minionpy takes arrays too, but reads lists faster, and short ones best, for they stay in the cache.
+        return np.concatenate([function(X[row : row + BLOCK].tolist()) for row in range(0, len(X), BLOCK)])
+
+    return Function(name, of_arrays, function, np.tile([-100.0, 100.0], (dim, 1)), 100.0 * number)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Functions that belong together.
+
+    Attributes
+    ----------
+    name : str
+        What the suite is called.
+    functions : tuple of str
+        Their names, in order.
+    make : callable
+        (suite, function, dim) -> Function; raises ValueError for a dimension that is not allowed.
+    compiled : bool
+        Whether the functions run on a GPU too.
+    zero : float
+        Errors below count as zero: what papers on the suite agreed on.
+    """
+
+    name: str
+    functions: tuple[str, ...]
+    make: Callable[[str, str, int], Function]
+    compiled: bool
+    zero: float = 1e-8
+
+    def function(self, name: str, dim: int) -> Function:
+        """Return one function.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For a name or a dimension that the suite has not.
+        """
+        return self.make(self.name, check_choice(f"function of {self.name!r}", name, self.functions), dim)
+
+
+def suites() -> dict[str, Suite]:
+    """Return every suite by its name."""
+    names: dict[str, list[str]] = {}
+    for problem in problem_names():
+        suite, slash, name = problem.partition("/")
+        if slash:
+            names.setdefault(suite, []).append(name)
+    zeros = {"nashed2012": {"zero": 1e-12}}
+    found = {
+        suite: Suite(suite, tuple(functions), own_function, True, **zeros.get(suite, {}))
+        for suite, functions in names.items()
+    }
+    # Function 2 was taken out of the competition, for its values at high dimensions are not stable.
+    cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
+    return {**found, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
+
+
+def find_suite(name: str) -> Suite:
+    """Return the suite of that name; the nearest is suggested."""
+    known = suites()
+    return known[check_choice("suite", name, known)]

@@ -1,0 +1,180 @@
+"""Quality experiments: many runs of several algorithms on the functions of a suite."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from skde.benchmark import commit, machine, versions
+from skde.benchmark.contenders import Budget, Contender
+from skde.benchmark.records import Cell, Record, key_of, read_record, write_record
+from skde.benchmark.suites import Function, find_suite
+from skde.engines import choose_engine
+from skde.validation import check_int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all cells of a record share.
+
+    Attributes
+    ----------
+    suite : str
+        Whose functions.
+    budget : str
+        Of a run: evaluations, such as "300000" or "10000*dim"; or of a cell's runs together, seconds, such as "2.5s".
+    runs : int
+        Of every algorithm on every function.
+    seed : int
+        Where the runs' seeds begin.
+    device : str
+        Where skde's algorithms run: "cpu", "cuda" or "cuda:N".
+    n_jobs : int or None
+        Threads of skde's algorithms on the CPU; None: as many as OpenMP has.
+    """
+
+    suite: str
+    budget: str
+    runs: int
+    seed: int = 0
+    device: str = "cpu"
+    n_jobs: int | None = None
+
+
+def run(
+    settings: Settings,
+    contenders: Sequence[Contender],
+    dims: Sequence[int],
+    functions: Sequence[str] | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    command: str = "",
+    verbose: bool = False,
+) -> Record:
+    """Run every algorithm on every function in every dimension.
+
+    Parameters
+    ----------
+    settings : Settings
+        What all cells share.
+    contenders : sequence of Contender
+        The algorithms.
+    dims : sequence of int
+        The dimensions.
+    functions : sequence of str or None, default None
+        The suite's functions; None: all.
+    out : path or None, default None
+        A file that is written anew after every cell. Where it is there already, its cells are kept and not run again.
+    command : str, default ""
+        What to note down as the command.
+    verbose : bool, default False
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    record : dict
+        Ready for JSON: where and with what it was taken, the settings, and for every cell the best value, the error
+        and the evaluations of each run, and the seconds that all of them took.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        For what is unknown, not allowed or not there, and for a file with other settings.
+    """
+    from tqdm.auto import tqdm
+
+    cells = planned(settings, contenders, dims, functions)
+    record = begun(settings, out, command)
+    done = {key_of(cell) for cell in record["cells"]}
+    budget = Budget.read(settings.budget)
+    # A record grows over days, versions and machines: every cell says when and with what it was taken.
+    taken = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
+    with tqdm(total=len(cells), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
+        for function, contender in cells:
+            bar.set_postfix_str(f"{function.name} D={function.dim} {contender.text}")
+            if (function.name, function.dim, contender.text) not in done:
+                cell = measured(settings, budget, function, contender)
+                record["cells"].append({**cell, "date": now(), **taken})
+                if out is not None:
+                    write_record(out, record)
+            bar.update()
+    return record
+
+
+def planned(
+    settings: Settings, contenders: Sequence[Contender], dims: Sequence[int], functions: Sequence[str] | None
+) -> list[tuple[Function, Contender]]:
+    """Check everything before anything runs, and return the cells in their order."""
+    suite = find_suite(settings.suite)
+    budget = Budget.read(settings.budget)
+    check_int("runs", settings.runs, 1)
+    check_int("seed", settings.seed, 0)
+    engine, _ = choose_engine(settings.device, settings.n_jobs)
+    if not suite.compiled and engine.name != "cpu":
+        raise ValueError(
+            f"device must be 'cpu' for {suite.name!r}, whose functions take NumPy arrays; got {engine.name!r}"
+        )
+    for contender in contenders:
+        contender.check_budget(budget)
+    names = suite.functions if functions is None else functions
+    for what, given in (("algorithms", [c.text for c in contenders]), ("dims", list(dims)), ("functions", list(names))):
+        if not given:
+            raise ValueError(f"{what} must be one or more, got none")
+        if len(set(given)) < len(given):
+            raise ValueError(f"{what} must differ from one another, got {', '.join(map(str, given))}")
+    made = [suite.function(name, check_int("dims", dim, 1)) for dim in dims for name in names]
+    return [(function, contender) for function in made for contender in contenders]
+
+
+def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
+    """Return the record to which cells are added: a new one, or that of a file with the same settings."""
+    cells: list[Cell] = []
+    wanted = asdict(settings)
+    if out is not None and os.path.exists(out):
+        found = read_record(out)
+        for name, value in wanted.items():
+            if name not in found["settings"] or found["settings"][name] != value:
+                raise ValueError(
+                    f"{out} has {name}={found['settings'].get(name)!r}, not {value!r}; "
+                    "use the same settings, or another file"
+                )
+        cells = found["cells"]
+    return {
+        "date": now(),
+        "device": settings.device,
+        "machine": machine(),
+        "versions": versions(),
+        "commit": commit(),
+        "command": command,
+        "settings": wanted,
+        "cells": cells,
+    }
+
+
+def measured(settings: Settings, budget: Budget, function: Function, contender: Contender) -> Cell:
+    """Run one cell."""
+    begin = time.perf_counter()
+    found = contender.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    return {
+        "function": function.name,
+        "dim": function.dim,
+        "algorithm": contender.text,
+        "best": or_null(found.best),
+        "error": or_null([best - function.f_opt for best in found.best]),
+        "n_evals": found.n_evals,
+        "seconds": time.perf_counter() - begin,
+    }
+
+
+def or_null(values: list[float]) -> list[float | None]:
+    """Return the values; JSON has no word for what is not finite."""
+    return [value if math.isfinite(value) else None for value in values]
+
+
+def now() -> str:
+    """Return the moment as records have it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,154 @@
+"""The statistics of quality experiments, on numbers whose outcome is known."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skde.benchmark.statistics import compare, errors, friedman_ranks, merged, rank_sum, summary
+from skde.cli import main
+
+LOW, HIGH = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
+
+
+def cell(function, dim, algorithm, error):
+    values = {name: list(error) for name in ("best", "error")}
+    return {
+        "function": function,
+        "dim": dim,
+        "algorithm": algorithm,
+        **values,
+        "n_evals": [9] * len(error),
+        "seconds": 1,
+    }
+
+
+def record(*cells, suite="cec2017", budget="9"):
+    return {"settings": {"suite": suite, "budget": budget}, "cells": [cell(*entries) for entries in cells]}
+
+
+def test_small_errors_are_zero():
+    found = cell("f1", 10, "a", [1e-9, -1e-9, 1e-8, 2.0, -1.0, None])
+    assert errors(found).tolist() == [0, 0, 1e-8, 2, -1, np.inf]
+    assert errors(found, zero=0.0)[:3].tolist() == [1e-9, -1e-9, 1e-8]
+
+
+def test_summary():
+    rows = summary(record(("f1", 10, "a", [1.0, 3.0, 8.0, 1e-9]), ("f1", 10, "b", [2.0]), ("f3", 10, "a", [None, 1.0])))
+    assert rows[0] == {
+        **{"function": "f1", "dim": 10, "algorithm": "a", "best": 0.0},
+        **{"median": 2.0, "mean": 3.0, "std": pytest.approx(np.std([0, 1, 3, 8], ddof=1))},
+    }
+    assert (rows[1]["median"], rows[1]["std"]) == (2.0, 0.0)
+    assert (rows[2]["median"], rows[2]["mean"], rows[2]["std"], rows[2]["best"]) == (np.inf, np.inf, None, 1.0)
+
+
+def test_the_suite_says_what_is_zero():
+    given = ("f0", 10, "a", [1e-9, 1e-13, 1e-9])
+    assert summary(record(given, suite="nashed2012"))[0]["median"] == 1e-9
+    assert summary(record(given, suite="cec2017"))[0]["median"] == 0
+    assert summary(record(given, suite="of my own"))[0]["median"] == 0
+    assert summary(record(given), zero=0.0)[0]["best"] == 1e-13
+
+
+def test_rank_sum():
+    assert rank_sum(np.array(LOW), np.array(HIGH)) == "better"
+    assert rank_sum(np.array(HIGH), np.array(LOW)) == "worse"
+    assert rank_sum(np.array(LOW), np.array(LOW) + 0.5) == "equal"
+    assert rank_sum(np.zeros(30), np.zeros(30)) == "equal"
+    assert rank_sum(np.array(LOW), np.full(6, np.inf)) == "better"
+    assert rank_sum(np.array(LOW), np.array(HIGH), alpha=1e-6) == "equal"
+
+
+def test_rank_sum_is_right_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    wrong = sum(rank_sum(rng.normal(size=20), rng.normal(size=20)) != "equal" for _ in range(1000))
+    assert 30 <= wrong <= 70
+
+
+def test_friedman_ranks():
+    assert friedman_ranks(np.array([[1.0, 2.0, 3.0], [5.0, 5.0, 1.0]])).tolist() == [1.75, 2.25, 2.0]
+    values = np.random.default_rng(1).normal(size=(9, 4))
+    # Friedman's own statistic follows from the mean ranks.
+    n, k = values.shape
+    ranks = friedman_ranks(values)
+    expected = 12 * n / (k * (k + 1)) * ((ranks - (k + 1) / 2) ** 2).sum()
+    assert stats.friedmanchisquare(*values.T).statistic == pytest.approx(expected)
+
+
+def test_compare():
+    found = compare(
+        record(
+            ("f10", 10, "a", LOW),
+            ("f10", 10, "b", HIGH),
+            ("f10", 10, "c", LOW),
+            ("f2", 10, "a", HIGH),
+            ("f2", 10, "b", LOW),
+            ("f2", 10, "c", HIGH),
+            ("f3", 10, "a", LOW),
+            ("f3", 10, "b", HIGH),
+            ("f2", 30, "b", LOW),
+        ),
+        "a",
+    )
+    assert (found["algorithms"], found["baseline"], found["zero"]) == (["a", "b", "c"], "a", 1e-8)
+    ten, thirty = found["dims"]
+    assert list(ten["medians"]) == ["f2", "f3", "f10"]
+    assert ten["medians"]["f3"] == {"a": 3.5, "b": 13.5}
+    assert ten["ranked_functions"] == 2  # c has no f3
+    assert ten["ranks"] == {"a": 2.0, "b": 2.0, "c": 2.0}
+    assert ten["against"] == {
+        "b": {"better": 1, "equal": 0, "worse": 2},
+        "c": {"better": 0, "equal": 2, "worse": 0},
+    }
+    assert (thirty["ranked_functions"], thirty["ranks"]) == (0, None)
+    assert thirty["against"]["b"] == {"better": 0, "equal": 0, "worse": 0}
+
+
+def test_compare_refuses():
+    with pytest.raises(ValueError, match="baseline must be one of 'jde'; got 'jd'; did you mean 'jde'"):
+        compare(record(("f1", 10, "jde", LOW)), "jd")
+    with pytest.raises(ValueError, match=r"zero must be a number in \[0, inf\], got -1"):
+        compare(record(("f1", 10, "jde", LOW)), "jde", zero=-1)
+
+
+def test_merged():
+    one, two = record(("f1", 10, "a", LOW)), record(("f1", 10, "b", HIGH), ("f1", 30, "a", HIGH))
+    assert merged({"1.json": one, "2.json": two})["cells"] == one["cells"] + two["cells"]
+    with pytest.raises(ValueError, match=r"3.json has f1 D=10 b, which 2.json has too"):
+        merged({"1.json": one, "2.json": two, "3.json": two})
+    with pytest.raises(ValueError, match=r"2.json has suite='qin2012', but 1.json has 'cec2017'"):
+        merged({"1.json": one, "2.json": record(suite="qin2012")})
+    with pytest.raises(ValueError, match=r"2.json has budget='8', but 1.json has '9'"):
+        merged({"1.json": one, "2.json": record(budget="8")})
+
+
+def test_the_command_compares_files(capsys, tmp_path):
+    files = [tmp_path / "1.json", tmp_path / "2.json"]
+    files[0].write_text(json.dumps(record(("f1", 10, "jde", LOW), ("f3", 10, "jde", LOW))))
+    files[1].write_text(json.dumps(record(("f1", 10, "de:strategy=rand/1/exp,F=0.3,0.9", HIGH))))
+    arguments = ["bench", "compare", *map(str, files), "--baseline", "jde"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["dims"][0]["medians"]["f1"] == {"jde": 3.5, "de:strategy=rand/1/exp,F=0.3,0.9": 13.5}
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "cec2017, 9, errors below 1e-08 are zero"
+    assert lines[1] == "[2]  de:strategy=rand/1/exp,F=0.3,0.9"
+    assert lines[4].split() == ["jde", "[2]"]
+    assert lines[5].split() == ["f1", "3.50e+00", "1.35e+01"]
+    assert lines[6].split() == ["f3", "3.50e+00", "-"]
+    assert lines[7].split() == ["mean", "rank", "1.00", "2.00", "of", "1", "functions"]
+    assert lines[9].split() == ["[2]", "0", "0", "1"]
+    assert main([*arguments[:-1], "jade"]) == 2
+    assert "baseline must be one of 'jde', " in capsys.readouterr().err
+    assert main([*arguments, "--zero", "100"]) == 0
+    assert "errors below 100 are zero" in capsys.readouterr().out
+
+
+def test_an_empty_record_has_nothing_to_compare(capsys, tmp_path):
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps(record()))
+    assert main(["bench", "compare", str(file), "--baseline", "jde"]) == 2
+    assert "has no cells yet" in capsys.readouterr().err

@@ -1,0 +1,193 @@
+"""The quality experiments: what they run, what they note down, how their files grow."""
+
+import json
+
+import pytest
+
+from skde import DE, JDE, Minimizer, get_problem
+from skde.benchmark import trials
+from skde.benchmark.contenders import Budget, contender
+from skde.benchmark.records import read_record
+from skde.benchmark.suites import Function
+from skde.benchmark.trials import Settings
+from skde.cli import main
+
+SMALL = Settings("nashed2012", "200*dim", 3, seed=5)
+RUN = ["bench", "run", "--suite", "nashed2012", "--functions", "f0,f9", "--dims", "2", "--runs", "3"]
+
+
+def error_of(capsys, *arguments):
+    """The message, after checking that nothing else is printed."""
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("skde: error: ")
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    """Fail where a cell is run."""
+
+    def fail(*arguments):
+        raise AssertionError("a cell was run")
+
+    monkeypatch.setattr(trials, "measured", fail)
+
+
+def test_cells_are_the_minimizers_runs():
+    record = trials.run(SMALL, [contender("jde"), contender("de", F=0.3, pop_size=20)], [2, 3], ["f9", "f10"])
+    assert [(cell["dim"], cell["function"], cell["algorithm"]) for cell in record["cells"]] == [
+        (dim, function, algorithm)
+        for dim in (2, 3)
+        for function in ("f9", "f10")
+        for algorithm in ("jde", "de:F=0.3,pop_size=20")
+    ]
+    options = {"max_evals": 600, "n_runs": 3, "random_state": 5, "device": "cpu"}
+    for cell, algorithm in zip(record["cells"][-2:], (JDE(), DE(F=0.3, pop_size=20)), strict=True):
+        minimizer = Minimizer(algorithm, **options).fit("schwefel", dim=3)
+        assert cell["best"] == [run.fun for run in minimizer.runs_]
+        f_opt = get_problem("schwefel", dim=3).f_opt
+        assert cell["error"] == [run.fun - f_opt for run in minimizer.runs_]
+        assert cell["n_evals"] == [run.n_evals for run in minimizer.runs_] == [600] * 3
+        assert cell["seconds"] > 0
+    assert set(record) == {"date", "device", "machine", "versions", "commit", "command", "settings", "cells"}
+    json.dumps(record, allow_nan=False)
+
+
+def test_all_functions_of_a_suite_are_the_default():
+    record = trials.run(Settings("qin2012", "100", 1), [contender("jde")], [2])
+    assert [cell["function"] for cell in record["cells"]] == ["F1", "F2", "F3", "F4"]
+
+
+def test_seconds_are_a_budget():
+    record = trials.run(Settings("nashed2012", "0.05s", 2), [contender("jde")], [5], ["f0"])
+    assert all(n_evals > 1000 for n_evals in record["cells"][0]["n_evals"])
+    assert 0.03 < record["cells"][0]["seconds"] < 1
+
+
+def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
+    file = tmp_path / "runs.json"
+    first = trials.run(SMALL, [contender("jde")], [2], ["f0", "f9"], out=file)
+    assert read_record(file) == first
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
+    run, measured = [], trials.measured
+
+    def interrupted(settings, budget, function, algorithm):
+        run.append((function.name, algorithm.text))
+        if function.name == "f9":
+            raise KeyboardInterrupt
+        return measured(settings, budget, function, algorithm)
+
+    monkeypatch.setattr(trials, "measured", interrupted)
+    both = [contender("jde"), contender("de")]
+    with pytest.raises(KeyboardInterrupt):
+        trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
+    assert run == [("f0", "de"), ("f9", "de")]
+    monkeypatch.setattr(trials, "measured", measured)
+    last = trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
+    assert last["cells"][:2] == first["cells"]
+    assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
+    assert read_record(file) == last
+
+
+@pytest.mark.parametrize("calls", [0, 3])
+def test_an_interrupted_fit_is_no_cell(calls):
+    left = [calls]
+
+    def objective(X):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return X[:, 0]
+
+    function = Function("f", objective, list, get_problem("sphere", dim=2).bounds, 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        contender("jde").run(function, Budget.read("1000"), 2, 0, "cpu", None)
+
+
+def test_what_is_not_finite_is_null():
+    function = Function("f", lambda X: abs(X[:, 0]) + float("inf"), list, get_problem("sphere", dim=2).bounds, 0.0)
+    cell = trials.measured(SMALL, Budget.read("200"), function, contender("jde"))
+    assert cell["best"] == cell["error"] == [None] * 3
+
+
+def test_other_settings_are_refused(tmp_path, capsys, nothing_runs):
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps({"settings": {**vars(SMALL)}, "cells": []}))
+    arguments = [*RUN, "--algorithms", "jde", "--budget", "200*dim", "--out", str(file)]
+    assert "runs.json has seed=5, not 0; use the same settings, or another file" in error_of(capsys, *arguments)
+    told = error_of(capsys, *arguments, "--seed", "5", "--runs", "4")
+    assert "runs.json has runs=3, not 4" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{", "it is not JSON"),
+        ("\ufeff\x00", "it is not JSON"),
+        ("[]", "it has no settings"),
+        ('{"settings": {"suite": "a"}}', "its settings have no budget"),
+        ('{"settings": {"suite": "a", "budget": "1"}}', "it has no cells"),
+        ('{"settings": {"suite": "a", "budget": "1"}, "cells": [1]}', "cell 0 is no object"),
+        ('{"settings": {"suite": "a", "budget": "1"}, "cells": [{"function": "f"}]}', "cell 0 has no dim"),
+    ],
+)
+def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected):
+    file = tmp_path / "runs.json"
+    file.write_text(text)
+    for arguments in (
+        [*RUN, "--algorithms", "jde", "--out", str(file)],
+        ["bench", "compare", str(file), "--baseline", "jde"],
+    ):
+        told = error_of(capsys, *arguments)
+        assert "runs.json is no record of skde bench run: " in told
+        assert expected in told
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            ["--suite", "nashed2021"],
+            "suite must be one of 'nashed2012', 'qin2012', 'cec2017'; got 'nashed2021'; did you",
+        ),
+        (["--functions", "f99"], "function of 'nashed2012' must be one of 'f0', "),
+        (["--functions", "f0,f0"], "functions must differ from one another, got f0, f0"),
+        (["--functions", ""], "functions must be one or more, got none"),
+        (["--algorithms", "jd"], "did you mean 'jde'?"),
+        (["--algorithms", "de,jde,de"], "algorithms must differ"),
+        (["--algorithms", "de:f=0.5"], "parameter of 'de' must be one of "),
+        (["--algorithms", "de:F=5"], "DE.F must be a number in [0, 2], got 5"),
+        (["--algorithms", "de:F="], "NAME=VALUE is needed"),
+        (["--algorithms", "minionpy:LSHDE"], "did you mean 'minionpy:LSHADE'?"),
+        (["--dims", "0"], "dims must be an integer >= 1, got 0"),
+        (["--dims", "two"], "a whole number is needed"),
+        (["--functions", "f13", "--dims", "1"], "dim of 'nashed2012/f13' must be an integer in [2, "),
+        (["--runs", "0"], "runs must be an integer >= 1, got 0"),
+        (["--seed", "-1"], "seed must be an integer >= 0, got -1"),
+        (["--budget", "1000*D"], "budget must be evaluations of a run"),
+        (["--device", "auto"], "--device must be one of 'cpu', "),
+        (["--out", "no_such_directory/runs.json"], "--out: there is no directory"),
+    ],
+)
+def test_bad_input(capsys, nothing_runs, arguments, expected):
+    given = [*RUN, "--algorithms", "jde", *arguments]
+    assert expected in error_of(capsys, *given)
+
+
+def test_the_command_prints_and_writes(capsys, tmp_path):
+    file = tmp_path / "runs.json"
+    arguments = [*RUN, "--algorithms", "de:pop_size=20,jde", "--budget", "2e3", "--out", str(file)]
+    assert main([*arguments, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert read_record(file) == record
+    assert record["command"].startswith("skde bench run --suite nashed2012")
+    assert record["settings"] == vars(Settings("nashed2012", "2e3", 3))
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[1].split()[0] == "f0"
+    assert lines[1].endswith("de:pop_size=20")
