@@ -20,8 +20,8 @@ from skde.fitted import Fitted
 from skde.objective import Objective, real_values, resolve
 from skde.problems import get_problem
 from skde.runner import Runner, budget
-from skde.seeds import run_seeds
 from skde.schedule import Schedule
+from skde.seeds import run_seeds
 from skde.stopping import Status, check_stopping, last_generations, planned_budget
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_choice, check_int, check_precision, check_start

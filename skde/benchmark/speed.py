@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
+from skde.algorithms import Setting
 from skde.benchmark import commit, machine, versions
 from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
 from skde.engines import Batch, Engine, Spec, choose_engine
-from skde.algorithms import Setting
 from skde.engines.batch import algorithm_entry
 from skde.schedule import Schedule
 from skde.seeds import run_seeds
@@ -169,7 +169,7 @@ def cpu_contenders(problem: Problem, pop_size: int, threads: int) -> dict[str, R
 def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled: bool = True) -> Run:
     """Return skde's own contender: whole fits, with all that a user pays for."""
     objective = problem if compiled else function_of(problem)
-    pop_size = int(algorithm.kernel_parameters()["pop_size"])
+    pop_size = algorithm.pop_size or 0
 
     def run(generations: int) -> int:
         minimizer = Minimizer(algorithm, max_iter=generations, device="cpu", n_jobs=threads, random_state=0)
