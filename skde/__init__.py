@@ -8,7 +8,21 @@ except ImportError as error:
         "installed package: go to another folder, or set PYTHONSAFEPATH=1. Otherwise install again: pip install ."
     ) from error
 
-from skde.algorithms import DE, JADE, JDE, JSO, LSHADE, PSO, SHADE, Algorithm, algorithm_names
+from skde.algorithms import (
+    DE,
+    GODE,
+    GOJDE,
+    JADE,
+    JDE,
+    JSO,
+    LSHADE,
+    LSRTDE,
+    PSO,
+    SADE,
+    SHADE,
+    Algorithm,
+    algorithm_names,
+)
 from skde.callbacks import Checkpoint, Progress
 from skde.device_objective import DeviceObjective
 from skde.functions import minimize, scipy_method
@@ -22,11 +36,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DE",
+    "GODE",
+    "GOJDE",
     "JADE",
     "JDE",
     "JSO",
     "LSHADE",
+    "LSRTDE",
     "PSO",
+    "SADE",
     "SHADE",
     "Algorithm",
     "Checkpoint",

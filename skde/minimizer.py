@@ -297,6 +297,8 @@ class Minimizer(Fitted, BaseEstimator):
                 raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
             if len({type(algorithm) for algorithm in algorithms}) != 1:
                 raise ValueError("algorithm: all entries must be of one class")
+            if len({algorithm.kernel for algorithm in algorithms}) != 1:
+                raise ValueError("algorithm: all entries must be with opposition, or all without")
             return algorithms
         return [get_algorithm(self.algorithm)] * n_runs
 
@@ -312,7 +314,7 @@ class Minimizer(Fitted, BaseEstimator):
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
         schedules = [Schedule.of(parameters) for parameters in given]
-        needs = [algorithm.needs(parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
+        needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
         self._box = box
         check_precision(box, dtype)

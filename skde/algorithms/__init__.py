@@ -6,22 +6,29 @@ from typing import Any
 
 from skde.algorithms.base import Algorithm, Setting, describe
 from skde.algorithms.de import DE
+from skde.algorithms.gode import GODE, GOJDE
 from skde.algorithms.jade import JADE
 from skde.algorithms.jde import JDE
 from skde.algorithms.jso import JSO
 from skde.algorithms.lshade import LSHADE
+from skde.algorithms.lsrtde import LSRTDE
 from skde.algorithms.pso import PSO
+from skde.algorithms.sade import SADE
 from skde.algorithms.shade import SHADE
 from skde.validation import check_choice
 
 __all__ = [
     "ALGORITHMS",
     "DE",
+    "GODE",
+    "GOJDE",
     "JADE",
     "JDE",
     "JSO",
     "LSHADE",
+    "LSRTDE",
     "PSO",
+    "SADE",
     "SHADE",
     "Algorithm",
     "Setting",
@@ -31,7 +38,7 @@ __all__ = [
 ]
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    algorithm.kernel: algorithm for algorithm in (DE, JDE, JADE, SHADE, LSHADE, JSO, PSO)
+    algorithm.name: algorithm for algorithm in (DE, JDE, SADE, JADE, SHADE, LSHADE, JSO, LSRTDE, GODE, GOJDE, PSO)
 }
 
 

@@ -39,22 +39,29 @@ class Setting:
 class Algorithm(BaseEstimator, ABC):
     """The parameters of one algorithm: stored as given, checked when a fit begins.
 
-    A subclass names its kernel and turns its parameters into the kernel's.
+    A subclass has a name and turns its parameters into the kernel's.
 
     Attributes
     ----------
+    name : str
+        The registry's.
     kernel : str
-        The name in skde/kernels/algorithms.cuh; also the registry's.
+        The name in skde/kernels/algorithms.cuh, the same where a subclass says nothing else.
     constants : tuple of str
         Kernel parameters, whole numbers, that the GPU's kernels are compiled for where all runs agree on them.
     shrinks : bool
         Whether the population shrinks as the budget is spent: a fit then depends on its limits.
     """
 
-    kernel: ClassVar[str]
+    name: ClassVar[str]
     pop_size: int | None
     constants: ClassVar[tuple[str, ...]] = ("repair",)
     shrinks: ClassVar[bool] = False
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self.name
 
     @abstractmethod
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
@@ -71,11 +78,13 @@ class Algorithm(BaseEstimator, ABC):
             For a parameter out of range, with its name, its value and what is allowed.
         """
 
-    def needs(self, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs beside populations and values.
 
         Parameters
         ----------
+        setting : Setting
+            What the parameters were checked for.
         parameters : dict
             What `kernel_parameters` returned.
         """
@@ -96,6 +105,29 @@ class Algorithm(BaseEstimator, ABC):
         return float(choices.index(check_choice(self._name(parameter), getattr(self, parameter), choices)))
 
 
+def reduction(algorithm: Any, setting: Setting, pop_size: int) -> dict[str, float]:
+    """Return how a population shrinks (see Schedule): to pop_min as the budget is spent, or not at all.
+
+    Raises
+    ------
+    ValueError
+        For a pop_min that is not between 4 and pop_size, or where the budget is not known.
+    """
+    if not algorithm.shrinks:
+        return {"pop_min": pop_size, "max_evals": 0, "max_iter": 0}
+    kind = type(algorithm).__name__
+    pop_min = check_int(f"{kind}.pop_min", algorithm.pop_min, 4)
+    if pop_min > pop_size:
+        raise ValueError(f"{kind}.pop_min must be at most pop_size={pop_size}, got {pop_min}")
+    if setting.max_evals is None and setting.max_iter is None:
+        raise ValueError(
+            f"{kind} shrinks its population as the budget is spent, so it needs max_evals or max_iter; max_time alone "
+            "does not tell"
+        )
+    max_iter = 0 if setting.max_evals is not None else max(setting.max_iter or 0, 1)
+    return {"pop_min": pop_min, "max_evals": setting.max_evals or 0, "max_iter": max_iter}
+
+
 def describe(algorithm: Algorithm) -> dict[str, Any]:
     """Return the algorithm as data: its registry name and parameters."""
-    return {"name": algorithm.kernel, "parameters": algorithm.get_params(deep=False)}
+    return {"name": algorithm.name, "parameters": algorithm.get_params(deep=False)}

@@ -23,6 +23,7 @@ MUTATIONS = {
     "current-to-pbest/1": 2,
 }
 CROSSOVERS = ("bin", "exp", "none")
+OPPOSED = {"de": "gode", "jde": "gojde"}
 NEEDS_NO_CROSSOVER = "current-to-rand/1"
 
 
@@ -36,10 +37,12 @@ class DifferentialEvolution(Algorithm):
     """What the members of the family share: strategy, population, repair."""
 
     constants: ClassVar[tuple[str, ...]] = ("mutation", "crossover", "repair")
+    base: ClassVar[str]
 
     strategy: str
     pop_size: int
     p_best: float
+    opposition: float
     repair: str
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
@@ -58,11 +61,19 @@ class DifferentialEvolution(Algorithm):
             "crossover": CROSSOVERS.index(crossover),
             "repair": self._choice("repair", REPAIRS),
             "p_best": check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True),
+            "opposition": check_real(self._name("opposition"), self.opposition, 0, 1),
         }
 
-    def needs(self, parameters: dict[str, float]) -> Needs:
-        """Return what a run needs: a ranking where the p best must be known."""
+    @property
+    def kernel(self) -> str:
+        """The kernel's name: with opposition another one, which has room for the opposites."""
+        return OPPOSED[self.base] if self.opposition else self.base
+
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: a ranking for the p best; with opposition, the population's range."""
         ranked = self._split()[0] == "current-to-pbest/1"
+        if self.opposition:
+            return Needs(ranked=ranked, stages=2, memory=2 * setting.dim)
         return Needs(ranked=ranked, stages=int(ranked))
 
     def _split(self) -> tuple[str, str]:
@@ -122,6 +133,8 @@ class DE(DifferentialEvolution):
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         What happens to a component outside its bounds: half-way between target and bound; mirrored; set to the bound;
         uniform in the box; the box repeats.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`.
 
     Notes
     -----
@@ -137,7 +150,8 @@ class DE(DifferentialEvolution):
     True
     """
 
-    kernel: ClassVar[str] = "de"
+    name: ClassVar[str] = "de"
+    base: ClassVar[str] = "de"
 
     def __init__(
         self,
@@ -147,6 +161,7 @@ class DE(DifferentialEvolution):
         pop_size: int = 100,
         p_best: float = 0.1,
         repair: str = "midpoint",
+        opposition: float = 0.0,
     ) -> None:
         self.strategy = strategy
         self.F = F
@@ -154,6 +169,7 @@ class DE(DifferentialEvolution):
         self.pop_size = pop_size
         self.p_best = p_best
         self.repair = repair
+        self.opposition = opposition
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

@@ -54,7 +54,7 @@ class JADE(SuccessHistoryDE):
     True
     """
 
-    kernel: ClassVar[str] = "jade"
+    name: ClassVar[str] = "jade"
     rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
 
     def __init__(

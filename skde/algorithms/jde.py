@@ -16,7 +16,7 @@ class JDE(DifferentialEvolution):
 
     .. math::
         F_i' = F_l + r_1 (F_u - F_l) \text{ if } r_2 < \tau_1 \text{ else } F_i, \qquad
-        CR_i' = r_3 \text{ if } r_4 < \tau_2 \text{ else } CR_i,
+        CR_i' = CR_l + r_3 (CR_u - CR_l) \text{ if } r_4 < \tau_2 \text{ else } CR_i,
 
     and the trial is made with F', CR' as in `DE`. Where it replaces the target, F' and CR' replace the target's too.
 
@@ -26,6 +26,8 @@ class JDE(DifferentialEvolution):
         As in `DE`.
     F : (float, float), default (0.1, 1.0)
         The range (F_l, F_u) from which new scale factors are drawn, within [0, 2].
+    CR : (float, float), default (0.0, 1.0)
+        The range (CR_l, CR_u) from which new crossover rates are drawn, within [0, 1].
     tau_1, tau_2 : float, default 0.1
         Probabilities, in [0, 1], of a new F and of a new CR.
     F_start : float, default 0.5
@@ -38,6 +40,8 @@ class JDE(DifferentialEvolution):
         As in `DE`.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`.
 
     Notes
     -----
@@ -53,7 +57,8 @@ class JDE(DifferentialEvolution):
     True
     """
 
-    kernel: ClassVar[str] = "jde"
+    name: ClassVar[str] = "jde"
+    base: ClassVar[str] = "jde"
 
     def __init__(
         self,
@@ -66,6 +71,8 @@ class JDE(DifferentialEvolution):
         pop_size: int = 100,
         p_best: float = 0.1,
         repair: str = "midpoint",
+        opposition: float = 0.0,
+        CR: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self.strategy = strategy
         self.F = F
@@ -76,12 +83,16 @@ class JDE(DifferentialEvolution):
         self.pop_size = pop_size
         self.p_best = p_best
         self.repair = repair
+        self.opposition = opposition
+        self.CR = CR
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
+        CR_low, CR_high = self._range("CR", self.CR, 0, 1)
         shares = {
             name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")
         }
         F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
-        return {**super().kernel_parameters(setting), "F_low": F_low, "F_high": F_high, "F_start": F_start, **shares}
+        ranges = {"F_low": F_low, "F_high": F_high, "CR_low": CR_low, "CR_high": CR_high}
+        return {**super().kernel_parameters(setting), **ranges, "F_start": F_start, **shares}

@@ -53,7 +53,7 @@ class JSO(SuccessHistoryDE):
     True
     """
 
-    kernel: ClassVar[str] = "jso"
+    name: ClassVar[str] = "jso"
     shrinks: ClassVar[bool] = True
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 0,

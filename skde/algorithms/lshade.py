@@ -49,7 +49,7 @@ class LSHADE(SuccessHistoryDE):
     True
     """
 
-    kernel: ClassVar[str] = "lshade"
+    name: ClassVar[str] = "lshade"
     shrinks: ClassVar[bool] = True
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 0,

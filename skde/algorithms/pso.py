@@ -61,7 +61,7 @@ class PSO(Algorithm):
     True
     """
 
-    kernel: ClassVar[str] = "pso"
+    name: ClassVar[str] = "pso"
     constants: ClassVar[tuple[str, ...]] = ("topology", "repair")
 
     def __init__(
@@ -129,7 +129,7 @@ class PSO(Algorithm):
             "v_max": v_max,
         }
 
-    def needs(self, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: the random graph's age is settled between generations."""
         random = self.topology == "random"
         return Needs(stages=int(random), memory=2 * int(random))

@@ -46,7 +46,7 @@ class SHADE(SuccessHistoryDE):
     True
     """
 
-    kernel: ClassVar[str] = "shade"
+    name: ClassVar[str] = "shade"
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 1,
         "p_least": 2,

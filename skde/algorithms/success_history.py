@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting
+from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
 from skde.engines.batch import Needs
 from skde.validation import check_int, check_real
 
@@ -35,10 +35,10 @@ class SuccessHistoryDE(Algorithm):
             "F_start": check_real(self._name("F_start"), self.F_start, 0, 1),
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
             **self.rules,
-            **self._reduction(setting, pop_size),
+            **reduction(self, setting, pop_size),
         }
 
-    def needs(self, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         return Needs(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
@@ -52,18 +52,3 @@ class SuccessHistoryDE(Algorithm):
     def _shares(self) -> tuple[float, float]:
         p_best = check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True)
         return p_best, p_best
-
-    def _reduction(self, setting: Setting, pop_size: int) -> dict[str, float]:
-        """Return how the population shrinks: from its first size to pop_min as the budget is spent."""
-        if not self.shrinks:
-            return {"pop_min": pop_size, "max_evals": 0, "max_iter": 0}
-        pop_min = check_int(self._name("pop_min"), getattr(self, "pop_min", 4), 4)
-        if pop_min > pop_size:
-            raise ValueError(f"{self._name('pop_min')} must be at most pop_size={pop_size}, got {pop_min}")
-        if setting.max_evals is None and setting.max_iter is None:
-            raise ValueError(
-                f"{type(self).__name__} shrinks its population as the budget is spent, so it needs max_evals or "
-                "max_iter; max_time alone does not tell"
-            )
-        max_iter = 0 if setting.max_evals is not None else max(setting.max_iter or 0, 1)
-        return {"pop_min": pop_min, "max_evals": setting.max_evals or 0, "max_iter": max_iter}

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
 from skde.stopping import Status
@@ -129,7 +129,9 @@ class Own(Contender):
     def __init__(self, text: str, algorithm: Algorithm) -> None:
         self.text = text
         self.algorithm = algorithm
-        algorithm.kernel_parameters()  # a wrong one is told now and not after the cells before it
+        algorithm.kernel_parameters(
+            Setting(dim=10, max_evals=10**9)
+        )  # a wrong one is told now and not after the cells before it
 
     def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
         """Minimise a function `runs` times."""

@@ -278,7 +278,8 @@ def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_
 
 def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int) -> Batch:
     """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it."""
-    given = algorithm.kernel_parameters(Setting(problem.dim, max_iter=last))
+    setting = Setting(problem.dim, max_iter=last)
+    given = algorithm.kernel_parameters(setting)
     row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
     spec = Spec(
         algorithm=algorithm.kernel,
@@ -289,7 +290,7 @@ def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: in
         limits=np.full(n_runs, last),
         start=np.zeros((0, problem.dim)),
         constants=algorithm.constants,
-        needs=algorithm.needs(given),
+        needs=algorithm.needs(setting, given),
         schedules=(Schedule.of(given),) * n_runs,
     )
     batch = engine.batch(spec)

@@ -133,7 +133,8 @@ class Batch:
         self.array["generation"] = xp.full((R,), -1, np.int64)
         self.array["since"] = xp.zeros((2, R), np.int64)
         self.array["evals"] = xp.zeros((2, R), np.int64)
-        self.array["order"] = xp.zeros((2, R, P) if spec.needs.ranked else (2, 1, 1), np.int64)
+        self.ordered = spec.needs.ranked or spec.needs.stages > 1
+        self.array["order"] = xp.zeros((2, R, P) if self.ordered else (2, 1, 1), np.int64)
         self.array["memory"] = xp.zeros((2, R, spec.needs.memory), np.float64)
         self.array["limit"] = xp.asarray(spec.limits.astype(np.int64))
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
@@ -236,8 +237,8 @@ class Batch:
         saved = {name: self.host(name) for name in PROGRESS}
         saved["x"], saved["f"] = self.host("x")[half, runs], self.host("f")[half, runs]
         saved |= {name: self.host(name)[:, half, runs] for name in ("extra", "vectors")}
-        saved |= {"memory": self.host("memory")[half, runs], "archive": self.host("archive")}
-        if self.spec.needs.ranked:
+        saved |= {name: self.host(name) for name in ("memory", "archive")}
+        if self.ordered:
             saved["order"] = self.host("order")[half, runs]
         return saved
 
@@ -251,7 +252,7 @@ class Batch:
                 self.array[name][:, :slots] = xp.asarray(saved[name][:, :slots])
             else:
                 self.array[name][...] = xp.asarray(saved[name])
-        for name in ("x", "f", "memory", *(("order",) if self.spec.needs.ranked else ())):
+        for name in ("x", "f", *(("order",) if self.ordered else ())):
             full = np.zeros(self.array[name].shape, self.array[name].dtype)
             full[half, runs] = saved[name]
             self.array[name][...] = xp.asarray(full)
@@ -259,7 +260,8 @@ class Batch:
             full = np.zeros(self.array[name].shape, self.spec.dtype)
             full[:, half, runs] = saved[name]
             self.array[name][...] = xp.asarray(full)
-        self.array["archive"][...] = xp.asarray(saved["archive"])
+        for name in ("memory", "archive"):
+            self.array[name][...] = xp.asarray(saved[name])
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
             evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)

@@ -2,14 +2,21 @@
 #pragma once
 #include "de.cuh"
 #include "jde.cuh"
+#include "lsrtde.cuh"
+#include "opposition.cuh"
 #include "pso.cuh"
+#include "sade.cuh"
 #include "success_history.cuh"
 
 #define SKDE_ALGORITHMS(A)  \
   A(de, De)                 \
   A(jde, Jde)               \
-  A(pso, Pso)               \
+  A(sade, Sade)             \
   A(jade, SuccessHistory)   \
   A(shade, SuccessHistory)  \
   A(lshade, SuccessHistory) \
-  A(jso, SuccessHistory)
+  A(jso, SuccessHistory)    \
+  A(lsrtde, Lsrtde)         \
+  A(gode, Gode)             \
+  A(gojde, Gojde)           \
+  A(pso, Pso)

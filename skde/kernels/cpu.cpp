@@ -76,10 +76,9 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Algorithm) \
-  table[#name] =                   \
-      nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names, \
-                     skde::Algorithm::Vectors::names);
+#define SKDE_CASE(name, Algorithm)                                                        \
+  table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, \
+                                skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;

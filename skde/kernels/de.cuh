@@ -51,7 +51,7 @@ struct Control {
 
 // F uniform in [F_low, F_high] (equal: fixed), CR fixed.
 struct FixedControl {
-  SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, F_low, F_high, CR);
+  SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR);
   using Arrays = Plain::Arrays;
   const double F_low, F_high, CR;
 
@@ -63,6 +63,8 @@ struct FixedControl {
     return {F_low + (F_high - F_low) * u, CR};
   }
   template <class Team, class R> SKDE_FN void keep(Team&, const R&, i64, int, bool) const {}
+  // Individual i of generation g - 1 becomes individual `place` of generation g.
+  template <class R> SKDE_FN void move(const R&, i64, int, int) const {}
 };
 
 template <class ControlRule> struct Differential : Plain {
@@ -73,7 +75,7 @@ template <class ControlRule> struct Differential : Plain {
     const Mutation mutation;
     const Crossover crossover;
     const Repair repair;
-    const double p_best;
+    const double p_best, opposition;
     const ControlRule control;
 
     SKDE_FN explicit Settings(const double* p)
@@ -81,6 +83,7 @@ template <class ControlRule> struct Differential : Plain {
           crossover(Crossover(SKDE_CROSSOVER)),
           repair(Repair(SKDE_REPAIR)),
           p_best(p[Parameters::p_best]),
+          opposition(p[Parameters::opposition]),
           control(p) {}
   };
 
@@ -156,9 +159,7 @@ template <class ControlRule> struct Differential : Plain {
       case Mutation::CURRENT_TO_BEST_1: v.a = best, v.b = x; break;
       case Mutation::CURRENT_TO_RAND_1: v.a = drawn(0), v.b = x, next = 1, v.G = K; break;
       case Mutation::RAND_TO_BEST_1: v.base = drawn(0), v.a = best, v.b = v.base, next = 1; break;
-      case Mutation::CURRENT_TO_PBEST_1:
-        v.a = at(one_of_the_best(run, g, run.stream(g, i, INDICES))), v.b = x;
-        break;
+      case Mutation::CURRENT_TO_PBEST_1: v.a = at(one_of_the_best(run, g, run.stream(g, i, INDICES))), v.b = x; break;
     }
     v.c = at(pick(r.index, next));
     v.d = at(pick(r.index, next + 1));

@@ -15,8 +15,8 @@ SKDE_FN double log(double x) {
   const i64 k = i64(bits_as<u64>(x) - root_half) >> 52;
   const double m = bits_as<double>(bits_as<u64>(x) - (u64(k) << 52));
   const double s = (m - 1.0) / (m + 1.0), t = s * s;
-  const double tail = polynomial(t, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
-                                 1.0 / 19, 1.0 / 21);
+  const double tail =
+      polynomial(t, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21);
   using C = Constants<double>;
   return double(k) * C::ln2_1 + (2.0 * s + (2.0 * s * t * tail + double(k) * C::ln2_2));
 }

@@ -105,16 +105,10 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
   Algorithm::begin(team, run, i, x);
 }
 
-// One part of what comes between generation g and the next. In part 0, order[k] becomes the index of the k-th best.
+// One part of what comes between generation g and the next.
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage) {
-  for (int i = share.begin; i < share.end; i += share.step) {
-    if (stage == 0 && run.task.ranked) {
-      const int rank = rank_of(team, run.f(g), run.pop, i);
-      if (team.lane == 0) run.order(g)[rank] = i;
-    }
-    Algorithm::settle(team, run, g, i, stage);
-  }
+  for (int i = share.begin; i < share.end; i += share.step) Algorithm::settle(team, run, g, i, stage);
   if (stage == 0 && share.leader) Algorithm::adapt(team, run, g);
 }
 
@@ -155,7 +149,8 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     if (Algorithm::SHRINKS) after.divide(ahead.pop);
     draws = Draws(team, ahead, g + 1, after.begin);
     share.wait();
-    for (int stage = 0; SKDE_RARELY(stage < task.stages); ++stage) {
+    const int stages = Algorithm::stages(run, g);
+    for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
       settle<Algorithm>(team, run, share, g, stage);
       share.arrive();
       share.wait();
@@ -210,7 +205,7 @@ SKDE_FN void settle(Team& team, const Task<real>& task, i64 r, Share& share, i64
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.pop);
-  settle<Algorithm>(team, run, share, g, stage);
+  if (stage < Algorithm::stages(run, g)) settle<Algorithm>(team, run, share, g, stage);
 }
 
 }  // namespace SKDE_NAMESPACE

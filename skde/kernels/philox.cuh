@@ -37,7 +37,8 @@ enum Purpose : u32 {
   VELOCITY = 7,
   TOPOLOGY = 8,
   OPPOSITION = 9,
-  MIGRATION = 10
+  MIGRATION = 10,
+  STRATEGY = 11
 };
 
 // The draws of one individual in one generation for one purpose.

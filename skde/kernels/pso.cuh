@@ -125,7 +125,8 @@ struct Pso : Plain {
   }
 
   // Whose personal best draws particle i.
-  template <class Team, class R> SKDE_FN static int leader(Team& team, const R& run, i64 g, int i, const Context& context) {
+  template <class Team, class R>
+  SKDE_FN static int leader(Team& team, const R& run, i64 g, int i, const Context& context) {
     const auto* const f = run.f(g - 1);
     switch (run.settings.topology) {
       case Topology::RING: {
@@ -150,9 +151,8 @@ struct Pso : Plain {
     const Stream stream = run.stream(i64(run.memory(g - 1)[1]), i, TOPOLOGY);
     const u32 threshold = u32(min_of(run.settings.link * 0x1p32, 0x1p32 - 1));
     const auto informs = [&](int k) { return (k == i) | (stream.component(k) < threshold); };
-    const real least = -team.max(run.pop, [&](int k) {
-      return informs(k) & !is_nan(f[k]) ? -f[k] : -real(infinity());
-    });
+    const real least =
+        -team.max(run.pop, [&](int k) { return informs(k) & !is_nan(f[k]) ? -f[k] : -real(infinity()); });
     return max_of(team.first(run.pop, [&](int k) { return f[k] == least && informs(k) ? k : -1; }), 0);
   }
 };

@@ -26,6 +26,16 @@ template <class Team, class real> SKDE_FN real smallest(Team& team, const real* 
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
 }
 
+// How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
+template <class Team, class Value, class real, class Ties>
+SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
+  const bool none = is_nan(value);
+  return team.count(n, [&](int k) {
+    const real other = at(k);
+    return none ? !is_nan(other) || ties(k) : other < value || (other == value && ties(k));
+  });
+}
+
 // The index of the best of n.
 template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f, int n) {
   const real least = smallest(team, f, n);

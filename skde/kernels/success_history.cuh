@@ -106,14 +106,14 @@ struct SuccessHistory : Plain {
                              typename R::real f_trial, typename R::real f_parent) {
     keep_better(team, run, g, i, parent(run, g, i), trial, f_trial, f_parent);
     if (team.lane == 0) run.extra(Arrays::gain, g)[i] = improvement(f_trial, f_parent);
-    if (team.lane == 0)
-      run.extra(Arrays::slot, g)[i] = unit<typename R::real>(run.stream(g, i, INDICES).block(1).w[0]);
+    if (team.lane == 0) run.extra(Arrays::slot, g)[i] = unit<typename R::real>(run.stream(g, i, INDICES).block(1).w[0]);
   }
 
   // The parent goes to the archive: behind its last row while there is room, then in the place of a row that was there
   // before this generation; where several draw the same, the last one has it.
   template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int) {
     using real = typename R::real;
+    rank(team, run, g, i);
     if (g == 0) return;
     const real* const gain = run.extra(Arrays::gain, g);
     if (!(gain[i] > 0)) return;
@@ -128,7 +128,7 @@ struct SuccessHistory : Plain {
       if (team.count(after, [&](int k) { return (gain[i + 1 + k] > 0) & (drawn(i + 1 + k) == row); })) return;
     }
     if (row < 0) return;
-    const real *const from = run.x(g - 1, parent(run, g, i));
+    const real* const from = run.x(g - 1, parent(run, g, i));
     real* const to = run.archive(row);
     team.each(run.dim, [&](int j) { to[j] = from[j]; });
   }
@@ -153,8 +153,7 @@ struct SuccessHistory : Plain {
     const double sum_F = double(team.sum(run.pop, [&](int k) { return w(k) * F[k]; }));
     const double sum_FF = double(team.sum(run.pop, [&](int k) { return w(k) * F[k] * F[k]; }));
     const double sum_CR = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
-    const double sum_CRCR =
-        s.lehmer_CR ? double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; })) : 0.0;
+    const double sum_CRCR = s.lehmer_CR ? double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; })) : 0.0;
     team.sync();
     if (team.lane != 0) return;
     now[rows] = min_of(archived(run, g) + successes, capacity(run));

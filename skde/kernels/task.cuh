@@ -6,6 +6,7 @@
 #pragma once
 #include "philox.cuh"
 #include "problems/problem.cuh"
+#include "select.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -80,10 +81,19 @@ struct Plain {
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
   // What generation 0 leaves beside x and f.
   template <class Team, class R> SKDE_FN static void begin(Team&, const R&, int, const typename R::real*) {}
-  // Between the generations, in task.stages parts with a barrier after each: individual i's share of part `stage`, and
-  // the run's own, which one team does in part 0. Generation g is complete; g - 1 can still be read.
-  template <class Team, class R> SKDE_FN static void settle(Team&, const R&, i64, int, int) {}
+  // Between generation g and the next, in parts with a barrier after each (task.stages of them at most): individual i's
+  // share of part `stage`, and the run's own, which one team does in part 0. Generation g - 1 can still be read.
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
+  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int) {
+    if (run.task.ranked) rank(team, run, g, i);
+  }
   template <class Team, class R> SKDE_FN static void adapt(Team&, const R&, i64) {}
+
+  // order[k] becomes the index of the k-th best, when every individual has been here.
+  template <class Team, class R> SKDE_FN static void rank(Team& team, const R& run, i64 g, int i) {
+    const int place = rank_of(team, run.f(g), run.pop, i);
+    if (team.lane == 0) run.order(g)[place] = i;
+  }
 };
 
 // What every individual reads and nobody writes: it may have been copied into faster memory.

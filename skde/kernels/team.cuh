@@ -6,6 +6,8 @@
 //                               says where ComponentWords has the component's word
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max, count
+//   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
+//                     of additions counts
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   sync()            what lanes wrote before is seen by the team's other lanes after
 //   scratch           memory of the team, as much as the objective asked for
@@ -86,6 +88,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return total;
   }
 
+  template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
+    for (int j = 0; j < n; ++j) {
+      const int place = where(j);
+      if (place >= 0) table[place] += amount;
+    }
+  }
+
   template <class Probe> SKDE_FN int first(int n, Probe probe) const {
     for (int j = 0; j < n; ++j) {
       const int found = probe(j);
@@ -107,7 +116,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
     int width = 1;
     while (width < head) width *= 2;
-    for (int j = head; j < width; ++j) partial[j] = Op::template identity<real>();
+    for (int j = head; j < width && j < PARTIALS; ++j) partial[j] = Op::template identity<real>();
     if (width == 128) fold<Op, 64>(partial), width = 64;
     if (width == 64) fold<Op, 32>(partial), width = 32;
     if (width == 32) fold<Op, 16>(partial), width = 16;
@@ -168,6 +177,13 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
   template <class Body> SKDE_FN void each(int n, Body body) const {
     for (int j = lane; j < n; j += size) body(j);
+  }
+
+  template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
+    for (int j = lane; j < n; j += size) {
+      const int place = where(j);
+      if (place >= 0) atomicAdd(table + place, amount);
+    }
   }
 
   // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could

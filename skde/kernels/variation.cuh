@@ -19,6 +19,7 @@ namespace SKDE_NAMESPACE {
 template <class real> struct Mutant {
   const real *base, *a, *b, *c, *d;  // a null: no first difference
   real G, F;
+  const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h), beside the first
 };
 
 // Mutation, crossover and, where a component left the box, repair. Repair is rare, so it has a pass of its own.
@@ -38,7 +39,14 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  const bool outside = a ? team.fill(run.dim, out, crossed_2, left) : team.fill(run.dim, out, crossed_1, left);
+  const real *const e = t.e, *const h = t.h;
+  const auto crossed_3 = [&](int j, int k) {
+    const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
+    return takes(j, k) ? v : old;
+  };
+  const bool outside = !a  ? team.fill(run.dim, out, crossed_1, left)
+                       : e ? team.fill(run.dim, out, crossed_3, left)
+                           : team.fill(run.dim, out, crossed_2, left);
   if (!SKDE_RARELY(outside)) return;
   const Repair rule = run.settings.repair;
   const Stream stream = run.stream(g, i, REPAIR);

@@ -1,0 +1,86 @@
+"""L-SRTDE, adaptive differential evolution that follows its success rate."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
+from skde.engines.batch import Needs
+from skde.validation import check_int, check_real
+
+
+class LSRTDE(Algorithm):
+    r"""Success rate-based adaptive differential evolution.
+
+    Two populations of one size: the top :math:`t`, the best points found, in order of their values, and the front
+    :math:`n`, where successful trials replace the members in turn. With the success rate s of the last generation
+    (0.5 at the start), for uniform c,
+
+    .. math::
+        v = n_c + F (t_{pbest} - n_c) + F (n_{r1} - t_{r2}),
+
+    where F is drawn from :math:`N(0.4 + 0.25 \tanh(5 s), 0.02)` until it is in [0, 1], pbest among the
+    :math:`\max(2, 0.7 N e^{-7 s})` best, and r1 by its rank k with weight :math:`e^{-3 k / N}`. Binomial crossover with
+    :math:`CR \sim N(M_{CR}, 0.05)`, cut to [0, 1]. A trial succeeds when it is not worse than :math:`n_c`. The memory
+    cell in turn moves half-way to the Lehmer mean of the shares of components that successful trials crossed, weighted
+    by their improvements. Both populations shrink linearly with the budget, losing their worst.
+
+    Parameters
+    ----------
+    memory_size : int, default 5
+        Cells of the memory, >= 1.
+    CR_start : float, default 1.0
+        The first value of all cells, in [0, 1].
+    pop_size : int or None, default None
+        Size of both populations at the start, >= 4; None: 20 for every variable.
+    pop_min : int, default 4
+        Their size at the end, >= 4.
+    repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
+        As in `DE`.
+
+    Notes
+    -----
+    Source: V. Stanovov, E. Semenkin, Success rate-based adaptive differential evolution L-SRTDE for CEC 2024
+    competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: the update is synchronous, so that a
+    trial sees the front of the last generation, where the authors' program already uses the successes of this one; the
+    population of the result is the top.
+
+    Examples
+    --------
+    >>> from skde import LSRTDE, Minimizer
+    >>> m = Minimizer(LSRTDE(), max_evals=20_000, random_state=0).fit("rastrigin", dim=5)
+    >>> bool(m.fun_ < 1e-6)
+    True
+    """
+
+    name: ClassVar[str] = "lsrtde"
+    shrinks: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        memory_size: int = 5,
+        CR_start: float = 1.0,
+        pop_size: int | None = None,
+        pop_min: int = 4,
+        repair: str = "random",
+    ) -> None:
+        self.memory_size = memory_size
+        self.CR_start = CR_start
+        self.pop_size = pop_size
+        self.pop_min = pop_min
+        self.repair = repair
+
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        pop_size = self._population(4, "for its mutation", max(20 * setting.dim, self.pop_min))
+        return {
+            "pop_size": pop_size,
+            "repair": self._choice("repair", REPAIRS),
+            "cells": check_int(self._name("memory_size"), self.memory_size, 1, 10_000),
+            "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
+            **reduction(self, setting, pop_size),
+        }
+
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: the memory's cells and three numbers."""
+        return Needs(stages=2, memory=int(parameters["cells"]) + 3)

@@ -1,0 +1,250 @@
+// L-SRTDE, success rate-based adaptive differential evolution (Stanovov, Semenkin; CEC 2024).
+//
+// Two populations of one size: `top`, the best points found (x and f, in order of their values), and `front`, where
+// successful trials replace the others in turn. With the success rate s of the last generation,
+//
+//   mutation   v = n_c + F (t_pbest - n_c) + F (n_r1 - t_r2)    n: front, t: top; c uniform, r1 by rank with exp(-3 k / N)
+//   control    F ~ N(0.4 + 0.25 tanh(5 s), 0.02) in [0, 1]; pbest among max(2, 0.7 N exp(-7 s)); CR ~ N(M_CR, 0.05)
+//   success    f(u) <= f(n_c)
+#pragma once
+#include "distributions.cuh"
+#include "task.cuh"
+#include "variation.cuh"
+
+namespace SKDE_NAMESPACE {
+
+struct Lsrtde : Plain {
+  SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, cells, CR_start);
+  // value: of the front. Of a trial: its value, the share of components that it crossed, its gain (-1: no success), its
+  // slot in the front (-1: none), its rank among the new front; and that of the front's old member in its place.
+  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front);
+  SKDE_VECTORS(front, trials);
+  static constexpr bool SHRINKS = true;
+
+  struct Settings {
+    const Shrinking shrinking;
+    const Repair repair;
+    const int cells;
+    const double CR_start;
+
+    SKDE_FN explicit Settings(const double* p)
+        : shrinking{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
+          repair(Repair(SKDE_REPAIR)),
+          cells(int(p[Parameters::cells])),
+          CR_start(p[Parameters::CR_start]) {}
+
+    SKDE_FN int population(i64 evals, i64 g) const { return shrinking.population(evals, g); }
+  };
+
+  // A run's memory: M_CR, and behind it
+  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2 };
+  template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.cells; }
+
+  struct Context {
+    double mean_F;
+    int best;  // from how many of the best pbest is drawn
+  };
+
+  template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
+    const double s = numbers(run, g - 1)[SUCCESS_RATE];
+    return {0.4 + 0.25 * tanh(5 * s), max_of(int(run.pop * 0.7 * exp(-7 * s)), 2)};
+  }
+
+  template <class Team> struct Draws {
+    Words4 control, indices;
+    ComponentWords<Team, Stream> words;
+
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : control(run.stream(g, i, CONTROL).block(0)),
+          indices(run.stream(g, i, INDICES).block(0)),
+          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+  };
+
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+                              typename R::real* out) {
+    using real = typename R::real;
+    const int chosen = below(draws.indices.w[0], run.pop);
+    int best = below(draws.indices.w[1], context.best - (chosen < context.best));
+    best += chosen <= best;
+    const int r1 = by_rank(run, g, i, best);
+    int r2 = below(draws.indices.w[3], run.pop - 2);
+    r2 += r2 >= min_of(best, r1);
+    r2 += r2 >= max_of(best, r1);
+
+    double F = context.mean_F + 0.02 * normal_quantile(inner_unit(draws.control.w[0]));
+    for (u32 again = 0; SKDE_RARELY(F < 0 || F > 1); ++again)
+      F = context.mean_F + 0.02 * normal_quantile(inner_unit(run.stream(g, i, CONTROL).block(1 + again).w[0]));
+    const double middle = run.memory(g - 1)[below(draws.control.w[1], run.settings.cells)];
+    const double CR = max_of(min_of(middle + 0.05 * normal_quantile(inner_unit(draws.control.w[2])), 1.0), 0.0);
+
+    const real* const x = run.vector(Vectors::front, g - 1, chosen);
+    const Mutant<real> v{x,      top(run, g, best), x, run.vector(Vectors::front, g - 1, r1), top(run, g, r2), real(F),
+                         real(F)};
+    const int one = below(draws.control.w[3], run.dim);
+    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, one);
+    const Binomial binomial(CR);
+    const int crossed =
+        team.count(run.dim, [&](int j) { return binomial.takes(draws.words.at(j, j / Team::size)) | (j == one); });
+    if (team.lane == 0) run.extra(Arrays::crossed, g)[i] = real(crossed) / real(run.dim);
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+                             typename R::real f_trial, typename R::real) {
+    using real = typename R::real;
+    real* const kept = run.vector(Vectors::trials, g, i);
+    team.each(run.dim, [&](int j) { kept[j] = trial[j]; });
+    if (team.lane != 0) return;
+    const int chosen = below(run.stream(g, i, INDICES).block(0).w[0], run.pop);
+    const real f_front = run.extra(Arrays::value, g - 1)[chosen];
+    run.extra(Arrays::f_trial, g)[i] = f_trial;
+    run.extra(Arrays::gain, g)[i] =
+        replaces(f_trial, f_front) && !is_nan(f_trial) ? improvement(f_trial, f_front) : real(-1);
+  }
+
+  // Part 0: the new top, and who stands where in the new front; part 1: the new front, in the old order, without its worst.
+  template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 2; }
+  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
+    if (stage == 1) return replace(team, run, g, i);
+    if (g == 0) return begin_front(team, run, i);
+    choose(team, run, g, i);
+  }
+
+  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+    using real = typename R::real;
+    const int cells = run.settings.cells;
+    double *const M = run.memory(g), *const now = numbers(run, g);
+    if (g == 0) {
+      if (team.lane != 0) return;
+      for (int k = 0; k < cells; ++k) M[k] = run.settings.CR_start;
+      now[CURSOR] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0;
+      return;
+    }
+    const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
+    const auto w = [&](int k) { return max_of(gain[k], real(0)); };
+    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
+    const double sum = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
+    const double squares = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; }));
+    if (team.lane != 0) return;
+    const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
+    const int cell = int(before[CURSOR]);
+    for (int k = 0; k < cells; ++k) M[k] = M_before[k];
+    if (successes > 0) M[cell] = 0.5 * (M_before[cell] + (sum > 0 ? squares / sum : 1.0));
+    now[CURSOR] = successes > 0 ? (cell + 1) % cells : cell;
+    now[SUCCESS_RATE] = double(successes) / run.pop;
+    now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % next_pop(run, g);
+  }
+
+ private:
+  template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
+    return run.settings.population(run.evals + run.pop, g + 1);
+  }
+
+  // The k-th best of the last generation; generation 0 alone is not in order.
+  template <class R> SKDE_FN static int row_of(const R& run, i64 g, int k) { return g > 1 ? k : int(run.order(0)[k]); }
+  template <class R> SKDE_FN static const typename R::real* top(const R& run, i64 g, int k) {
+    return run.x(g - 1, row_of(run, g, k));
+  }
+
+  // A member of the front, by rank with weights exp(-3 k / N), other than number `not_this`.
+  template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int not_this) {
+    const double range = 1 - exp(-3.0);
+    int member = not_this;
+    for (u32 again = 1; member == not_this; ++again) {
+      const double u = inner_unit(run.stream(g, i, INDICES).block(again).w[0]);
+      const int k = min_of(int(-log(1 - u * range) * (run.pop / 3.0)), run.pop - 1);
+      member = g > 1 ? int(run.order(g - 1)[k]) : k;
+    }
+    return member;
+  }
+
+  template <class Team, class R> SKDE_FN static void begin_front(Team& team, const R& run, int i) {
+    rank(team, run, 0, i);
+    const int place = rank_of(team, run.f(0), run.pop, i);
+    const auto* const x = run.x(0, i);
+    auto* const front = run.vector(Vectors::front, 0, place);
+    team.each(run.dim, [&](int j) { front[j] = x[j]; });
+    if (team.lane == 0) run.extra(Arrays::value, 0)[place] = run.f(0)[i];
+  }
+
+  // How many members of the new front come before `value`: what stays of the old one, then the successful trials.
+  template <class Team, class R, class real, class OldTies, class NewTies>
+  SKDE_FN static int rank_in_front(Team& team, const R& run, i64 g, real value, OldTies old, NewTies fresh) {
+    const real *const front = run.extra(Arrays::value, g - 1), *const trial = run.extra(Arrays::f_trial, g),
+                      *const gain = run.extra(Arrays::gain, g);
+    const int next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
+    const bool none = is_nan(value);
+    const int before = team.count(run.pop, [&](int k) {
+      const real v = front[k];
+      const bool stays = (k - next + run.pop) % run.pop >= successes;
+      return stays && (none ? !is_nan(v) || old(k) : v < value || (v == value && old(k)));
+    });
+    return before + team.count(run.pop, [&](int k) {
+      const real v = trial[k];
+      return gain[k] >= 0 && (none || v < value || (v == value && fresh(k)));
+    });
+  }
+
+  template <class Team, class R> SKDE_FN static void choose(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    const real *const f = run.f(g - 1), *const trial = run.extra(Arrays::f_trial, g),
+                      *const gain = run.extra(Arrays::gain, g);
+    const auto before = [&](int k) { return k < i; };
+    const auto never = [](int) { return false; };
+    const auto always = [](int) { return true; };
+    const auto old = [&](int k) { return f[row_of(run, g, k)]; };
+    const auto among_trials = [&](real value, auto ties) {
+      const bool none = is_nan(value);
+      return team.count(
+          run.pop, [&](int k) { return gain[k] >= 0 && (none || trial[k] < value || (trial[k] == value && ties(k))); });
+    };
+    const auto place = [&](const real* from, real value, int rank) {
+      if (rank >= run.pop) return;
+      real* const to = run.x(g, rank);
+      team.each(run.dim, [&](int j) { to[j] = from[j]; });
+      if (team.lane == 0) run.f(g)[rank] = value;
+    };
+    const real mine = old(i);
+    place(top(run, g, i), mine, count_before(team, run.pop, old, mine, before) + among_trials(mine, never));
+    if (gain[i] >= 0)
+      place(run.vector(Vectors::trials, g, i), trial[i],
+            count_before(team, run.pop, old, trial[i], always) + among_trials(trial[i], before));
+
+    const int next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const int earlier = team.count(i, [&](int k) { return gain[k] >= 0; });
+    const int rank_front = rank_in_front(team, run, g, run.extra(Arrays::value, g - 1)[i], before, never);
+    const int rank_trial = gain[i] >= 0 ? rank_in_front(team, run, g, trial[i], always, before) : run.pop;
+    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
+    const bool stays = (i - next + run.pop) % run.pop >= successes;
+    if (team.lane != 0) return;
+    run.extra(Arrays::slot, g)[i] = gain[i] >= 0 ? real((next + earlier) % run.pop) : real(-1);
+    run.extra(Arrays::rank_front, g)[i] = stays ? real(rank_front) : real(-1);
+    run.extra(Arrays::rank_trial, g)[i] = real(rank_trial);
+  }
+
+  template <class Team, class R> SKDE_FN static void replace(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    const real *const slot = run.extra(Arrays::slot, g), *const rank_front = run.extra(Arrays::rank_front, g),
+                      *const rank_trial = run.extra(Arrays::rank_trial, g);
+    const real left = real(next_pop(run, g));
+    const auto enter = [&](const real* from, real value, real rank, real at) {
+      if (rank < 0 || rank >= left) return;
+      // Those that are left out make room for the ones behind them.
+      const int members = team.count(run.pop, [&](int k) { return rank_front[k] >= left && real(k) < at; });
+      const int trials =
+          team.count(run.pop, [&](int k) { return slot[k] >= 0 && rank_trial[k] >= left && slot[k] < at; });
+      const int place = int(at) - members - trials;
+      real* const to = run.vector(Vectors::front, g, place);
+      team.each(run.dim, [&](int j) { to[j] = from[j]; });
+      if (team.lane == 0) run.extra(Arrays::value, g)[place] = value, run.order(g)[int(rank)] = place;
+    };
+    enter(run.vector(Vectors::front, g - 1, i), run.extra(Arrays::value, g - 1)[i], rank_front[i], real(i));
+    if (slot[i] >= 0)
+      enter(run.vector(Vectors::trials, g, i), run.extra(Arrays::f_trial, g)[i], rank_trial[i], slot[i]);
+  }
+};
+
+}  // namespace SKDE_NAMESPACE
