@@ -28,7 +28,7 @@ template <class real> struct Worker {
 
   Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * vectors)) {
     team.room = int((std::max(task.dim, task.pop_max) + 31) / 32 * 32);
-    words.resize(size_t(team.room) * 2);
+    words.resize(size_t(team.room) * 3);
     team.scratch = scratch.data();
     team.words = words.data();
   }

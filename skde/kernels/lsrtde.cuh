@@ -15,8 +15,8 @@ namespace SKDE_NAMESPACE {
 
 struct Lsrtde : Plain {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, cells, CR_start);
-  // value: of the front. Of a trial: its value, the share of components that it crossed, its gain (-1: no success), its
-  // slot in the front (-1: none), its rank among the new front; and that of the front's old member in its place.
+  // value: of the front. Of a trial: its value (NaN: no success), the share of components that it crossed, its gain, its slot
+  // in the front (-1: none), its rank among the new front; and that of the front's old member in its place (-1: gone).
   SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front);
   SKDE_VECTORS(front, trials);
   static constexpr bool SHRINKS = true;
@@ -99,9 +99,9 @@ struct Lsrtde : Plain {
     if (team.lane != 0) return;
     const int chosen = below(run.stream(g, i, INDICES).block(0).w[0], run.pop);
     const real f_front = run.extra(Arrays::value, g - 1)[chosen];
-    run.extra(Arrays::f_trial, g)[i] = f_trial;
-    run.extra(Arrays::gain, g)[i] =
-        replaces(f_trial, f_front) && !is_nan(f_trial) ? improvement(f_trial, f_front) : real(-1);
+    const bool succeeded = replaces(f_trial, f_front);
+    run.extra(Arrays::f_trial, g)[i] = succeeded ? f_trial : real(infinity()) - real(infinity());
+    run.extra(Arrays::gain, g)[i] = succeeded ? improvement(f_trial, f_front) : real(0);
   }
 
   // Part 0: the new top, and who stands where in the new front; part 1: the new front, in the old order, without its worst.
@@ -123,10 +123,10 @@ struct Lsrtde : Plain {
       return;
     }
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
-    const auto w = [&](int k) { return max_of(gain[k], real(0)); };
-    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
-    const double sum = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
-    const double squares = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; }));
+    const real* const trial = run.extra(Arrays::f_trial, g);
+    const int successes = team.count(run.pop, [&](int k) { return !is_nan(trial[k]); });
+    const double sum = double(team.sum(run.pop, [&](int k) { return gain[k] * CR[k]; }));
+    const double squares = double(team.sum(run.pop, [&](int k) { return gain[k] * CR[k] * CR[k]; }));
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
     const int cell = int(before[CURSOR]);
@@ -169,60 +169,58 @@ struct Lsrtde : Plain {
     if (team.lane == 0) run.extra(Arrays::value, 0)[place] = run.f(0)[i];
   }
 
-  // How many members of the new front come before `value`: what stays of the old one, then the successful trials.
-  template <class Team, class R, class real, class OldTies, class NewTies>
-  SKDE_FN static int rank_in_front(Team& team, const R& run, i64 g, real value, OldTies old, NewTies fresh) {
-    const real *const front = run.extra(Arrays::value, g - 1), *const trial = run.extra(Arrays::f_trial, g),
-                      *const gain = run.extra(Arrays::gain, g);
-    const int next = int(numbers(run, g - 1)[NEXT_SLOT]);
-    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
-    const bool none = is_nan(value);
-    const int before = team.count(run.pop, [&](int k) {
-      const real v = front[k];
-      const bool stays = (k - next + run.pop) % run.pop >= successes;
-      return stays && (none ? !is_nan(v) || old(k) : v < value || (v == value && old(k)));
-    });
-    return before + team.count(run.pop, [&](int k) {
-      const real v = trial[k];
-      return gain[k] >= 0 && (none || v < value || (v == value && fresh(k)));
-    });
-  }
-
+  // What becomes of the top's member and of the trial number i: in the new top, and by rank in the new front. Failed trials
+  // have NaN in the place of their value, so they come before nothing; the old top is in order.
   template <class Team, class R> SKDE_FN static void choose(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
-    const real *const f = run.f(g - 1), *const trial = run.extra(Arrays::f_trial, g),
-                      *const gain = run.extra(Arrays::gain, g);
-    const auto before = [&](int k) { return k < i; };
-    const auto never = [](int) { return false; };
-    const auto always = [](int) { return true; };
-    const auto old = [&](int k) { return f[row_of(run, g, k)]; };
-    const auto among_trials = [&](real value, auto ties) {
-      const bool none = is_nan(value);
-      return team.count(
-          run.pop, [&](int k) { return gain[k] >= 0 && (none || trial[k] < value || (trial[k] == value && ties(k))); });
+    const real *const f = run.f(g - 1), *const front = run.extra(Arrays::value, g - 1),
+                      *const trial = run.extra(Arrays::f_trial, g);
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const int successes = team.count(pop, [&](int k) { return !is_nan(trial[k]); });
+    const auto stays = [&](int k) { return (k < next ? k - next + pop : k - next) >= successes; };
+    const auto trials_before = [&](real v) {
+      return is_nan(v) ? successes : team.count(pop, [&](int k) { return trial[k] < v; });
     };
-    const auto place = [&](const real* from, real value, int rank) {
-      if (rank >= run.pop) return;
-      real* const to = run.x(g, rank);
-      team.each(run.dim, [&](int j) { to[j] = from[j]; });
-      if (team.lane == 0) run.f(g)[rank] = value;
-    };
-    const real mine = old(i);
-    place(top(run, g, i), mine, count_before(team, run.pop, old, mine, before) + among_trials(mine, never));
-    if (gain[i] >= 0)
-      place(run.vector(Vectors::trials, g, i), trial[i],
-            count_before(team, run.pop, old, trial[i], always) + among_trials(trial[i], before));
+    const real mine = f[row_of(run, g, i)];
+    place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
 
-    const int next = int(numbers(run, g - 1)[NEXT_SLOT]);
-    const int earlier = team.count(i, [&](int k) { return gain[k] >= 0; });
-    const int rank_front = rank_in_front(team, run, g, run.extra(Arrays::value, g - 1)[i], before, never);
-    const int rank_trial = gain[i] >= 0 ? rank_in_front(team, run, g, trial[i], always, before) : run.pop;
-    const int successes = team.count(run.pop, [&](int k) { return gain[k] >= 0; });
-    const bool stays = (i - next + run.pop) % run.pop >= successes;
+    int rank_front = -1, rank_trial = pop, slot = -1;
+    if (stays(i)) {
+      const real v = front[i];
+      const bool none = is_nan(v);
+      rank_front = trials_before(v) + team.count(pop, [&](int k) {
+        const real w = front[k];
+        return stays(k) & (none ? !is_nan(w) | (k < i) : (w < v) | ((w == v) & (k < i)));
+      });
+    }
+    if (!is_nan(trial[i])) {
+      const real v = trial[i];
+      const int earlier = team.count(i, [&](int k) { return !is_nan(trial[k]); });
+      const int before = team.count(pop, [&](int k) { return (trial[k] < v) | ((trial[k] == v) & (k < i)); });
+      int old = 0;  // of the old top, those that are not worse
+      for (int end = pop; old < end;) {
+        const int middle = (old + end) / 2;
+        if (f[row_of(run, g, middle)] <= v)
+          old = middle + 1;
+        else
+          end = middle;
+      }
+      place(team, run, g, run.vector(Vectors::trials, g, i), v, old + before);
+      rank_trial = before + team.count(pop, [&](int k) { return stays(k) & (front[k] <= v); });
+      slot = (next + earlier) % pop;
+    }
     if (team.lane != 0) return;
-    run.extra(Arrays::slot, g)[i] = gain[i] >= 0 ? real((next + earlier) % run.pop) : real(-1);
-    run.extra(Arrays::rank_front, g)[i] = stays ? real(rank_front) : real(-1);
+    run.extra(Arrays::slot, g)[i] = real(slot);
+    run.extra(Arrays::rank_front, g)[i] = real(rank_front);
     run.extra(Arrays::rank_trial, g)[i] = real(rank_trial);
+  }
+
+  template <class Team, class R, class real>
+  SKDE_FN static void place(Team& team, const R& run, i64 g, const real* from, real value, int rank) {
+    if (rank >= run.pop) return;
+    real* const to = run.x(g, rank);
+    team.each(run.dim, [&](int j) { to[j] = from[j]; });
+    if (team.lane == 0) run.f(g)[rank] = value;
   }
 
   template <class Team, class R> SKDE_FN static void replace(Team& team, const R& run, i64 g, int i) {

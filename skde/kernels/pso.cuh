@@ -10,6 +10,10 @@
 
 namespace SKDE_NAMESPACE {
 
+#ifndef SKDE_TOPOLOGY
+#define SKDE_TOPOLOGY int(p[Parameters::topology])
+#endif
+
 enum class Topology : int { GLOBAL, RING, RANDOM };
 
 struct Pso : Plain {
@@ -23,7 +27,7 @@ struct Pso : Plain {
     const double link, w, c1, c2, v_max;
 
     SKDE_FN explicit Settings(const double* p)
-        : topology(Topology(int(p[Parameters::topology]))),
+        : topology(Topology(SKDE_TOPOLOGY)),
           repair(Repair(SKDE_REPAIR)),
           n_neighbors(int(p[Parameters::n_neighbors])),
           link(p[Parameters::link]),
@@ -144,13 +148,13 @@ struct Pso : Plain {
   }
 
   // Every other particle informs i with probability `link` (Clerc's form of "everyone informs K others"); the graph stays
-  // until a generation brings no better best. The set of draws that is free then is used.
+  // until a generation brings no better best.
   template <class Team, class R> SKDE_FN static int informant(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const auto* const f = run.f(g - 1);
-    const Stream stream = run.stream(i64(run.memory(g - 1)[1]), i, TOPOLOGY);
+    const ComponentWords<Team, Stream, 2> words(team, run.stream(i64(run.memory(g - 1)[1]), i, TOPOLOGY), run.pop);
     const u32 threshold = u32(min_of(run.settings.link * 0x1p32, 0x1p32 - 1));
-    const auto informs = [&](int k) { return (k == i) | (stream.component(k) < threshold); };
+    const auto informs = [&](int k) { return (k == i) | (words.at(k, k / Team::size) < threshold); };
     const real least =
         -team.max(run.pop, [&](int k) { return informs(k) & !is_nan(f[k]) ? -f[k] : -real(infinity()); });
     return max_of(team.first(run.pop, [&](int k) { return f[k] == least && informs(k) ? k : -1; }), 0);

@@ -105,8 +105,10 @@ struct SuccessHistory : Plain {
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real f_parent) {
     keep_better(team, run, g, i, parent(run, g, i), trial, f_trial, f_parent);
-    if (team.lane == 0) run.extra(Arrays::gain, g)[i] = improvement(f_trial, f_parent);
-    if (team.lane == 0) run.extra(Arrays::slot, g)[i] = unit<typename R::real>(run.stream(g, i, INDICES).block(1).w[0]);
+    if (team.lane != 0) return;
+    const auto gain = improvement(f_trial, f_parent);
+    run.extra(Arrays::gain, g)[i] = gain;
+    if (gain > 0) run.extra(Arrays::slot, g)[i] = unit<typename R::real>(run.stream(g, i, INDICES).block(1).w[0]);
   }
 
   // The parent goes to the archive: behind its last row while there is room, then in the place of a row that was there

@@ -54,7 +54,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
   real* scratch = nullptr;
-  u32* words = nullptr;  // room for two sets of draws of all components
+  u32* words = nullptr;  // room for three sets of draws of all components
   int room = 0;          // words in a set
 
   void sync() const {}
@@ -148,7 +148,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 };
 
 // The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
-// Two sets can be held at a time.
+// Three sets can be held at a time.
 template <class Team, class Stream, int set = 0> struct ComponentWords {
   const u32* word;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
