@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
 from skde.stopping import Status
@@ -129,7 +129,13 @@ class Own(Contender):
     def __init__(self, text: str, algorithm: Algorithm) -> None:
         self.text = text
         self.algorithm = algorithm
-        algorithm.kernel_parameters()  # a wrong one is told now and not after the cells before it
+        # A wrong parameter is told now and not after the cells before it.
+        algorithm.kernel_parameters(Setting(dim=10, max_evals=1))
+
+    def check_budget(self, budget: Budget) -> None:
+        """Refuse seconds where the population shrinks with the evaluations."""
+        if self.algorithm.shrinks and budget.seconds is not None:
+            raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
 
     def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
         """Minimise a function `runs` times."""
