@@ -32,9 +32,11 @@ def source(record: Record, name: str) -> list[str]:
     """Say where the figures come from."""
     settings, machine = record["settings"], record["machine"]
     budget = settings["budget"].replace("dim", "D")
+    # A record grows: its cells know what they were taken with.
+    commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
     return [
         f"{settings['runs']} runs of {budget} evaluations. {machine['cpu']}, {machine['isa']}; {record['date'][:10]}, "
-        f"commit {record['commit'][:10]}, `{record['command']}` ([{name}](benchmarks/{name})).",
+        f"commit {commits}, `{record['command']}` ([{name}](benchmarks/{name})).",
         "",
     ]
 
