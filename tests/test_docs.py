@@ -5,27 +5,55 @@ from __future__ import annotations
 import doctest
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import skde
+from skde.algorithms import ALGORITHMS, Algorithm
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md")])]
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(skde.__path__, "skde.") if not module.name.endswith("__main__")
 )
 
 
-def test_the_readmes_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.fixture(scope="module")
+def render() -> Iterator[ModuleType]:
+    """Return docs/render.py as a module, with what it imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS)
+        spec = importlib.util.spec_from_file_location("render", DOCS / "render.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
+
+
+def run_examples(page: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, page.name, "exec"), {})
+
+
+def test_the_readmes_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(ROOT / "README.md")
     assert capsys.readouterr().out.count("\n") >= 2
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_the_algorithms_code_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(DOCS / "algorithms" / f"{name}.md")
+    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -39,16 +67,69 @@ def test_some_modules_have_examples() -> None:
     assert {"skde.minimizer", "skde.algorithms.de", "skde.algorithms.jde", "skde.problems"} <= set(found)
 
 
-def test_the_speed_page_is_made_from_the_records() -> None:
-    spec = importlib.util.spec_from_file_location("render", ROOT / "docs" / "render.py")
-    assert spec is not None
-    assert spec.loader is not None
-    render = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(render)
-    assert (ROOT / "docs" / "speed.md").read_text() == render.page()
+def test_made_pages_are_those_that_would_be_made(render: ModuleType) -> None:
+    made = render.texts()
+    for path, text in made.items():
+        assert (DOCS / path).read_text() == text, f"docs/{path} is old: python docs/render.py"
+    assert {f"algorithms/{path.name}" for path in DOCS.glob("algorithms/*.md")} == {
+        path for path in made if path.startswith("algorithms/")
+    }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_algorithm_has_its_plot() -> None:
+    plots = {path.stem: path.read_text() for path in DOCS.glob("algorithms/*.svg")}
+    assert set(plots) == set(ALGORITHMS)
+    for plot in plots.values():
+        assert "</svg>" in plot
+        assert "<dc:date>" not in plot
+        assert len(plot) < 60_000
+
+
+def test_a_plot_is_the_same_whenever_it_is_made(render: ModuleType) -> None:
+    first, second = (render.plots.convergence("lshade", runs=3, max_evals=3000) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_docstrings_name_all_parameters_with_their_defaults(name: str, render: ModuleType) -> None:
+    told = {}
+    for parameter in render.algorithms.parameters(ALGORITHMS[name]):
+        told |= parameter.defaults()
+    signature = inspect.signature(ALGORITHMS[name]).parameters
+    assert told == {parameter: found.default for parameter, found in signature.items()}
+
+
+def test_what_docstrings_say_is_read(render: ModuleType) -> None:
+    class Mine(Algorithm):
+        """Does it.
+
+        Parameters
+        ----------
+        a, b : float, default 0.5, 2.0
+            The share, in (0, 1], of
+            `DE`'s :math:`x_i`.
+        c : {"x", "y"}, default "x"
+            Which.
+        d : int or None, default None
+            How many, >= 2; None: 3.
+
+        Notes
+        -----
+        Source: somebody. Differences: ties
+        count.
+        """
+
+    read = render.algorithms
+    assert [read.row(parameter) for parameter in read.parameters(Mine)] == [
+        "| `a`, `b` | The share of [DE](de.md)'s $x_i$. | float in (0, 1] | `0.5, 2.0` |",
+        '| `c` | Which. | `"x"`, `"y"` | `"x"` |',
+        "| `d` | How many; None: 3. | int or None >= 2 | `None` |",
+    ]
+    assert read.parameters(Mine)[0].defaults() == {"a": 0.5, "b": 2.0}
+    assert read.notes(Mine) == ("somebody.", "ties count.")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([\w./-]+)\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"

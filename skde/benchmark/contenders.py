@@ -129,9 +129,13 @@ class Own(Contender):
     def __init__(self, text: str, algorithm: Algorithm) -> None:
         self.text = text
         self.algorithm = algorithm
-        algorithm.kernel_parameters(
-            Setting(dim=10, max_evals=10**9)
-        )  # a wrong one is told now and not after the cells before it
+        # A wrong parameter is told now and not after the cells before it.
+        algorithm.kernel_parameters(Setting(dim=10, max_evals=1))
+
+    def check_budget(self, budget: Budget) -> None:
+        """Refuse seconds where the population shrinks with the evaluations."""
+        if self.algorithm.shrinks and budget.seconds is not None:
+            raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
 
     def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
         """Minimise a function `runs` times."""

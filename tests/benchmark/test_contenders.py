@@ -64,6 +64,14 @@ def test_an_algorithms_text_reads_as_itself():
     assert contender(name, **parameters).text == text
 
 
+@pytest.mark.parametrize("name", ["lshade", "jso"])
+def test_a_population_that_shrinks_needs_evaluations(name):
+    own = contender(name, F_start=0.4)
+    own.check_budget(Budget.read("100*dim"))
+    with pytest.raises(ValueError, match=f"{name}:F_start=0.4 needs a budget of evaluations"):
+        own.check_budget(Budget.read("2.5s"))
+
+
 # -- peers and suites --------------------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,9 @@ def test_algorithms_are_documented(name: str) -> None:
     for section in ("Parameters\n", "Notes\n", "Examples\n", "Source:"):
         assert section in doc, f"the docstring of {name} has no {section.strip()}"
     assert f"| `{name}` |" in (ROOT / "README.md").read_text()
-    assert f"## {name}:" in (ROOT / "docs" / "algorithms.md").read_text()
+    page = (ROOT / "docs" / "algorithms" / f"{name}.md").read_text()
+    for heading in (f"# {name}: ", "## When to use it\n", "## Equations\n", "## Example\n", "## Parameters\n"):
+        assert f"\n{heading}" in page, f"docs/algorithms/{name}.md has no {heading.strip()}"
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))

@@ -1,0 +1,1 @@
+"""What docs/render.py writes, page by page."""

@@ -1,0 +1,55 @@
+"""Plots of how the algorithms converge. The same sources give the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import numpy as np
+
+from skde import Minimizer, get_problem
+from skde.typing import FloatArray
+
+PROBLEMS = ("rastrigin", "rosenbrock")
+DIM = 10
+RUNS = 15
+MAX_EVALS = 100_000
+POINTS = 100
+LEAST = 1e-12  # smaller errors are drawn here
+COLOUR = "#1f5fa8"
+
+
+def quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> tuple[FloatArray, FloatArray]:
+    """Return numbers of evaluations, and the three quartiles of the error that the runs had after so many."""
+    m = Minimizer(algorithm, max_evals=max_evals, n_runs=runs, random_state=0, device="cpu").fit(problem, dim=DIM)
+    histories = [run.history for run in m.runs_]
+    grid = np.linspace(max(h.n_evals[0] for h in histories), max_evals, POINTS)
+    f_opt = get_problem(problem, dim=DIM).f_opt
+    errors = [h.best[np.searchsorted(h.n_evals, grid, side="right") - 1] - f_opt for h in histories]
+    return grid, np.maximum(np.percentile(errors, [25, 50, 75], axis=0), LEAST)
+
+
+def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) -> bytes:
+    """Return an SVG: the median error against evaluations, between its quartiles, on every problem."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    style: Any = {"svg.hashsalt": "skde", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **style, "backend": "svg"}):
+        figure = Figure(figsize=(8, 3), layout="constrained")
+        FigureCanvasSVG(figure)
+        for axes, problem in zip(figure.subplots(1, len(PROBLEMS)), PROBLEMS, strict=True):
+            evals, (low, median, high) = quartiles(algorithm, problem, runs, max_evals)
+            axes.fill_between(evals, low, high, color=COLOUR, alpha=0.25, linewidth=0)
+            axes.plot(evals, median, color=COLOUR)
+            axes.set(title=f"{problem}, D={DIM}", xlabel="evaluations", yscale="log", xlim=(0, max_evals))
+            axes.set_ylim(LEAST / 3, None)
+            axes.minorticks_off()
+        figure.axes[0].set_ylabel("error")
+        out = io.BytesIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    # Two decimals of a point are enough, and some lines end with blanks.
+    text = re.sub(rb"(\.\d\d)\d+", rb"\1", out.getvalue())
+    return b"\n".join(line.rstrip() for line in text.splitlines()) + b"\n"

@@ -1,0 +1,86 @@
+"""The page on speed, from the records in docs/benchmarks/."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1]
+HEAD = """# Speed
+
+Made from the records in `docs/benchmarks/` by `python docs/render.py`; medians of {repeats} repeats, in turn.
+Ratios were taken in one run; absolute figures move with the machine.
+"""
+PEERS = ("scipy", "pygmo", "minionpy")
+
+
+def setting_name(setting: dict[str, Any]) -> str:
+    """Say what was run."""
+    runs = setting.get("n_runs", 1)
+    return f"{setting['problem']}, D={setting['dim']}, NP={setting['pop_size']}" + (
+        f", {runs} runs" if runs > 1 else ""
+    )
+
+
+def source(record: dict[str, Any], name: str) -> list[str]:
+    """Say where the figures come from."""
+    machine, driver = record["machine"], record["driver"]
+    where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, {machine['isa']}"
+    return [f"{where}; {record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({name}).", ""]
+
+
+def cpu(record: dict[str, Any], name: str) -> list[str]:
+    """Evaluations per second."""
+    lines = ["## CPU, one thread, million evaluations a second", "", *source(record, name)]
+    lines += [
+        "| setting | de | jde | SciPy | pygmo | minionpy | de / pygmo | 2 threads / 1 |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for setting in record["figures"]["settings"]:
+        speed = {key: f"{value['median'] / 1e6:.2f}" for key, value in setting["evals_per_second"].items()}
+        ratios = {key: f"{value:.2f}" for key, value in setting["ratios"].items()}
+        columns = [speed["de"], speed["jde"], *(speed.get(peer, "absent") for peer in PEERS)]
+        columns += [ratios.get("de / pygmo", ""), ratios.get("de, 2 threads / de", "")]
+        lines.append(f"| {setting_name(setting)} | {' | '.join(columns)} |")
+    peers = record["settings"]["peers"]
+    lines += ["", "Peers: " + "; ".join(f"{peer}: {peers[peer]}" for peer in PEERS if peer in peers) + ".", ""]
+    return lines + overhead(record)
+
+
+def overhead(record: dict[str, Any]) -> list[str]:
+    """What a Python objective pays."""
+    python = record["figures"]["python_objective"]
+    spent = python["overhead_us_per_generation"]
+    fit, ask = (f"{spent[key]['median']:.0f}" for key in ("fit", "ask/tell"))
+    return [
+        f"A Python objective pays {fit} us a generation on top of its own time in fit, {ask} us in ask and tell.",
+        "",
+    ]
+
+
+def gpu(record: dict[str, Any], name: str) -> list[str]:
+    """Microseconds a generation."""
+    lines = ["## GPU, float64, microseconds a generation", "", *source(record, name)]
+    lines += ["| setting | de | jde |", "|---|---|---|"]
+    for setting in record["figures"]["settings"]:
+        spent = setting["us_per_generation"]
+        lines.append(f"| {setting_name(setting)} | {spent['de']['median']:.2f} | {spent['jde']['median']:.2f} |")
+    first = record["figures"]["first_fit_seconds"]
+    cold, cached = (first[key]["first fit"]["median"] for key in ("cold", "disk cache"))
+    lines += [
+        "",
+        f"The first fit of a process takes {cold:.2f} s with nothing compiled, {cached:.2f} s from CuPy's cache.",
+        "",
+    ]
+    return lines + overhead(record)
+
+
+def page() -> str:
+    """The whole page."""
+    records = {path.name: json.loads(path.read_text()) for path in sorted((DOCS / "benchmarks").glob("speed-*.json"))}
+    repeats = {record["settings"]["repeats"] for record in records.values()}
+    lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
+    for name, record in records.items():
+        lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
+    return "\n".join(lines).rstrip() + "\n"
