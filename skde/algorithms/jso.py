@@ -85,7 +85,7 @@ class JSO(SuccessHistoryDE):
         self.repair = repair
 
     def _default_pop_size(self, dim: int) -> int:
-        return max(round(25 * math.log(dim) * math.sqrt(dim)), self.pop_min, 4)
+        return max(round(25 * math.log(dim) * math.sqrt(dim)), 4)
 
     def _shares(self) -> tuple[float, float]:
         p_best = check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True)

@@ -81,4 +81,4 @@ class LSHADE(SuccessHistoryDE):
         self.repair = repair
 
     def _default_pop_size(self, dim: int) -> int:
-        return max(18 * dim, self.pop_min, 4)
+        return max(18 * dim, 4)

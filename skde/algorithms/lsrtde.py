@@ -72,7 +72,7 @@ class LSRTDE(Algorithm):
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
-        pop_size = self._population(4, "for its mutation", max(20 * setting.dim, self.pop_min))
+        pop_size = self._population(4, "for its mutation", 20 * setting.dim)
         return {
             "pop_size": pop_size,
             "repair": self._choice("repair", REPAIRS),
