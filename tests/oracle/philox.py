@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 M0, M1 = 0xD2511F53, 0xCD9E8D57
 W0, W1 = 0x9E3779B9, 0xBB67AE85
 WORD = 0xFFFFFFFF
 
-START, INDICES, CROSSOVER, CONTROL, REPAIR = range(5)
+START, INDICES, CROSSOVER, CONTROL, REPAIR, COGNITIVE, SOCIAL, VELOCITY, TOPOLOGY, OPPOSITION, MIGRATION = range(11)
 
 
+# Four components share a block, and ask for it one after the other.
+@lru_cache(maxsize=256)
 def philox(counter: tuple[int, int, int, int], key: tuple[int, int]) -> tuple[int, int, int, int]:
     """Ten rounds."""
     c0, c1, c2, c3 = counter

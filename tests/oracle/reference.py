@@ -87,20 +87,26 @@ def repaired(rule: str, v: float, parent: float, low: float, high: float, word: 
     return min(max(v, low), high)
 
 
+def first_population(seed: int, n: int, box: Any) -> Any:
+    """Uniform in the box."""
+    x = np.empty((n, len(box)))
+    for i in range(n):
+        draws = Draws(seed, 0, i)
+        for j, (low, high) in enumerate(box):
+            words = draws.block(START, j // 2)
+            u = unit53(words[2], words[3]) if j % 2 else unit53(words[0], words[1])
+            x[i, j] = min(low + (high - low) * u, high)
+    return x
+
+
 class Reference:
     """One run of an algorithm of the family."""
 
     def __init__(self, algorithm: Any, box: Any, seed: int) -> None:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.generation = 0
-        n, d = algorithm.pop_size, len(box)
-        self.x = np.empty((n, d))
-        for i in range(n):
-            draws = Draws(seed, 0, i)
-            for j, (low, high) in enumerate(box):
-                words = draws.block(START, j // 2)
-                u = unit53(words[2], words[3]) if j % 2 else unit53(words[0], words[1])
-                self.x[i, j] = min(low + (high - low) * u, high)
+        n = algorithm.pop_size
+        self.x = first_population(seed, n, box)
         self.f: Any = None
         if algorithm.kernel == "jde":
             self.F = np.full(n, algorithm.F_start)

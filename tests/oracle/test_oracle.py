@@ -2,62 +2,91 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from skde import DE, JDE, Minimizer
+from skde import DE, JADE, JDE, JSO, LSHADE, PSO, SHADE, Minimizer
 from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
 
 from .philox import Draws
-from .reference import Reference, distinct
+from .reference import distinct
+from .side_by_side import SEVEN, WIDE, bowl, corner, holes, plateau, side_by_side
 
-BOX = np.array([[-1.0, 2.0], [0.0, 0.25], [-3.0, -1.0], [5.0, 9.0], [-1e-3, 1e3], [-2.0, 2.0], [0.0, 1.0]])
-# More than one vector of components, and more than one block of draws.
-WIDE = np.tile([[-2.0, 3.0]], (75, 1))
+KINDS: dict[str, Any] = {
+    "de": DE,
+    "jde": JDE,
+    "jade": JADE,
+    "shade": SHADE,
+    "lshade": LSHADE,
+    "jso": JSO,
+    "pso": PSO,
+}
+BOXES = {"one": SEVEN[:1], "two": SEVEN[:2], "seven": SEVEN, "wide": WIDE}
 
 
-def pull(X: Any) -> Any:
-    """Pull into a corner, so that trials leave the box."""
-    return (X - BOX[: X.shape[1], 0] * 1.5).sum(axis=1) if X.shape[1] <= len(BOX) else X.sum(axis=1)
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("name", KINDS)
+def test_algorithms(name: str, box: str) -> None:
+    """With their own parameters; small populations, and one of more than 128, whose sums are folded."""
+    for seed, (pop_size, max_iter) in enumerate(((4, 30), (17, 20), (150, 5))):
+        many = max_iter if box != "wide" else 2
+        for objective in (corner(BOXES[box]), bowl(BOXES[box])):
+            side_by_side(KINDS[name](pop_size=pop_size), BOXES[box], objective, seed=2**40 + seed, max_iter=many)
 
 
-def compare(algorithm: Any, box: Any, generations: int, seed: int) -> int:
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_succeeds(name: str) -> None:
+    """On a plateau trials are accepted, and nothing is learnt from them."""
+    plain = side_by_side(KINDS[name](pop_size=12), SEVEN, plateau, max_iter=15)
+    assert not getattr(plain, "archive", [])
+
+
+@pytest.mark.parametrize("name", sorted({*KINDS} - {"de", "jde"}))
+def test_values_that_are_no_numbers(name: str) -> None:
+    """NaN is never the best nor kept where anything else comes; an infinite improvement is learnt from like others."""
+    for seed in range(6):
+        seen: set[str] = set()
+
+        def objective(X: Any, seen: set[str] = seen) -> Any:
+            f = holes(X)
+            seen.update(str(v) for v in f if not np.isfinite(v))
+            return f
+
+        side_by_side(KINDS[name](pop_size=25), SEVEN[:3], objective, seed=seed, max_iter=15)
+        assert seen == {"nan", "inf", "-inf"}
+
+
+def accepted(algorithm: Any, box: Any, generations: int, seed: int) -> int:
     """Run both side by side; return how many trials were accepted."""
-    kernel = Minimizer(algorithm, bounds=box, max_iter=generations, random_state=seed, device="cpu")
-    plain = Reference(algorithm, box, seed)
-    accepted = 0
-    while not kernel.stopped_:
-        X = kernel.ask()
-        expected = plain.ask()
-        assert np.array_equal(X, expected), f"generation {plain.generation}"
-        f = pull(X)
-        kernel.tell(X, f)
-        before = plain.x.copy()
-        plain.tell(expected, f)
-        accepted += int((before != plain.x).any(axis=1).sum())
-        assert np.array_equal(kernel.population_, plain.x)
-        assert np.array_equal(kernel.fitness_, plain.f)
-    assert plain.generation == generations
-    return accepted
+    populations: list[Any] = []
+    side_by_side(
+        algorithm,
+        box,
+        corner(box),
+        seed,
+        look=lambda kernel, plain: populations.append(plain.x.copy()),
+        max_iter=generations,
+    )
+    return sum(int((after != before).any(axis=1).sum()) for before, after in pairwise(populations))
 
 
 @pytest.mark.parametrize("strategy", strategies())
 @pytest.mark.parametrize("name", ["de", "jde"])
 def test_strategies(name: str, strategy: str) -> None:
-    kind: Any = {"de": DE, "jde": JDE}[name]
     parameters = {"F": (0.3, 0.9), "CR": 0.6} if name == "de" else {"tau_1": 0.4, "tau_2": 0.4}
-    algorithm = kind(strategy, pop_size=17, p_best=0.2, **parameters)
-    assert compare(algorithm, BOX, 25, seed=2**40 + 7) > 20
-    assert compare(algorithm, WIDE, 4, seed=3) > 5
+    algorithm = KINDS[name](strategy, pop_size=17, p_best=0.2, **parameters)
+    assert accepted(algorithm, SEVEN, 25, seed=2**40 + 7) > 20
+    assert accepted(algorithm, WIDE, 4, seed=3) > 5
 
 
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_repairs(repair: str) -> None:
-    assert compare(DE("rand/1/bin", F=2.0, CR=1.0, pop_size=12, repair=repair), BOX, 30, seed=11) > 10
+    assert accepted(DE("rand/1/bin", F=2.0, CR=1.0, pop_size=12, repair=repair), SEVEN, 30, seed=11) > 10
 
 
 @pytest.mark.parametrize("CR", [0.0, 1.0])
@@ -88,4 +117,4 @@ def test_indices_are_distinct_and_uniform() -> None:
 def test_smallest_populations() -> None:
     """As many individuals as the strategy draws, and the target."""
     for strategy, size in (("rand/1/bin", 4), ("rand/2/bin", 6), ("best/1/bin", 3), ("best/2/exp", 5)):
-        compare(DE(strategy, pop_size=size), BOX, 20, seed=1)
+        accepted(DE(strategy, pop_size=size), SEVEN, 20, seed=1)
