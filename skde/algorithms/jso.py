@@ -19,8 +19,8 @@ class JSO(SuccessHistoryDE):
         F_w = \begin{cases} 0.7 F & t < 0.2 \\ 0.8 F & t < 0.4 \\ 1.2 F & \text{else,} \end{cases}
 
     F is at most 0.7 while t < 0.6; CR is at least 0.7 while t < 0.25 and at least 0.6 while t < 0.5; p falls from
-    p_best to half of it. The last memory cell always reads 0.9; a cell that is updated moves half-way to the weighted
-    Lehmer means.
+    p_best to half of it, and while t < 0.5 pbest is not the target itself. The last memory cell always reads 0.9; a
+    cell that is updated moves half-way to the weighted Lehmer means.
 
     Parameters
     ----------

@@ -38,8 +38,10 @@ class LSHADE(SuccessHistoryDE):
     -----
     Source: R. Tanabe, A. Fukunaga, Improving the search performance of SHADE using linear population size reduction,
     CEC 2014. The budget E is the Minimizer's max_evals, else its max_iter with generations in the place of
-    evaluations; it is planned when a fit begins, and a fit that is resumed beyond it stays at pop_min. Differences:
-    the last generation is left out where the budget does not hold it whole; the rest as in `SHADE`.
+    evaluations (without any limit: 10000 evaluations for every variable); it is planned when a fit begins, and a fit
+    that is resumed beyond it stays at pop_min. Differences: the last generation is left out where the budget does not
+    hold it whole; an archive that shrinks loses its last rows, as in the authors' program, where the paper says random
+    ones; the rest as in `SHADE`.
 
     Examples
     --------

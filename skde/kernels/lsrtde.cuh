@@ -125,8 +125,11 @@ struct Lsrtde : Plain {
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
     const real* const trial = run.extra(Arrays::f_trial, g);
     const int successes = team.count(run.pop, [&](int k) { return !is_nan(trial[k]); });
-    const double sum = double(team.sum(run.pop, [&](int k) { return gain[k] * CR[k]; }));
-    const double squares = double(team.sum(run.pop, [&](int k) { return gain[k] * CR[k] * CR[k]; }));
+    // Weights add up to 1: products with improvements as small as numbers get would vanish.
+    const real all = team.sum(run.pop, [&](int k) { return gain[k]; });
+    const auto w = [&](int k) { return all > 0 ? gain[k] / all : real(0); };
+    const double sum = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
+    const double squares = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; }));
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
     const int cell = int(before[CURSOR]);

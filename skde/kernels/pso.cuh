@@ -157,7 +157,9 @@ struct Pso : Plain {
     const auto informs = [&](int k) { return (k == i) | (words.at(k, k / Team::size) < threshold); };
     const real least =
         -team.max(run.pop, [&](int k) { return informs(k) & !is_nan(f[k]) ? -f[k] : -real(infinity()); });
-    return max_of(team.first(run.pop, [&](int k) { return f[k] == least && informs(k) ? k : -1; }), 0);
+    const int best = team.first(run.pop, [&](int k) { return f[k] == least && informs(k) ? k : -1; });
+    // Where all of them have NaN, the first, as better() says.
+    return best >= 0 ? best : team.first(run.pop, [&](int k) { return informs(k) ? k : -1; });
   }
 };
 

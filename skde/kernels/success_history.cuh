@@ -149,9 +149,11 @@ struct SuccessHistory : Plain {
     const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
                       *const CR = run.extra(Arrays::CR, g);
     const bool weighted = s.weighted;
-    const auto w = [&](int k) { return weighted ? gain[k] : real(gain[k] > 0); };
+    const auto share = [&](int k) { return weighted ? gain[k] : real(gain[k] > 0); };
     const int successes = team.count(run.pop, [&](int k) { return gain[k] > 0; });
-    const double sum = double(team.sum(run.pop, [&](int k) { return w(k); }));
+    // Weights add up to 1: products with improvements as small as numbers get would vanish.
+    const real sum = team.sum(run.pop, share);
+    const auto w = [&](int k) { return share(k) / sum; };
     const double sum_F = double(team.sum(run.pop, [&](int k) { return w(k) * F[k]; }));
     const double sum_FF = double(team.sum(run.pop, [&](int k) { return w(k) * F[k] * F[k]; }));
     const double sum_CR = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
@@ -163,7 +165,7 @@ struct SuccessHistory : Plain {
     const int cell = int(before[cursor]);
     const double old_F = before[cell], old_CR = before[s.cells + cell];
     const bool ends = s.lehmer_CR && (old_CR == TERMINAL || sum_CR == 0);
-    const double mean_CR = s.lehmer_CR ? sum_CRCR / sum_CR : sum_CR / sum;
+    const double mean_CR = s.lehmer_CR ? sum_CRCR / sum_CR : sum_CR;
     now[cell] = (1 - s.rate) * old_F + s.rate * (sum_FF / sum_F);
     now[s.cells + cell] = ends ? TERMINAL : (1 - s.rate) * old_CR + s.rate * mean_CR;
     now[cursor] = (cell + 1) % s.cells;

@@ -201,7 +201,9 @@ class SuccessHistory:
 
     def learn(self, gains: list[float]) -> None:
         """One cell moves to the means of what succeeded."""
-        w = [float(gain > 0) for gain in gains] if self.name == "jade" else gains
+        shares = [float(gain > 0) for gain in gains] if self.name == "jade" else gains
+        total = folded_sum(shares)
+        w = [share / total for share in shares]
         F, CR = zip(*self.tried, strict=True)
         n = range(len(w))
         sum_F, sum_FF = folded_sum([w[k] * F[k] for k in n]), folded_sum([w[k] * F[k] * F[k] for k in n])
@@ -213,6 +215,6 @@ class SuccessHistory:
             self.M_CR[k] = None
         else:
             assert old is not None
-            mean = sum_CRCR / sum_CR if self.shrinks else sum_CR / folded_sum(w)
+            mean = sum_CRCR / sum_CR if self.shrinks else sum_CR
             self.M_CR[k] = (1 - rate) * old + rate * mean
         self.cursor = (k + 1) % len(self.M_F)

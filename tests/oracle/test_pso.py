@@ -92,3 +92,15 @@ def test_random_graphs_have_as_many_informants_as_asked() -> None:
             counts += [len(swarm.neighbours(i)) - 1 for i in range(n)]
         expected = (n - 1) * (1 - (1 - 1 / n) ** K)
         assert abs(np.mean(counts) - expected) < 5 * np.sqrt(expected / len(counts))
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_neighbourhoods_without_a_number(topology: str) -> None:
+    """Where all have NaN, the first of them leads: never a particle that is no neighbour."""
+    for seed in range(20):
+        algorithm = PSO(topology=topology, n_neighbors=2, pop_size=12)
+
+        def rare(X: Any, seed: int = seed) -> Any:
+            return np.where(np.arange(len(X)) == seed % 12, 1.0, np.nan)
+
+        side_by_side(algorithm, SEVEN, rare, seed=seed, look=same_velocity, max_iter=4)

@@ -10,7 +10,7 @@ import pytest
 from skde import JADE, JSO, LSHADE, SHADE, Minimizer
 from skde.algorithms.base import REPAIRS
 
-from .side_by_side import SEVEN, bowl, corner, side_by_side
+from .side_by_side import SEVEN, bowl, corner, memory, side_by_side
 from .success_history import SuccessHistory, folded_sum, improvement
 
 NAN, INF = np.nan, np.inf
@@ -179,3 +179,33 @@ def test_folded_sums() -> None:
 )
 def test_improvements(trial: float, parent: float, gain: float) -> None:
     assert improvement(trial, parent) == gain
+
+
+# -- improvements as small as numbers get ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [SHADE, LSHADE, JSO])
+def test_the_smallest_improvements_are_learnt_from(kind: Any) -> None:
+    """By 5e-324 each: weights, not improvements, are multiplied by F and CR, or the products would vanish."""
+
+    def steps(X: Any) -> Any:
+        nonlocal left
+        left -= 1
+        return np.full(len(X), left * 5e-324)
+
+    left = 1000
+    plain = side_by_side(kind(pop_size=12), SEVEN, steps, max_iter=30)
+    assert all(0 < F <= 1 for F in plain.M_F)
+    assert None not in plain.M_CR
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kind", [SHADE, LSHADE, JSO])
+def test_memories_stay_numbers_down_to_zero(kind: Any, dtype: str) -> None:
+    """Where f itself gets as small as numbers are."""
+    for seed in range(3):
+        m = Minimizer(kind(pop_size=30), max_iter=4000, random_state=seed, dtype=dtype, device="cpu")
+        m.fit("sphere", dim=5)
+        F, CR = memory(m, m.algorithm.memory_size)
+        assert all(0 < value <= 1 for value in F)
+        assert all(value is None or 0 <= value <= 1 for value in CR)
