@@ -43,6 +43,12 @@ def test_decisions_with_every_strategy(kind: Any, strategy: str) -> None:
     side_by_side(kind(strategy, pop_size=11, p_best=0.3, opposition=0.4), 7, 20, 1, bowl)
 
 
+def test_decisions_with_a_range_of_crossover_rates() -> None:
+    """Of JDE, without opposition too."""
+    for opposition in (0.0, 0.4):
+        side_by_side(JDE(tau_2=0.5, CR=(0.2, 0.7), pop_size=12, opposition=opposition), 7, 20, 1, bowl)
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("kind", [GODE, GOJDE])
 def test_decisions_on_plateaus_and_on_no_numbers(kind: Any, objective: Callable[[Any], Any]) -> None:
