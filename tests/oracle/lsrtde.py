@@ -1,0 +1,144 @@
+"""L-SRTDE (Stanovov, Semenkin 2024), slow and plain, reading the kernels' random stream."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .folded import folded_sum
+from .philox import CONTROL, INDICES, Draws, below
+from .plain import exp, first_population, inner_unit, inside, log, normal_quantile, taken, tanh, worth
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A point of the top or of the front, and when it came: among equal values the older one is the better."""
+
+    x: Any
+    f: float
+    age: tuple[int, int]
+
+    def rank(self) -> Any:
+        """A key to sort by."""
+        return worth(self.f), self.age
+
+
+def gain(trial: float, parent: float) -> float:
+    """By how much a trial is better; from NaN and infinity, by very much."""
+    if not trial < parent and not math.isnan(parent):
+        return 0.0
+    difference = float(parent) - float(trial)
+    return difference if difference < 2.0**900 else 2.0**900
+
+
+class Lsrtde:
+    """One run; `top` and `front` are the two populations, the front in the order of its slots."""
+
+    def __init__(
+        self, algorithm: Any, box: Any, seed: int, x0: Any = None, max_evals: int = 0, max_iter: int = 0
+    ) -> None:
+        self.algorithm, self.box, self.seed = algorithm, box, seed
+        self.max_evals, self.max_iter = max_evals, max_iter
+        self.most = algorithm.pop_size or 20 * len(box)
+        self.generation = self.evals = 0
+        self.x = first_population(self.most, box, seed, x0)
+        self.f: Any = None
+        self.top: list[Member] = []
+        self.front: list[Member] = []
+        self.M = [algorithm.CR_start] * algorithm.memory_size
+        self.cell = self.next = 0
+        self.success_rate = 0.5
+
+    @property
+    def learned(self) -> list[float]:
+        """The kernel's memory."""
+        return [*self.M, self.cell, self.success_rate, self.next]
+
+    def size(self, generation: int) -> int:
+        """How many individuals a generation has, as far as the budget is spent."""
+        spent = self.evals / self.max_evals if self.max_evals else generation / self.max_iter
+        return int(self.most - (self.most - self.algorithm.pop_min) * min(spent, 1.0) + 0.5)
+
+    def ask(self) -> Any:
+        """The trials of the next generation."""
+        if self.f is None:
+            return self.x.copy()
+        self.generation += 1
+        n, d, s = len(self.front), len(self.box), self.success_rate
+        mean_F = 0.4 + 0.25 * tanh(5 * s)
+        many = max(2, int(n * 0.7 * exp(-7 * s)))
+        by_rank = sorted(range(n), key=lambda k: self.front[k].rank())
+        trials = np.empty((n, d))
+        self.chosen: list[int] = []
+        self.crossed: list[float] = []
+        for i in range(n):
+            draws = Draws(self.seed, self.generation, i)
+            words, control = draws.block(INDICES, 0), draws.block(CONTROL, 0)
+            c = below(words[0], n)
+            others = [k for k in range(many) if k != c]
+            pbest = others[below(words[1], len(others))]
+            r1 = next(r for r in (self.by_weight(draws, by_rank, k) for k in itertools.count(1)) if r != pbest)
+            others = [k for k in range(n) if k not in (pbest, r1)]
+            r2 = others[below(words[3], len(others))]
+
+            # The paper draws again while F is outside [0, 1], which is more than fifteen deviations away.
+            F = mean_F + 0.02 * normal_quantile(inner_unit(control[0]))
+            assert 0 <= F <= 1
+            CR = self.M[below(control[1], len(self.M))] + 0.05 * normal_quantile(inner_unit(control[2]))
+            take = taken(draws, min(max(CR, 0.0), 1.0), d, below(control[3], d))
+
+            x = self.front[c].x
+            v = x + F * (self.top[pbest].x - x) + F * (self.front[r1].x - self.top[r2].x)
+            trials[i] = inside(self.algorithm.repair, np.where(take, v, x), x, self.box, draws)
+            self.chosen.append(c)
+            self.crossed.append(take.count(True) / d)
+        return trials
+
+    def by_weight(self, draws: Draws, by_rank: list[int], again: int) -> int:
+        """A slot of the front whose rank k has the weight exp(-3 k / N)."""
+        u, n = inner_unit(draws.block(INDICES, again)[0]), len(by_rank)
+        return by_rank[min(int(-log(1 - u * (1 - exp(-3.0))) * (n / 3.0)), n - 1)]
+
+    def tell(self, trials: Any, f: Any) -> None:
+        """Successes enter the front in turn and the top by rank; then both shrink."""
+        self.evals += len(f)
+        if self.f is None:
+            self.f = f.copy()
+            members = [Member(x, value, (0, i)) for i, (x, value) in enumerate(zip(self.x, f, strict=True))]
+            self.top, self.front = sorted(members, key=Member.rank), sorted(members, key=Member.rank)
+        else:
+            self.select(trials, f)
+        left = self.size(self.generation + 1)
+        self.top = self.top[:left]
+        while len(self.front) > left:
+            self.front.remove(max(self.front, key=Member.rank))
+        self.next %= left
+
+    def select(self, trials: Any, f: Any) -> None:
+        """What a generation leaves: both populations, the memory, the success rate."""
+        n = len(self.front)
+        # All trials compete with the front of the last generation, and all old members are older than all trials.
+        parents = [self.front[c].f for c in self.chosen]
+        self.front = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.front)]
+        self.top = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.top)]
+        successes = [i for i in range(n) if not math.isnan(f[i]) and not f[i] > parents[i]]
+        for i in successes:
+            self.front[self.next] = Member(trials[i], f[i], (1, i))
+            self.top.append(Member(trials[i], f[i], (1, i)))
+            self.next = (self.next + 1) % n
+        self.top = sorted(self.top, key=Member.rank)[:n]
+        self.x = np.array([member.x for member in self.top])
+        self.f = np.array([member.f for member in self.top])
+
+        self.success_rate = len(successes) / n
+        if successes:
+            gains = [gain(f[i], parents[i]) if i in successes else 0.0 for i in range(n)]
+            weighted = [g * CR for g, CR in zip(gains, self.crossed, strict=True)]
+            total = folded_sum(weighted)
+            squares = folded_sum([w * CR for w, CR in zip(weighted, self.crossed, strict=True)])
+            self.M[self.cell] = 0.5 * (self.M[self.cell] + (squares / total if total > 0 else 1.0))
+            self.cell = (self.cell + 1) % len(self.M)

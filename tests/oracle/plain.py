@@ -1,0 +1,67 @@
+"""What the slow runs of SaDE, L-SRTDE and opposition share: the start, who is better, and crossover."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde import _cpu
+
+from .philox import CROSSOVER, REPAIR, START, Draws, unit53
+from .reference import repaired
+
+OPPOSITION, STRATEGY = 9, 11
+
+
+def scalar(function: Callable[[Any], Any]) -> Callable[[float], float]:
+    """A function of the core for one number; the C library's may differ in the last bit."""
+    return lambda x: float(function(np.array([x]))[0])
+
+
+exp, log, tanh, normal_quantile = map(scalar, (_cpu.exp, _cpu.log, _cpu.tanh, _cpu.normal_quantile))
+
+
+def inner_unit(word: int) -> float:
+    """(0, 1) from 32 bits."""
+    return (word + 0.5) * 2.0**-32
+
+
+def first_population(n: int, box: Any, seed: int, x0: Any = None) -> Any:
+    """The rows of x0, then uniform in the box."""
+    x = np.empty((n, len(box)))
+    for i in range(n):
+        draws = Draws(seed, 0, i)
+        for j, (low, high) in enumerate(box):
+            words = draws.block(START, j // 2)
+            u = unit53(words[2], words[3]) if j % 2 else unit53(words[0], words[1])
+            x[i, j] = min(low + (high - low) * u, high)
+    if x0 is not None:
+        x[: len(x0)] = x0
+    return x
+
+
+def worth(f: float) -> tuple[bool, float]:
+    """A key to sort by: NaN is worse than any number."""
+    return (True, 0.0) if math.isnan(f) else (False, float(f))
+
+
+def replaces(trial: float, parent: float) -> bool:
+    """A trial takes its parent's place when it is not worse."""
+    return math.isnan(parent) or trial <= parent
+
+
+def taken(draws: Draws, CR: float, d: int, one: int) -> list[bool]:
+    """Binomial crossover: u < CR with u = word / 2^32, decided on its upper 31 bits."""
+    threshold = min(int(CR * 2**31 + 0.5), 2**31 - 1)
+    return [CR >= 1 or draws.component(CROSSOVER, j) >> 1 < threshold or j == one for j in range(d)]
+
+
+def inside(rule: str, u: Any, parent: Any, box: Any, draws: Draws) -> Any:
+    """The trial with every component that left the box brought back."""
+    for j, (low, high) in enumerate(box):
+        if not low <= u[j] <= high:
+            u[j] = repaired(rule, u[j], parent[j], low, high, draws.component(REPAIR, j))
+    return u

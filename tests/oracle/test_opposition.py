@@ -1,0 +1,138 @@
+"""Opposition in DE and jDE: the slow implementation's decisions, and what an opposite generation leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from skde import DE, GODE, GOJDE, JDE, Minimizer
+from skde.algorithms import ALGORITHMS
+from skde.algorithms.base import REPAIRS
+from skde.algorithms.de import strategies
+
+from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner
+from .opposition import Opposed
+from .philox import Draws, unit
+from .plain import OPPOSITION
+
+
+def side_by_side(algorithm: Any, dim: int, max_iter: int, seed: int, objective: Callable[[Any], Any]) -> Opposed:
+    """The slow run at its end."""
+    kernel = Minimizer(algorithm, bounds=BOXES[dim], max_iter=max_iter, random_state=seed, device="cpu")
+    slow = Opposed(algorithm, BOXES[dim], seed)
+    compare(kernel, slow, objective)
+    assert slow.generation == max_iter
+    return slow
+
+
+@pytest.mark.parametrize("name", ["gode", "gojde"])
+@pytest.mark.parametrize("opposition", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize(("dim", "pop_size", "max_iter"), [(2, 5, 80), (7, 131, 8), (75, 20, 12)])
+def test_decisions(name: str, opposition: float, dim: int, pop_size: int, max_iter: int) -> None:
+    """Few individuals measure the range of many components, and many of few."""
+    side_by_side(ALGORITHMS[name](pop_size=pop_size, opposition=opposition), dim, max_iter, 2**40 + 7, corner)
+
+
+@pytest.mark.parametrize("strategy", strategies())
+@pytest.mark.parametrize("kind", [DE, JDE])
+def test_decisions_with_every_strategy(kind: Any, strategy: str) -> None:
+    side_by_side(kind(strategy, pop_size=11, p_best=0.3, opposition=0.4), 7, 20, 1, bowl)
+
+
+def test_decisions_with_a_range_of_crossover_rates() -> None:
+    """Of JDE, without opposition too."""
+    for opposition in (0.0, 0.4):
+        side_by_side(JDE(tau_2=0.5, CR=(0.2, 0.7), pop_size=12, opposition=opposition), 7, 20, 1, bowl)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("kind", [GODE, GOJDE])
+def test_decisions_on_plateaus_and_on_no_numbers(kind: Any, objective: Callable[[Any], Any]) -> None:
+    side_by_side(kind("current-to-pbest/1/bin", pop_size=14, opposition=0.3), 7, 30, 3, objective)
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_decisions_with_every_repair(repair: str) -> None:
+    """Of the trials; opposites have a rule of their own."""
+    slow = side_by_side(GOJDE(F=(0.4, 2.0), pop_size=10, opposition=0.5, repair=repair), 7, 20, 11, corner)
+    assert slow.redrawn > 0
+
+
+def test_decisions_from_given_points() -> None:
+    algorithm, x0 = GOJDE(pop_size=9, opposition=0.4), BOXES[7].mean(axis=1) * [[1.0], [0.9]]
+    kernel = Minimizer(algorithm, max_iter=20, random_state=4, device="cpu")
+    compare_fit(kernel, Opposed(algorithm, BOXES[7], 4, x0), BOXES[7], x0, bowl)
+
+
+# -- opposite generations ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [GODE, GOJDE])
+def test_opposites_lie_on_the_line_or_in_the_range(kind: Any) -> None:
+    """k (a + b) - x with one k for all where that is in the box; elsewhere within the population's range."""
+    lower, upper = BOXES[7].T
+    kernel = Minimizer(kind(pop_size=30, opposition=1.0), bounds=BOXES[7], max_iter=15, random_state=0, device="cpu")
+    X = kernel.ask()
+    kernel.tell(X, corner(X))
+    redrawn, scales = 0, []
+    while not kernel.stopped_:
+        population, X = kernel.population_.copy(), kernel.ask()
+        scales.append(unit(Draws(0, len(scales) + 1, 0).block(OPPOSITION, 0)[1]))
+        least, most = population.min(axis=0), population.max(axis=0)
+        opposite = scales[-1] * (least + most) - population
+        outside = (opposite < lower) | (opposite > upper)
+        assert np.array_equal(X[~outside], opposite[~outside])
+        assert ((least <= X) & (most >= X))[outside].all()
+        assert ((lower <= X) & (upper >= X)).all()
+        redrawn += np.count_nonzero(outside)
+        kernel.tell(X, corner(X))
+    assert redrawn > 100
+    assert kstest(scales, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("kind", [GODE, GOJDE])
+def test_the_best_of_both_populations_survive(kind: Any) -> None:
+    """In order, after a generation of opposites."""
+    kernel = Minimizer(kind(pop_size=25, opposition=1.0), bounds=BOXES[7], max_iter=30, random_state=0, device="cpu")
+    X = kernel.ask()
+    kernel.tell(X, bowl(X))
+    new = 0
+    while not kernel.stopped_:
+        x, f, X = kernel.population_.copy(), kernel.fitness_.copy(), kernel.ask()
+        trials = bowl(X)
+        kernel.tell(X, trials)
+        assert kernel.fitness_.tolist() == sorted([*f, *trials])[:25]
+        new += sum((row != x).any(axis=1).all() for row in kernel.population_)
+    assert new > 25
+
+
+@pytest.mark.parametrize(("opposition", "low", "high"), [(0.05, 2, 40), (0.3, 60, 120), (1.0, 300, 300)])
+def test_generations_are_turned_by_chance(opposition: float, low: int, high: int) -> None:
+    """Three hundred of them; on a plateau all trials are accepted, opposites none."""
+    kernel = Minimizer(
+        GODE(pop_size=4, opposition=opposition), bounds=BOXES[2], max_iter=300, random_state=5, device="cpu"
+    )
+    X = kernel.ask()
+    kernel.tell(X, np.zeros(4))
+    turned = 0
+    while not kernel.stopped_:
+        before, X = kernel.population_.copy(), kernel.ask()
+        kernel.tell(X, np.zeros(4))
+        turned += np.array_equal(kernel.population_, before)
+    assert low <= turned <= high
+
+
+@pytest.mark.parametrize("kind", [GODE, GOJDE])
+def test_the_best_is_never_lost(kind: Any) -> None:
+    kernel = Minimizer(kind(pop_size=20, opposition=0.3), bounds=BOXES[7], max_iter=60, random_state=0, device="cpu")
+    best = np.inf
+    while not kernel.stopped_:
+        X = kernel.ask()
+        f = bowl(X)
+        kernel.tell(X, f)
+        best = min(best, f.min())
+        assert kernel.fitness_.min() == best == kernel.fun_
