@@ -26,6 +26,7 @@ from skde.algorithms import (
 from skde.callbacks import Checkpoint, Progress
 from skde.device_objective import DeviceObjective
 from skde.functions import minimize, scipy_method
+from skde.islands import Migration
 from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
 from skde.problems import Problem, get_problem, problem_names
@@ -51,6 +52,7 @@ __all__ = [
     "ConvergenceDisplay",
     "DeviceObjective",
     "History",
+    "Migration",
     "Minimizer",
     "Problem",
     "Progress",

@@ -47,7 +47,7 @@ class Progress:
     @property
     def funs(self) -> FloatArray:
         """The best value of every run, of shape (n_runs,)."""
-        return self._best[1].copy()
+        return np.asarray(np.fmin.reduce(self._best[1].reshape(-1, self._runner.batch.n_islands), axis=1))
 
     @property
     def fun(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 
@@ -32,7 +33,7 @@ class Fitted:
 
     @property
     def _best_run(self) -> int:
-        return best_of(self._fitted().batch.best()[1])
+        return best_of(np.array([run.fun for run in self.runs_]))
 
     @property
     def _best(self) -> RunResult:
@@ -80,19 +81,24 @@ class Fitted:
 
     @property
     def population_(self) -> FloatArray:
-        """The best run's population, of shape (pop_size, dim)."""
-        population: FloatArray = self._fitted().batch.population(self._best_run)[0]
-        return population
+        """The best run's population, of shape (pop_size, dim); of all its islands, one after the other."""
+        return self._populations(self._best_run)[0]
 
     @property
     def fitness_(self) -> FloatArray:
         """The values of the best run's population, of shape (pop_size,)."""
-        return self._fitted().batch.population(self._best_run)[1]
+        return self._populations(self._best_run)[1]
+
+    def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
+        batch = self._fitted().batch
+        islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
+        x, f = zip(*(batch.population(island) for island in islands), strict=True)
+        return np.concatenate(x), np.concatenate(f)
 
     @property
     def result_(self) -> OptimizeResult:
         """The best run in SciPy's form."""
         runs = self.runs_
         best = self._best_run
-        population, fitness = self._fitted().batch.population(best)
+        population, fitness = self._populations(best)
         return optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))

@@ -17,11 +17,12 @@ from skde.callbacks import Callback, Progress, ProgressBar
 from skde.engines import Engine, Spec, choose_engine
 from skde.engines.batch import algorithm_entry
 from skde.fitted import Fitted
+from skde.islands import Archipelago, Migration
 from skde.objective import Objective, real_values, resolve
 from skde.problems import get_problem
 from skde.runner import Runner, budget
 from skde.schedule import Schedule
-from skde.seeds import run_seeds
+from skde.seeds import island_seeds, run_seeds
 from skde.stopping import Status, check_stopping, last_generations, planned_budget
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_choice, check_int, check_precision, check_start
@@ -55,6 +56,11 @@ class Minimizer(Fitted, BaseEstimator):
         A run ends when its best value has not improved for this many generations, >= 1.
     n_runs : int, default 1
         Independent runs in one batch; run 0 is the run that n_runs=1 makes.
+    n_islands : int, default 1
+        Populations of every run, each of the algorithm's size, which exchange individuals; limits on evaluations hold
+        for all of them together.
+    migration : Migration or None, default None
+        How islands exchange individuals; None: Migration().
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU.
     execution : {"auto", "run", "step", "graph"}, default "auto"
@@ -89,7 +95,7 @@ class Minimizer(Fitted, BaseEstimator):
     converged_, message_ : bool, str
         Whether the best run reached its target or tolerance; why it ended.
     population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
-        Of the best run.
+        Of the best run; of all its islands, one after the other.
     history_ : History
         Of the best run.
     runs_ : list of RunResult
@@ -126,6 +132,8 @@ class Minimizer(Fitted, BaseEstimator):
         tol: float | None = None,
         stagnation: int | None = None,
         n_runs: int = 1,
+        n_islands: int = 1,
+        migration: Migration | None = None,
         device: str = "auto",
         execution: str = "auto",
         dtype: str = "float64",
@@ -145,6 +153,8 @@ class Minimizer(Fitted, BaseEstimator):
         self.tol = tol
         self.stagnation = stagnation
         self.n_runs = n_runs
+        self.n_islands = n_islands
+        self.migration = migration
         self.device = device
         self.execution = execution
         self.dtype = dtype
@@ -309,19 +319,20 @@ class Minimizer(Fitted, BaseEstimator):
     def _spec(self, box: FloatArray, x0: Any) -> Spec:
         """Check everything and say what is to run."""
         algorithms = self._algorithms()
-        setting = Setting(len(box), **planned_budget(len(box), self.max_iter, self.max_evals, self.max_time))
+        n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
+        setting = Setting(len(box), **planned_budget(len(box), *self._budget, n_islands))
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
-        schedules = [Schedule.of(parameters) for parameters in given]
+        schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
         needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
         self._box = box
         check_precision(box, dtype)
         return Spec(
             algorithm=algorithms[0].kernel,
-            parameters=np.array([[parameters[name] for name in names] for parameters in given], np.float64),
-            seeds=run_seeds(self.random_state, len(algorithms)),
+            parameters=np.repeat([[float(parameters[name]) for name in names] for parameters in given], n_islands, 0),
+            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands),
             lower=box[:, 0],
             upper=box[:, 1],
             limits=self._limits(schedules, len(box)),
@@ -329,6 +340,7 @@ class Minimizer(Fitted, BaseEstimator):
             constants=algorithms[0].constants,
             needs=reduce(or_, needs),
             schedules=tuple(schedules),
+            islands=self._archipelago(n_islands, min(schedule.least for schedule in schedules)),
             target=rules["target"],
             tol=rules["tol"],
             stagnation=rules["stagnation"],
@@ -336,7 +348,21 @@ class Minimizer(Fitted, BaseEstimator):
         )
 
     def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:
-        return last_generations(schedules, dim, self.max_iter, self.max_evals, self.max_time, done)
+        return last_generations(schedules, dim, *self._budget, done, self.n_islands)
+
+    @property
+    def _budget(self) -> tuple[Any, Any, Any]:
+        return self.max_iter, self.max_evals, self.max_time
+
+    def _archipelago(self, n_islands: int, pop_size: int) -> Archipelago:
+        migration = Migration() if self.migration is None else self.migration
+        if not isinstance(migration, Migration):
+            raise TypeError(f"migration must be a Migration or None, got {migration!r} ({type(migration).__name__})")
+        if n_islands > 1:
+            return migration.archipelago(n_islands, pop_size)
+        if self.migration is not None:
+            raise ValueError("migration needs islands to go to: n_islands must be at least 2, got 1")
+        return Archipelago()
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
@@ -369,7 +395,7 @@ class Minimizer(Fitted, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1
+        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
             NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. Where
             populations differ in size, the largest counts: the rows behind a smaller one's need no value.
 
@@ -387,7 +413,7 @@ class Minimizer(Fitted, BaseEstimator):
         rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
         shape = self._ask_shape(runner)
         whole = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)
-        runner.asked = whole[:, : shape[-2]].reshape(shape)
+        runner.asked = whole[:, : shape[-2] // batch.n_islands].reshape(shape)
         return runner.asked
 
     def tell(self, X: Array, f: Array) -> Minimizer:
@@ -419,13 +445,14 @@ class Minimizer(Fitted, BaseEstimator):
             self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
         flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
         values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
-        if shape[-2] == batch.pop_max:
+        size = shape[-2] // batch.n_islands
+        if size == batch.pop_max:
             runner.accept(xp.ascontiguousarray(points), xp.ascontiguousarray(values))
         else:  # the kernels' rows are those of the largest population
             all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
             all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
-            all_points[:, : shape[-2]] = points.reshape(batch.n_runs, -1, batch.dim)
-            all_values[:, : shape[-2]] = values.reshape(batch.n_runs, -1)
+            all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
+            all_values[:, :size] = values.reshape(batch.n_runs, -1)
             runner.accept(all_points, all_values)
         return self
 
@@ -452,8 +479,8 @@ class Minimizer(Fitted, BaseEstimator):
     def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
         batch = runner.batch
         size = int(runner.sizes.max()) if batch.shrinks else batch.pop_max
-        shape = (batch.n_runs, size, batch.dim)
-        return shape if batch.n_runs > 1 else shape[1:]
+        shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)
+        return shape if shape[0] > 1 else shape[1:]
 
     def _check_inside(self, points: Array, runner: Runner) -> None:
         array = runner.batch.array
@@ -487,13 +514,14 @@ class Minimizer(Fitted, BaseEstimator):
         parameters = {
             name: spec.dtype.name if name == "dtype" else plain(value)
             for name, value in self.get_params(deep=False).items()
-            if name not in ("algorithm", "bounds", "callbacks", "random_state")
+            if name not in ("algorithm", "bounds", "callbacks", "random_state", "migration")
         }
         algorithms = self.algorithm if isinstance(self.algorithm, list | tuple) else [self.algorithm]
         objective = getattr(self, "_objective", None)
         header = {
             "parameters": parameters,
             "algorithms": [describe(get_algorithm(algorithm)) for algorithm in algorithms],
+            "migration": None if self.migration is None else self.migration.get_params(),
             "one_algorithm": not isinstance(self.algorithm, list | tuple),
             "source": objective.source if objective is not None else getattr(self, "_source", {}),
             "seconds": runner.clock.seconds,
@@ -539,6 +567,7 @@ class Minimizer(Fitted, BaseEstimator):
                 algorithms[0] if header["one_algorithm"] else algorithms,
                 bounds=arrays["box"],
                 random_state=int(arrays["seeds"][0]),
+                migration=None if header["migration"] is None else Migration(**header["migration"]),
                 **header["parameters"],
             )
             if device is not None:
@@ -554,7 +583,7 @@ class Minimizer(Fitted, BaseEstimator):
         compiled = "problem" in self._source or "device_objective" in self._source
         engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
         runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
-        runner.seeds = runner.batch.spec.seeds = arrays["seeds"]
+        runner.batch.spec.seeds = arrays["seeds"]
         runner.batch.array["seeds"][...] = runner.batch.xp.asarray(arrays["seeds"].view(np.int64))
         runner.batch.restore(arrays)
         runner.set_limits(arrays["limits"])

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from skde.engines import Batch, Engine, RecordingEngine, Spec
-from skde.engines.batch import sampled_generations
+from skde.engines.batch import best_of, sampled_generations
 from skde.objective import Objective
 from skde.result import History, RunResult
-from skde.schedule import Schedule
 from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, FloatArray, IntArray
 
@@ -74,7 +73,6 @@ class Runner:
         self.batch: Batch = engine.batch(spec)
         self.clock = Clock()
         self.counted_from = 0.0  # where max_time begins: at the last warm start
-        self.seeds = spec.seeds
         self.generation = -1  # the last one that is done, of the runs that run
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
@@ -195,7 +193,7 @@ class Runner:
             until = min(self.generation + generations, last)
             before = self.clock.seconds
             self.proposed, self.asked = False, None
-            self.engine.run(self.batch, until)
+            self.engine.run(self.batch, self.generation, until)
             self.engine.synchronize()
             self.generation = until
             self.clock.mark(until)
@@ -312,35 +310,49 @@ class Runner:
         batch = self.batch
         generation, status = batch.host("generation"), self.status
         index, value = batch.best()
+        evals = batch.evals(generation)
         history = batch.host("history")
-        times = self.clock.at(generation)
         results = []
-        for run in range(batch.n_runs):
-            g, schedule = int(generation[run]), batch.spec.schedules[run]
-            state = Status(int(status[run])) or self.ending
+        for first in range(0, batch.n_runs, batch.n_islands):
+            islands = np.arange(first, first + batch.n_islands)
+            best = first + best_of(value[islands])
+            last = int(generation[islands].max())
             results.append(
                 RunResult(
-                    x=batch.point(run, int(index[run])),
-                    fun=float(value[run]),
-                    n_evals=schedule.evals(g),
-                    n_iter=max(g, 0),
-                    time=float(times[run]),
-                    status=Status(state),
-                    seed=int(self.seeds[run]),
-                    history=self._history(history[run], g, schedule, float(value[run])),
+                    x=batch.point(best, int(index[best])),
+                    fun=float(value[best]),
+                    n_evals=int(evals[islands].sum()),
+                    n_iter=max(last, 0),
+                    time=float(self.clock.at(last)),
+                    status=self._status_of(status[islands], int(status[best])),
+                    seed=int(batch.spec.seeds[first]),
+                    history=self._history(history[islands], generation[islands], islands, value[islands]),
                 )
             )
         return results
 
-    def _history(self, sampled: FloatArray, last: int, schedule: Schedule, best: float) -> History:
-        """Return the samples up to generation `last`, which itself closes the history."""
-        generations = sampled_generations(last)
-        values = np.asarray(sampled[: len(generations)], np.float64).copy()
-        if generations[-1] != last:
-            generations, values = np.append(generations, last), np.append(values, best)
-        else:
-            values[-1] = best  # not judged yet, perhaps
-        return History(schedule.evals_at(generations), self.clock.at(generations), np.minimum.accumulate(values))
+    def _status_of(self, status: IntArray, best: int) -> Status:
+        """Return why a run of islands ended: for the target, if one reached it; else why the best one did."""
+        if (status == Status.TARGET).any():
+            return Status.TARGET
+        return self.ending if (status == Status.RUNNING).any() else Status(best)
+
+    def _history(self, sampled: FloatArray, last: IntArray, islands: IntArray, best: FloatArray) -> History:
+        """Return the samples up to the last generations of a run's islands, which themselves close the history."""
+        generations = sampled_generations(int(last.max()))
+        if generations[-1] != last.max():
+            generations = np.append(generations, last.max())
+        evals, values = np.zeros(len(generations), np.int64), np.full(len(generations), np.inf)
+        for k, island in enumerate(islands):
+            reached = np.minimum(generations, last[k])
+            own = np.full(len(generations), best[k])
+            before = np.flatnonzero(generations < last[k])
+            own[before] = sampled[k, before]
+            evals += self.batch.spec.schedules[island].evals_at(reached)
+            values = np.fmin(values, own)
+        if np.isnan(best).all():
+            values[-1] = np.nan
+        return History(evals, self.clock.at(generations), np.minimum.accumulate(values))
 
 
 def budget(spec: Spec) -> int | None:

@@ -31,6 +31,22 @@ def run_seeds(random_state: Any, n_runs: int) -> Any:
     return np.array(seeds, np.uint64)
 
 
+def island_seeds(seeds: Any, n_islands: int) -> Any:
+    """Return the seeds of all islands, those of one run behind each other; the first has the run's own.
+
+    Parameters
+    ----------
+    seeds : ndarray of shape (R,)
+        The runs' seeds.
+    n_islands : int
+        Islands of a run.
+    """
+    return np.array(
+        [seed if k == 0 else split_mix(int(seed) + k * 0xD1B54A32D192ED03) for seed in seeds for k in range(n_islands)],
+        np.uint64,
+    )
+
+
 def split_mix(z: int) -> int:
     """Return SplitMix64's finaliser of a 64-bit word."""
     mask = 2**64 - 1

@@ -50,7 +50,13 @@ MESSAGES = {
 
 
 def last_generations(
-    schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, done: IntArray | None = None
+    schedules: Sequence[Schedule],
+    dim: int,
+    max_iter: Any,
+    max_evals: Any,
+    max_time: Any,
+    done: IntArray | None = None,
+    n_islands: int = 1,
 ) -> IntArray:
     """Return, for every run, the number of the last generation that its limits allow.
 
@@ -66,13 +72,15 @@ def last_generations(
         The limits as the user gave them.
     done : ndarray of shape (R,), optional
         Generations that came before these limits (warm start); they are not counted.
+    n_islands : int, default 1
+        Islands that share the evaluations of one run.
     """
     limits = np.full(len(schedules), UNLIMITED)
     if max_iter is not None:
         # The initial population is generation 0 and no iteration; a warm start has it behind it.
         base = np.zeros(len(schedules), np.int64) if done is None else done
         limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED)
-    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time)
+    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands)
     if evals is not None:
         spent = [0 if done is None else schedule.evals(int(done[r])) for r, schedule in enumerate(schedules)]
         last = [min(one.last(before + evals), UNLIMITED) for one, before in zip(schedules, spent, strict=True)]
@@ -80,25 +88,29 @@ def last_generations(
     return limits
 
 
-def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any) -> dict[str, int | None]:
-    """Return what an algorithm may plan with: the evaluations and the generations of one run, where they are known."""
+def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int = 1) -> dict[str, int | None]:
+    """Return what an algorithm may plan with, as far as it is known: one population's evaluations and generations."""
     if max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
     return {
-        "max_evals": None if max_evals is None else check_int("max_evals", max_evals, 1),
+        "max_evals": None if max_evals is None else max(check_int("max_evals", max_evals, 1) // n_islands, 1),
         "max_iter": None if max_iter is None else check_int("max_iter", max_iter, 0),
     }
 
 
-def evals_allowed(schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any) -> int | None:
-    """Return the evaluations that one run may make; None: no limit."""
+def evals_allowed(
+    schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int
+) -> int | None:
+    """Return the evaluations that one island may make; None: no limit."""
     largest = max(schedule.most for schedule in schedules)
     if max_evals is None:
-        return None if max_iter is not None or max_time is not None else max(DEFAULT_EVALS_PER_DIM * dim, largest)
+        free = max_iter is not None or max_time is not None
+        return None if free else max(DEFAULT_EVALS_PER_DIM * dim // n_islands, largest)
     evals = check_int("max_evals", max_evals, 1)
-    if evals < largest:
-        raise ValueError(f"max_evals must be at least the population size, {largest}, got {evals}")
-    return evals
+    if evals < largest * n_islands:
+        what = "the population size" if n_islands == 1 else f"the population size times n_islands={n_islands}"
+        raise ValueError(f"max_evals must be at least {what}, {largest * n_islands}, got {evals}")
+    return evals // n_islands
 
 
 def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:

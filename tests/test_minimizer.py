@@ -259,7 +259,8 @@ def test_importing_skde_loads_nothing_heavy() -> None:
 
 
 def test_public_names() -> None:
-    assert skde.algorithm_names() == ["de", "jde"]
+    names = ["de", "jde", "sade", "jade", "shade", "lshade", "jso", "lsrtde", "gode", "gojde", "pso"]
+    assert skde.algorithm_names() == names
     assert {"rastrigin", "nashed2012/f9", "qin2012/F4"} <= set(skde.problem_names())
 
 

@@ -42,7 +42,8 @@ class LSRTDE(Algorithm):
     -----
     Source: V. Stanovov, E. Semenkin, Success rate-based adaptive differential evolution L-SRTDE for CEC 2024
     competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: the update is synchronous, so that a
-    trial sees the front of the last generation, where the authors' program already uses the successes of this one; the
+    trial sees the front of the last generation, where the authors' program already uses the successes of this one;
+    sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is next, the first one is. The
     population of the result is the top.
 
     Examples

@@ -49,7 +49,8 @@ class SADE(Algorithm):
     Source: A. K. Qin, V. L. Huang, P. N. Suganthan, Differential evolution algorithm with strategy adaptation for
     global numerical optimization, IEEE Trans. Evolutionary Computation 13 (2009). Differences: CR is drawn in steps of
     1/128, so that a tally gives its medians; the wheel of the selection is turned at random in every generation; a
-    strategy that had no success keeps its median.
+    strategy that had no success keeps its median; a component that leaves the box is drawn anew alone, where the paper
+    draws the whole trial anew.
 
     Examples
     --------

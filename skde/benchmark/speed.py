@@ -264,11 +264,11 @@ def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_
     cuda = engine.xp.cuda
     last = WARM_GENERATIONS + MOST_GENERATIONS
     batch = new_batch(engine, algorithm, problem, n_runs, last)
-    engine.run(batch, WARM_GENERATIONS)
+    engine.run(batch, -1, WARM_GENERATIONS)
     engine.synchronize()
     begin, end = cuda.Event(), cuda.Event()
     begin.record()
-    engine.run(batch, last)
+    engine.run(batch, WARM_GENERATIONS, last)
     end.record()
     end.synchronize()
     if int(batch.host("generation").min()) != last:

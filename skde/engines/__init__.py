@@ -48,8 +48,8 @@ class Engine(Protocol):
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective."""
 
-    def run(self, batch: Batch, until: int) -> None:
-        """Run whole generations up to number `until`."""
+    def run(self, batch: Batch, begin: int, until: int) -> None:
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from skde import _cpu
+from skde.islands import Archipelago
 from skde.schedule import Schedule
 from skde.typing import Array, FloatArray, IntArray
 
@@ -82,6 +83,7 @@ class Spec:
     constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
     needs: Needs = field(default_factory=Needs)
     schedules: tuple[Schedule, ...] = ()  # (R,)
+    islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
     target: float | None = None
     tol: float | None = None
     stagnation: int | None = None
@@ -89,7 +91,7 @@ class Spec:
 
 
 # Arrays that a checkpoint holds beside the current populations, and their shapes' fields.
-PROGRESS = ("generation", "status", "record", "since", "history")
+PROGRESS = ("generation", "status", "record", "since", "history", "met")
 
 
 class Batch:
@@ -114,6 +116,7 @@ class Batch:
         self.spec = spec
         self.xp = xp
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
+        self.n_islands = spec.islands.n_islands
         self.pops = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = int(self.pops.max())
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
@@ -129,7 +132,12 @@ class Batch:
             "history": (R, history_slots(int(spec.limits.max()))),
         }
         self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
-        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "arrivals")}
+        islands = spec.islands
+        self.array["migrants"] = xp.zeros((R, islands.rows, D), spec.dtype)
+        self.array["migrant_values"] = xp.zeros((R, islands.rows), spec.dtype)
+        self.array["places"] = xp.zeros((R, P if islands.rows else 0), np.int64)
+        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "meets", "met")}
+        self.array["arrivals"] = xp.zeros((R + 1,), np.int64)
         self.array["generation"] = xp.full((R,), -1, np.int64)
         self.array["since"] = xp.zeros((2, R), np.int64)
         self.array["evals"] = xp.zeros((2, R), np.int64)
@@ -164,6 +172,11 @@ class Batch:
         task["history_slots"] = self.array["history"].shape[1]
         task["ranked"], task["stages"] = spec.needs.ranked, spec.needs.stages
         task["memory_size"], task["archive_size"] = spec.needs.memory, spec.needs.archive
+        islands = spec.islands
+        task["n_islands"], task["migrate_every"], task["migrant_rows"] = islands.n_islands, islands.every, islands.rows
+        task["migrant_route"], task["migrant_choice"] = islands.route, islands.choice
+        task["migrant_place"], task["migrant_count"] = islands.place, islands.count
+        task["migrant_share"] = islands.share
         task["target"] = -np.inf if spec.target is None else spec.target
         task["tol"] = -1.0 if spec.tol is None else spec.tol
         for name, array in self.array.items():

@@ -49,9 +49,9 @@ class CpuEngine:
         batch.attach(data_of(objective, batch.spec.dtype))
         batch.program = objective.cpu_address(batch.single), objective.scratch
 
-    def run(self, batch: Batch, until: int) -> None:
-        """Run whole generations up to number `until`."""
-        _cpu.run(batch.number, batch.single, batch.task_address, until, self.threads, *batch.program)
+    def run(self, batch: Batch, begin: int, until: int) -> None:
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        _cpu.run(batch.number, batch.single, batch.task_address, begin, until, self.threads, *batch.program)
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""

@@ -90,17 +90,26 @@ class CudaEngine:
                 batch.array["workspace"] = self.xp.empty(max(1, teams * objective.scratch * batch.dim), spec.dtype)
                 batch.refresh()
 
-    def run(self, batch: Batch, until: int) -> None:
-        """Start whole generations up to number `until`; `synchronize` waits for their end."""
+    def run(self, batch: Batch, begin: int, until: int) -> None:
+        """Start whole generations up to number `until`, from `begin`, that of the runs furthest behind.
+
+        `synchronize` waits for their end.
+        """
         with self.here:
             arrivals = batch.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
-            batch.program("run", batch.record, np.int64(until))
+            batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.here:
+            if batch.spec.islands.every and g > 1 and (g - 1) % batch.spec.islands.every == 0:
+                self._migrate(batch, np.int64(g), NULL)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
+
+    def _migrate(self, batch: Batch, g: Any, clock: Any) -> None:
+        for part in range(4):
+            batch.step("migrate", batch.record, g, clock, np.int64(part))
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
@@ -142,7 +151,7 @@ class CudaEngine:
                 rows = trials.reshape(-1, batch.dim)
                 for _ in range(2):
                     values(rows)
-                for name in ("propose", "accept", "tick", *(("settle",) if batch.spec.needs.stages else ())):
+                for name in ("propose", "accept", "tick", "settle", "migrate"):
                     batch.step.function(name)
                 stream.synchronize()
                 graph = self._capture(stream, batch, clock, trials, lambda: values(rows))
@@ -153,6 +162,8 @@ class CudaEngine:
         task, one = batch.record, np.int64(1)
         stream.begin_capture()
         try:
+            if batch.spec.islands.every:
+                self._migrate(batch, one, clock)
             batch.step("propose", task, one, clock, trials)
             batch.step("accept", task, one, clock, trials, values())
             for stage in range(batch.spec.needs.stages):

@@ -11,8 +11,9 @@ using AnyEvaluate = void (*)();
 struct Core {
   const char* isa;  // the compiler's name for the instruction set
 
-  // Whole generations of all runs, up to number `until`.
-  void (*run)(int algorithm, bool single, const void* task, i64 until, int threads, AnyEvaluate evaluate, int scratch);
+  // Whole generations of all runs, up to number `until`; the runs that are furthest behind are at number `from`.
+  void (*run)(int algorithm, bool single, const void* task, i64 from, i64 until, int threads, AnyEvaluate evaluate,
+              int scratch);
   // The trials of generation g.
   void (*propose)(int algorithm, bool single, const void* task, i64 g, int threads);
   // Selection, with the trials (null: those proposed) and their values.

@@ -156,11 +156,11 @@ NB_MODULE(_cpu, m) {
       "single"_a);
   m.def(
       "run",
-      [](int algorithm, bool single, Address task, i64 until, int threads, Address evaluate, int scratch) {
+      [](int algorithm, bool single, Address task, i64 from, i64 until, int threads, Address evaluate, int scratch) {
         nb::gil_scoped_release release;
-        chosen->run(algorithm, single, at<void>(task), until, threads, function_at(evaluate), scratch);
+        chosen->run(algorithm, single, at<void>(task), from, until, threads, function_at(evaluate), scratch);
       },
-      "algorithm"_a, "single"_a, "task"_a, "until"_a, "threads"_a, "evaluate"_a, "scratch"_a);
+      "algorithm"_a, "single"_a, "task"_a, "begin"_a, "until"_a, "threads"_a, "evaluate"_a, "scratch"_a);
   m.def(
       "propose",
       [](int algorithm, bool single, Address task, i64 g, int threads) {

@@ -104,16 +104,26 @@ template <class real> struct CompiledObjective {
 };
 
 template <class Algorithm, class real> struct Drivers {
-  static void run(const void* task_, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
+  static void run(const void* task_, i64 from, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
     const auto& task = *static_cast<const Task<real>*>(task_);
     const CompiledObjective<real> objective{reinterpret_cast<Evaluate<real>>(evaluate)};
     const Shared<real> shared(task);
-    for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      generations<Algorithm>(team, task, shared, run, share, objective, static_cast<real*>(nullptr), until);
-    });
+    for (i64 g = from; g < until;) {
+      if (migrates(task, g)) migrate(task, g, threads);
+      g = next_meeting(task, g, until);
+      for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+        generations<Algorithm>(team, task, shared, run, share, objective, static_cast<real*>(nullptr), g);
+      });
+    }
   }
   static void propose(const void* task_, i64 g, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
+    if (migrates(task, g - 1)) {
+      for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+        SKDE_NAMESPACE::conclude<Algorithm>(team, task, run, share, g - 1);
+      });
+      migrate(task, g - 1, threads);
+    }
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g, static_cast<real*>(nullptr));
     });
@@ -128,6 +138,19 @@ template <class Algorithm, class real> struct Drivers {
         SKDE_NAMESPACE::settle<Algorithm>(team, task, run, share, g, stage);
       }
     });
+  }
+
+ private:
+  // The meeting of the islands after generation g. The end of a parallel region is the barrier of all runs.
+  static void migrate(const Task<real>& task, i64 g, int threads) {
+    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      emigrate<Algorithm>(team, task, run, share, g);
+    });
+    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      immigrate<Algorithm>(team, task, run, share, g);
+    });
+    for_each_run(task, threads, 0,
+                 [&](Lane<real>& team, i64 run, ThreadShare& share) { reorder<Algorithm>(team, task, run, share, g); });
   }
 };
 
@@ -171,8 +194,10 @@ AnyEvaluate problem_address(int problem, bool single) {
 extern const skde_core::Core core;
 const skde_core::Core core = {
     SKDE_ISA,
-    [](int algorithm, bool single, const void* task, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
-      with_drivers(algorithm, single, [&](auto drivers) { drivers.run(task, until, threads, evaluate, scratch); });
+    [](int algorithm, bool single, const void* task, i64 from, i64 until, int threads, AnyEvaluate evaluate,
+       int scratch) {
+      with_drivers(algorithm, single,
+                   [&](auto drivers) { drivers.run(task, from, until, threads, evaluate, scratch); });
     },
     [](int algorithm, bool single, const void* task, i64 g, int threads) {
       with_drivers(algorithm, single, [&](auto drivers) { drivers.propose(task, g, threads); });

@@ -4,6 +4,7 @@
 // A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end; the leader, one team of
 // the run, writes what is the run's and not an individual's; arrive() and wait() together are a barrier of the run's teams.
 #pragma once
+#include "islands.cuh"
 #include "select.cuh"
 #include "task.cuh"
 
@@ -163,17 +164,23 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 
-// The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
-// in `trials` (null: at their place in the new population).
+// Whether generation g ends run r, where the generation was made by halves.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& share, i64 g) {
+  if (g < 0 || task.status[r] != RUNNING) return Status(task.status[r]);
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
+  return conclude(team, run, share.leader, g);
+}
+
+// The first half of generation g, after the end of generation g - 1 has been judged (here, unless islands have met after
+// it): the trials of the running runs are left in `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = typename Algorithm::template Draws<Team>;
   if (task.status[r] != RUNNING) return;
+  if (!migrates(task, g - 1) && conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
-  if (g > 0) {
-    run.enter(g - 1);
-    if (conclude(team, run, share.leader, g - 1) != RUNNING) return;
-  }
   run.enter(g);
   share.divide(run.pop);
   const auto context = context_of<Algorithm>(team, run, g);

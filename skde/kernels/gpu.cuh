@@ -47,24 +47,14 @@ struct Place {
   }
 };
 
-// A team takes every (teams of the group)-th individual.
-struct GroupShare {
-  int begin, end = 0, step;
-  bool leader;
+// Where blocks meet: a block says that it has arrived, may do something else, and waits for the others. The counter only
+// grows; the host clears it before the launch.
+struct Meeting {
   unsigned* arrivals;
   unsigned blocks, expected = 0;
 
-  __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
-      : begin(int(place.block) * place.teams + place.number),
-        step(int(plan.blocks) * place.teams),
-        leader(begin == 0),
-        arrivals(reinterpret_cast<unsigned*>(arrivals + place.group)),
-        blocks(unsigned(plan.blocks)) {}
+  __device__ Meeting(i64* counter, unsigned blocks) : arrivals(reinterpret_cast<unsigned*>(counter)), blocks(blocks) {}
 
-  __device__ void divide(int pop) { end = pop; }
-
-  // All blocks of the group meet: a block says that it has arrived, may do something else, and waits for the others. The
-  // counter only grows; the host clears it before the launch.
   __device__ void arrive() {
     __syncthreads();
     if (blocks == 1) return;
@@ -81,6 +71,20 @@ struct GroupShare {
     }
     __syncthreads();
   }
+};
+
+// A team takes every (teams of the group)-th individual; the group's blocks meet.
+struct GroupShare : Meeting {
+  int begin, end = 0, step;
+  bool leader;
+
+  __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
+      : Meeting(arrivals + place.group, unsigned(plan.blocks)),
+        begin(int(place.block) * place.teams + place.number),
+        step(int(plan.blocks) * place.teams),
+        leader(begin == 0) {}
+
+  __device__ void divide(int pop) { end = pop; }
 };
 
 // Copies what every individual reads into shared memory, as far as the plan says; returns what lies behind.

@@ -17,7 +17,8 @@ struct Lsrtde : Plain {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, cells, CR_start);
   // value: of the front. Of a trial: its value (NaN: no success), the share of components that it crossed, its gain, its slot
   // in the front (-1: none), its rank among the new front; and that of the front's old member in its place (-1: gone).
-  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front);
+  // top: the individuals in the order of their values.
+  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, top);
   SKDE_VECTORS(front, trials);
   static constexpr bool SHRINKS = true;
 
@@ -140,13 +141,20 @@ struct Lsrtde : Plain {
     now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % next_pop(run, g);
   }
 
+  template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
+    const int place = rank_of(team, run.f(g), run.pop, i);
+    if (team.lane == 0) run.extra(Arrays::top, g)[place] = typename R::real(i);
+  }
+
  private:
   template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
     return run.settings.population(run.evals + run.pop, g + 1);
   }
 
-  // The k-th best of the last generation; generation 0 alone is not in order.
-  template <class R> SKDE_FN static int row_of(const R& run, i64 g, int k) { return g > 1 ? k : int(run.order(0)[k]); }
+  // The k-th best of the last generation.
+  template <class R> SKDE_FN static int row_of(const R& run, i64 g, int k) {
+    return int(run.extra(Arrays::top, g - 1)[k]);
+  }
   template <class R> SKDE_FN static const typename R::real* top(const R& run, i64 g, int k) {
     return run.x(g - 1, row_of(run, g, k));
   }
@@ -164,7 +172,7 @@ struct Lsrtde : Plain {
   }
 
   template <class Team, class R> SKDE_FN static void begin_front(Team& team, const R& run, int i) {
-    rank(team, run, 0, i);
+    reorder(team, run, 0, i);
     const int place = rank_of(team, run.f(0), run.pop, i);
     const auto* const x = run.x(0, i);
     auto* const front = run.vector(Vectors::front, 0, place);
@@ -223,7 +231,7 @@ struct Lsrtde : Plain {
     if (rank >= run.pop) return;
     real* const to = run.x(g, rank);
     team.each(run.dim, [&](int j) { to[j] = from[j]; });
-    if (team.lane == 0) run.f(g)[rank] = value;
+    if (team.lane == 0) run.f(g)[rank] = value, run.extra(Arrays::top, g)[rank] = real(rank);
   }
 
   template <class Team, class R> SKDE_FN static void replace(Team& team, const R& run, i64 g, int i) {

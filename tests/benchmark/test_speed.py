@@ -109,8 +109,8 @@ def test_bare_batch_is_the_minimizers(algorithm):
     problem = get_problem("rotated_rastrigin", dim=7)
     engine, _ = choose_engine("cpu", 1)
     batch = speed.new_batch(engine, algorithm, problem, 3, 40)
-    engine.run(batch, 15)
-    engine.run(batch, 40)
+    engine.run(batch, -1, 15)
+    engine.run(batch, 15, 40)
     minimizer = Minimizer(algorithm, max_iter=40, n_runs=3, random_state=0, device="cpu").fit(problem)
     assert batch.best()[1].tolist() == [run.fun for run in minimizer.runs_]
 

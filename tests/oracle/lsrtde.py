@@ -137,7 +137,9 @@ class Lsrtde:
         self.success_rate = len(successes) / n
         if successes:
             gains = [gain(f[i], parents[i]) if i in successes else 0.0 for i in range(n)]
-            weighted = [g * CR for g, CR in zip(gains, self.crossed, strict=True)]
+            everything = folded_sum(gains)
+            shares = [g / everything if everything > 0 else 0.0 for g in gains]
+            weighted = [w * CR for w, CR in zip(shares, self.crossed, strict=True)]
             total = folded_sum(weighted)
             squares = folded_sum([w * CR for w, CR in zip(weighted, self.crossed, strict=True)])
             self.M[self.cell] = 0.5 * (self.M[self.cell] + (squares / total if total > 0 else 1.0))

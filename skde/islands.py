@@ -1,0 +1,116 @@
+"""Islands: several populations in the place of one, which exchange individuals now and then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skde.validation import check_choice, check_int, check_real
+
+# Position is the number in islands.cuh.
+TOPOLOGIES = ("ring", "random", "full")
+CHOICES = ("best", "random")
+PLACES = ("worst", "random")
+
+
+@dataclass(frozen=True)
+class Archipelago:
+    """A migration as the kernels take it, for runs of `n_islands` islands each."""
+
+    n_islands: int = 1
+    every: int = 0
+    route: int = 0
+    choice: int = 0
+    place: int = 0
+    count: int = 0
+    share: float = 0.0
+    rows: int = 0
+
+
+class Migration(BaseEstimator):
+    """How the islands of a run exchange individuals.
+
+    After every `every`-th generation each island sends copies of some of its individuals; where they arrive, each
+    replaces one individual if it is better than that.
+
+    Parameters
+    ----------
+    topology : {"ring", "random", "full"}, default "ring"
+        From where an island receives: the one before it; another one, drawn every time; or all others, of whose
+        emigrants it takes the best.
+    every : int, default 100
+        Generations between two migrations, >= 1.
+    n_migrants : int or float, default 0.1
+        Individuals that leave an island (a copy stays): a number >= 1 below the population's size, or a share of the
+        population in (0, 1), at least one individual.
+    select : {"best", "random"}, default "best"
+        Who leaves.
+    replace : {"worst", "random"}, default "worst"
+        Who gives way, to a migrant that is better.
+
+    Notes
+    -----
+    Islands are further runs of the batch, with seeds of their own, and the exchange is a function of seed and
+    generation: results do not depend on threads or devices. Only islands that still run take part; once one has reached
+    the target, the others end at the next migration.
+
+    Examples
+    --------
+    >>> from skde import DE, Migration, Minimizer
+    >>> m = Minimizer(DE(pop_size=16), n_islands=8, migration=Migration(every=25), max_iter=300, random_state=0)
+    >>> bool(m.fit("rastrigin", dim=5).fun_ < 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        topology: str = "ring",
+        every: int = 100,
+        n_migrants: int | float = 0.1,
+        select: str = "best",
+        replace: str = "worst",
+    ) -> None:
+        self.topology = topology
+        self.every = every
+        self.n_migrants = n_migrants
+        self.select = select
+        self.replace = replace
+
+    def archipelago(self, n_islands: int, pop_size: int) -> Archipelago:
+        """Check the parameters and return the kernels'.
+
+        Parameters
+        ----------
+        n_islands : int
+            Islands of a run, >= 2.
+        pop_size : int
+            Individuals of the smallest island.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For a parameter out of range, with its name, its value and what is allowed.
+        """
+        count, share = self._migrants(pop_size)
+        return Archipelago(
+            n_islands=n_islands,
+            every=check_int("Migration.every", self.every, 1),
+            route=TOPOLOGIES.index(check_choice("Migration.topology", self.topology, TOPOLOGIES)),
+            choice=CHOICES.index(check_choice("Migration.select", self.select, CHOICES)),
+            place=PLACES.index(check_choice("Migration.replace", self.replace, PLACES)),
+            count=count,
+            share=share,
+            rows=count or max(int(share * pop_size), 1),
+        )
+
+    def _migrants(self, pop_size: int) -> tuple[int, float]:
+        given: Any = self.n_migrants
+        if isinstance(given, float | np.floating):
+            return 0, check_real("Migration.n_migrants", given, 0, 1, low_open=True, high_open=True)
+        count = check_int("Migration.n_migrants", given, 1)
+        if count >= pop_size:
+            raise ValueError(f"Migration.n_migrants must be below the population's size, {pop_size}, got {count}")
+        return count, 0.0
