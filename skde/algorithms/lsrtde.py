@@ -21,7 +21,8 @@ class LSRTDE(Algorithm):
 
     where F is drawn from :math:`N(0.4 + 0.25 \tanh(5 s), 0.02)` until it is in [0, 1], pbest among the
     :math:`\max(2, 0.7 N e^{-7 s})` best, and r1 by its rank k with weight :math:`e^{-3 k / N}`. Binomial crossover with
-    :math:`CR \sim N(M_{CR}, 0.05)`, cut to [0, 1]. A trial succeeds when it is not worse than :math:`n_c`. The memory
+    :math:`CR \sim N(M_{CR}, 0.05)`, cut to [0, 1]. A trial succeeds when it is not worse than what stands
+    in the slot of :math:`n_c`, to which the trials before it may have succeeded. The memory
     cell in turn moves half-way to the Lehmer mean of the shares of components that successful trials crossed, weighted
     by their improvements. Both populations shrink linearly with the budget, losing their worst.
 
@@ -41,10 +42,10 @@ class LSRTDE(Algorithm):
     Notes
     -----
     Source: V. Stanovov, E. Semenkin, Success rate-based adaptive differential evolution L-SRTDE for CEC 2024
-    competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: the update is synchronous, so that a
-    trial sees the front of the last generation, where the authors' program already uses the successes of this one;
-    sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is next, the first one is. The
-    population of the result is the top.
+    competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: trials are made from the front of the
+    last generation, where the authors' program makes them one by one and already uses the successes of this one (they
+    do compete one by one here too); sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is
+    next, the first one is. The population of the result is the top.
 
     Examples
     --------
@@ -84,4 +85,4 @@ class LSRTDE(Algorithm):
 
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: the memory's cells and three numbers."""
-        return Needs(stages=2, memory=int(parameters["cells"]) + 3)
+        return Needs(stages=3, memory=int(parameters["cells"]) + 3)

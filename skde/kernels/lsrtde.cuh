@@ -5,7 +5,7 @@
 //
 //   mutation   v = n_c + F (t_pbest - n_c) + F (n_r1 - t_r2)    n: front, t: top; c uniform, r1 by rank with exp(-3 k / N)
 //   control    F ~ N(0.4 + 0.25 tanh(5 s), 0.02) in [0, 1]; pbest among max(2, 0.7 N exp(-7 s)); CR ~ N(M_CR, 0.05)
-//   success    f(u) <= f(n_c)
+//   success    f(u) <= f(n_c), of the front as the trials before have left it
 #pragma once
 #include "distributions.cuh"
 #include "task.cuh"
@@ -98,19 +98,17 @@ struct Lsrtde : Plain {
     real* const kept = run.vector(Vectors::trials, g, i);
     team.each(run.dim, [&](int j) { kept[j] = trial[j]; });
     if (team.lane != 0) return;
-    const int chosen = below(run.stream(g, i, INDICES).block(0).w[0], run.pop);
-    const real f_front = run.extra(Arrays::value, g - 1)[chosen];
-    const bool succeeded = replaces(f_trial, f_front);
-    run.extra(Arrays::f_trial, g)[i] = succeeded ? f_trial : real(infinity()) - real(infinity());
-    run.extra(Arrays::gain, g)[i] = succeeded ? improvement(f_trial, f_front) : real(0);
+    run.extra(Arrays::f_trial, g)[i] = f_trial;
+    run.extra(Arrays::slot, g)[i] = real(below(run.stream(g, i, INDICES).block(0).w[0], run.pop));  // n_c's, for now
   }
 
-  // Part 0: the new top, and who stands where in the new front; part 1: the new front, in the old order, without its worst.
-  template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 2; }
+  // Part 0: who succeeds, by one team; part 1: the new top, and who stands where in the new front; part 2: the new front, in
+  // the old order, without its worst.
+  template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 3; }
   template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
-    if (stage == 1) return replace(team, run, g, i);
-    if (g == 0) return begin_front(team, run, i);
-    choose(team, run, g, i);
+    if (g == 0) begin_front(team, run, i);
+    if (stage == 1) choose(team, run, g, i);
+    if (stage == 2) replace(team, run, g, i);
   }
 
   template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
@@ -123,6 +121,7 @@ struct Lsrtde : Plain {
       now[CURSOR] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0;
       return;
     }
+    compete(team, run, g);
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
     const real* const trial = run.extra(Arrays::f_trial, g);
     const int successes = team.count(run.pop, [&](int k) { return !is_nan(trial[k]); });
@@ -147,6 +146,33 @@ struct Lsrtde : Plain {
   }
 
  private:
+  // The trials of a generation in turn: each competes with what stands in its slot of the front by then. Where it
+  // succeeds, its own slot is the next one.
+  template <class Team, class R> SKDE_FN static void compete(Team& team, const R& run, i64 g) {
+    using real = typename R::real;
+    real *const slot = run.extra(Arrays::slot, g), *const f_trial = run.extra(Arrays::f_trial, g),
+                *const gain = run.extra(Arrays::gain, g), *const now = run.extra(Arrays::rank_front, g);
+    const real* const before = run.extra(Arrays::value, g - 1);
+    team.each(run.pop, [&](int k) { now[k] = before[k]; });
+    team.sync();
+    if (team.lane == 0) {
+      int next = int(numbers(run, g - 1)[NEXT_SLOT]);
+      for (int i = 0; i < run.pop; ++i) {
+        const real f = f_trial[i], rival = now[int(slot[i])];
+        const bool succeeds = replaces(f, rival) && !is_nan(f);
+        gain[i] = succeeds ? improvement(f, rival) : real(0);
+        slot[i] = succeeds ? real(next) : real(-1);
+        if (!succeeds) {
+          f_trial[i] = real(infinity()) - real(infinity());
+          continue;
+        }
+        now[next] = f;
+        next = next + 1 < run.pop ? next + 1 : 0;
+      }
+    }
+    team.sync();
+  }
+
   template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
     return run.settings.population(run.evals + run.pop, g + 1);
   }
@@ -195,7 +221,7 @@ struct Lsrtde : Plain {
     const real mine = f[row_of(run, g, i)];
     place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
 
-    int rank_front = -1, rank_trial = pop, slot = -1;
+    int rank_front = -1, rank_trial = pop;
     if (stays(i)) {
       const real v = front[i];
       const bool none = is_nan(v);
@@ -206,7 +232,6 @@ struct Lsrtde : Plain {
     }
     if (!is_nan(trial[i])) {
       const real v = trial[i];
-      const int earlier = team.count(i, [&](int k) { return !is_nan(trial[k]); });
       const int before = team.count(pop, [&](int k) { return (trial[k] < v) | ((trial[k] == v) & (k < i)); });
       int old = 0;  // of the old top, those that are not worse
       for (int end = pop; old < end;) {
@@ -218,10 +243,8 @@ struct Lsrtde : Plain {
       }
       place(team, run, g, run.vector(Vectors::trials, g, i), v, old + before);
       rank_trial = before + team.count(pop, [&](int k) { return stays(k) & (front[k] <= v); });
-      slot = (next + earlier) % pop;
     }
     if (team.lane != 0) return;
-    run.extra(Arrays::slot, g)[i] = real(slot);
     run.extra(Arrays::rank_front, g)[i] = real(rank_front);
     run.extra(Arrays::rank_trial, g)[i] = real(rank_trial);
   }

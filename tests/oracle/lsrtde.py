@@ -121,12 +121,16 @@ class Lsrtde:
     def select(self, trials: Any, f: Any) -> None:
         """What a generation leaves: both populations, the memory, the success rate."""
         n = len(self.front)
-        # All trials compete with the front of the last generation, and all old members are older than all trials.
-        parents = [self.front[c].f for c in self.chosen]
+        # All old members are older than all trials.
         self.front = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.front)]
         self.top = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.top)]
-        successes = [i for i in range(n) if not math.isnan(f[i]) and not f[i] > parents[i]]
-        for i in successes:
+        successes, gains = [], [0.0] * n
+        for i in range(n):
+            rival = self.front[self.chosen[i]].f
+            if math.isnan(f[i]) or f[i] > rival:
+                continue
+            successes.append(i)
+            gains[i] = gain(f[i], rival)
             self.front[self.next] = Member(trials[i], f[i], (1, i))
             self.top.append(Member(trials[i], f[i], (1, i)))
             self.next = (self.next + 1) % n
@@ -136,7 +140,6 @@ class Lsrtde:
 
         self.success_rate = len(successes) / n
         if successes:
-            gains = [gain(f[i], parents[i]) if i in successes else 0.0 for i in range(n)]
             everything = folded_sum(gains)
             shares = [g / everything if everything > 0 else 0.0 for g in gains]
             weighted = [w * CR for w, CR in zip(shares, self.crossed, strict=True)]
