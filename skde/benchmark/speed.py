@@ -10,19 +10,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
-from skde.algorithms import Setting
 from skde.benchmark import commit, machine, versions
+from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
-from skde.engines import Batch, Engine, Spec, choose_engine
-from skde.engines.batch import algorithm_entry
-from skde.schedule import Schedule
-from skde.seeds import run_seeds
+from skde.engines import CpuEngine, Engine, choose_engine
 from skde.validation import check_int, check_real
 
 Say = Callable[[str], None]
@@ -33,7 +31,6 @@ REPEATS = 5
 # numbers, which no user waits for.
 MOST_GENERATIONS = 2000
 LEAST_GENERATIONS = 5
-WARM_GENERATIONS = 100
 PYTHON_SETTING = (30, 100)  # dimension and population of the figures with a Python objective
 # (problem, dim, pop_size)
 CPU_SETTINGS = (("sphere", 30, 100), ("rastrigin", 30, 100), ("sphere", 100, 250), ("rastrigin", 100, 250))
@@ -153,7 +150,9 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
     say("Python objective")
     python = python_objective("cpu", MOST_GENERATIONS, REPEATS)
     say("import")
-    return {"settings": rows, "python_objective": python, "import_seconds": figure(import_seconds(3))}
+    algorithms = measure_generations(CpuEngine(1), say)
+    imported = figure(import_seconds(3))
+    return {"settings": rows, "algorithms": algorithms, "python_objective": python, "import_seconds": imported}
 
 
 def cpu_contenders(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
@@ -238,7 +237,8 @@ def gpu_figures(engine: Engine, say: Say) -> dict[str, Any]:
         times: Figures = {label: [] for label in algorithms}
         for _ in range(REPEATS + 1):
             for label, algorithm in algorithms.items():
-                times[label].append(gpu_generation_us(engine, algorithm, problem, n_runs))
+                make = partial(new_batch, engine, algorithm, problem, n_runs)
+                times[label].append(generation_us(engine, make, MOST_GENERATIONS))
         times = {label: values[1:] for label, values in times.items()}  # the first round compiled and warmed up
         rows.append(
             {
@@ -253,49 +253,9 @@ def gpu_figures(engine: Engine, say: Say) -> dict[str, Any]:
     say("CuPy objective")
     python = python_objective(engine.name, MOST_GENERATIONS, REPEATS)
     say("first fit")
-    return {"settings": rows, "python_objective": python, "first_fit_seconds": first_fit(engine.name, 3)}
-
-
-def gpu_generation_us(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int) -> float:
-    """Return the microseconds of a generation inside one launch, between two events on the GPU's own clock.
-
-    A fresh batch a measurement: populations then are as far as users' are, not long since converged.
-    """
-    cuda = engine.xp.cuda
-    last = WARM_GENERATIONS + MOST_GENERATIONS
-    batch = new_batch(engine, algorithm, problem, n_runs, last)
-    engine.run(batch, -1, WARM_GENERATIONS)
-    engine.synchronize()
-    begin, end = cuda.Event(), cuda.Event()
-    begin.record()
-    engine.run(batch, WARM_GENERATIONS, last)
-    end.record()
-    end.synchronize()
-    if int(batch.host("generation").min()) != last:
-        raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
-    return float(cuda.get_elapsed_time(begin, end)) * 1e3 / MOST_GENERATIONS
-
-
-def new_batch(engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int) -> Batch:
-    """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it."""
-    setting = Setting(problem.dim, max_iter=last)
-    given = algorithm.kernel_parameters(setting)
-    row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
-    spec = Spec(
-        algorithm=algorithm.kernel,
-        parameters=np.array([row] * n_runs),
-        seeds=run_seeds(0, n_runs),
-        lower=problem.bounds[:, 0],
-        upper=problem.bounds[:, 1],
-        limits=np.full(n_runs, last),
-        start=np.zeros((0, problem.dim)),
-        constants=algorithm.constants,
-        needs=algorithm.needs(setting, given),
-        schedules=(Schedule.of(given),) * n_runs,
-    )
-    batch = engine.batch(spec)
-    engine.load(batch, problem)
-    return batch
+    cold = first_fit(engine.name, 3)
+    family = measure_generations(engine, say)
+    return {"settings": rows, "algorithms": family, "python_objective": python, "first_fit_seconds": cold}
 
 
 def first_fit(device: str, repeats: int) -> dict[str, Any]:
@@ -424,6 +384,10 @@ def table(record: dict[str, Any]) -> str:
         lines.append(f"{row['problem']} D={row['dim']} NP={row['pop_size']}{runs}")
         lines += [f"  {label:<24}{found['median'] * scale:10.3f} {unit}" for label, found in row[key].items()]
         lines += [f"  {label:<40}{value:8.2f} x" for label, value in row["ratios"].items()]
+    lines.append("a generation of every algorithm")
+    for row in figures["algorithms"]:
+        what = f"  {row['algorithm']}, {row['problem']} D={row['dim']} NP={row['pop_size']}"
+        lines.append(f"{what:<48}{row['median']:10.2f} us {row['ratio to de']:6.2f} x de")
     python = figures["python_objective"]
     lines.append(f"Python objective, D={python['dim']} NP={python['pop_size']}, overhead of a generation")
     lines += [

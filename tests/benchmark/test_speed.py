@@ -19,6 +19,9 @@ def small(monkeypatch):
     monkeypatch.setattr(speed, "CPU_SETTINGS", (("sphere", 5, 20), ("rastrigin", 100, 20)))
     monkeypatch.setattr(speed, "MOST_GENERATIONS", 20)
     monkeypatch.setattr(speed, "REPEATS", 3)
+    monkeypatch.setattr(generations, "GENERATIONS", 20)
+    monkeypatch.setattr(generations, "WARM_GENERATIONS", 5)
+    monkeypatch.setattr(generations, "REPEATS", 3)
 
 
 @pytest.mark.parametrize("name", ["sphere", "rastrigin"])
@@ -72,6 +75,10 @@ def test_record(capsys, tmp_path, small):
         assert found["median"] == sorted(found["repeats"])[1] > 0
     assert {"de / scipy", "de, NumPy objective / scipy", "jde / de", "de, 2 threads / de"} <= set(second["ratios"])
     assert first["ratios"]["de / scipy"] > 1
+    rows = {row["algorithm"]: row for row in record["figures"]["algorithms"]}
+    assert {*ALGORITHMS, "pso, ring", "pso, 125 particles", "de, 16 islands of 16"} <= set(rows)
+    assert all(len(row["repeats"]) == 3 and row["median"] > 0 for row in rows.values())
+    assert rows["de"]["ratio to de"] == 1
     python = record["figures"]["python_objective"]
     total, own = python["us_per_generation"]["fit"]["repeats"], python["us_per_generation"]["objective"]["repeats"]
     assert python["overhead_us_per_generation"]["fit"]["repeats"] == pytest.approx(np.subtract(total, own))
@@ -108,7 +115,7 @@ def test_rates_are_interleaved_and_counted():
 def test_bare_batch_is_the_minimizers(algorithm):
     problem = get_problem("rotated_rastrigin", dim=7)
     engine, _ = choose_engine("cpu", 1)
-    batch = speed.new_batch(engine, algorithm, problem, 3, 40)
+    batch = generations.new_batch(engine, algorithm, problem, 3, 40)
     engine.run(batch, -1, 15)
     engine.run(batch, 15, 40)
     minimizer = Minimizer(algorithm, max_iter=40, n_runs=3, random_state=0, device="cpu").fit(problem)

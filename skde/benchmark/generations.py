@@ -1,0 +1,122 @@
+"""What a generation of every algorithm costs inside the engine, on either device."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, Setting, get_algorithm
+from skde.engines import Batch, Engine, Spec
+from skde.engines.batch import algorithm_entry
+from skde.islands import Archipelago, Migration
+from skde.problems import Problem, get_problem
+from skde.schedule import Schedule
+from skde.seeds import run_seeds
+
+WARM_GENERATIONS = 100
+GENERATIONS = 2000
+REPEATS = 5
+# Every algorithm on the same function with as many individuals, none of which leave.
+COMMON = ("rastrigin", 30, 100)
+
+
+def new_batch(
+    engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int, migration: Migration | None = None
+) -> Batch:
+    """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it.
+
+    With a migration, the runs are islands of one.
+    """
+    setting = Setting(problem.dim, max_iter=last)
+    given = algorithm.kernel_parameters(setting)
+    row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
+    spec = Spec(
+        algorithm=algorithm.kernel,
+        parameters=np.array([row] * n_runs),
+        seeds=run_seeds(0, n_runs),
+        lower=problem.bounds[:, 0],
+        upper=problem.bounds[:, 1],
+        limits=np.full(n_runs, last),
+        start=np.zeros((0, problem.dim)),
+        constants=algorithm.constants,
+        needs=algorithm.needs(setting, given),
+        schedules=(Schedule.of(given),) * n_runs,
+        islands=migration.archipelago(n_runs, int(given["pop_size"])) if migration else Archipelago(),
+    )
+    batch = engine.batch(spec)
+    engine.load(batch, problem)
+    return batch
+
+
+def generation_us(engine: Engine, make: Callable[[int], Batch], generations: int) -> float:
+    """Return the microseconds of a generation in one call of the engine: by events on a GPU, by the clock on the CPU.
+
+    A fresh batch a measurement: populations then are as far as users' are, not long since converged.
+    """
+    last = WARM_GENERATIONS + generations
+    batch = make(last)
+    engine.run(batch, -1, WARM_GENERATIONS)
+    engine.synchronize()
+    if engine.xp is np:
+        begin = time.perf_counter()
+        engine.run(batch, WARM_GENERATIONS, last)
+        spent = (time.perf_counter() - begin) * 1e6
+    else:
+        cuda = engine.xp.cuda
+        start, end = cuda.Event(), cuda.Event()
+        start.record()
+        engine.run(batch, WARM_GENERATIONS, last)
+        end.record()
+        end.synchronize()
+        spent = float(cuda.get_elapsed_time(start, end)) * 1e3
+    if int(batch.host("generation").min()) != last:
+        raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
+    return spent / generations
+
+
+def constant_size(name: str, pop_size: int) -> Algorithm:
+    """Return an algorithm whose population keeps its size."""
+    algorithm = get_algorithm(name, pop_size=pop_size)
+    return algorithm.set_params(pop_min=pop_size) if algorithm.shrinks else algorithm
+
+
+def measure_generations(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return one row a figure: what ran, its microseconds a generation, and their ratio to de's in the same rounds.
+
+    Parameters
+    ----------
+    engine : Engine
+        Where.
+    say : callable
+        Told what is measured next.
+    """
+    name, dim, pop_size = COMMON
+    makers: dict[str, tuple[dict[str, Any], Callable[[int], Batch]]] = {}
+
+    def add(label: str, algorithm: Algorithm, problem: str, dim: int, runs: int = 1, **more: Any) -> None:
+        setting = {"problem": problem, "dim": dim, "pop_size": algorithm.pop_size, "n_runs": runs}
+        function = get_problem(problem, dim=dim)
+        makers[label] = setting, lambda last: new_batch(engine, algorithm, function, runs, last, **more)
+
+    for algorithm in ALGORITHMS:
+        add(algorithm, constant_size(algorithm, pop_size), name, dim)
+    for topology in ("ring", "random"):
+        add(f"pso, {topology}", PSO(topology=topology, pop_size=pop_size), name, dim)
+    add("pso, 125 particles", PSO.nashed2012(), "sphere", dim)
+    add("de, 16 islands of 16", DE(pop_size=16), name, 100, 16, migration=Migration())
+    times: dict[str, list[float]] = {label: [] for label in makers}
+    for repeat in range(REPEATS + 1):
+        for label, (_, make) in makers.items():
+            if repeat == 0:
+                say(label)
+            times[label].append(generation_us(engine, make, GENERATIONS))
+    rows = []
+    for label, (setting, _) in makers.items():
+        spent, de = times[label][1:], times["de"][1:]  # the first round compiled and warmed up
+        ratio = median(a / b for a, b in zip(spent, de, strict=True))
+        rows.append({"algorithm": label, **setting, "median": median(spent), "repeats": spent, "ratio to de": ratio})
+    return rows
