@@ -79,12 +79,13 @@ struct Pso : Plain {
       const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
       return limited(run, j, w * v[j] + c1 * r1 * (mine[j] - x[j]) + c2 * r2 * (theirs[j] - x[j]));
     };
+    // The position comes with the velocity, in the same pass.
     const auto leaves = [&](int j, real step) {
       const real there = x[j] + step;
+      out[j] = there;
       return !((there >= run.lower[j]) & (there <= run.upper[j]));
     };
     const bool outside = team.fill(run.dim, velocity, next, leaves);
-    team.each(run.dim, [&](int j) { out[j] = x[j] + velocity[j]; });
     if (SKDE_RARELY(outside)) come_back(team, run, g, i, x, velocity, out);
   }
 

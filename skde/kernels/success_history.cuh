@@ -64,12 +64,15 @@ struct SuccessHistory : Plain {
 
   template <class Team> struct Draws {
     Words4 control, indices;
+    double normal, cauchy;  // of CR and F
     ComponentWords<Team, Stream> words;
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : control(run.stream(g, i, CONTROL).block(0)),
           indices(run.stream(g, i, INDICES).block(0)),
+          normal(normal_quantile(inner_unit(control.w[1]))),
+          cauchy(cauchy_quantile(inner_unit(control.w[3]))),
           words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
@@ -82,8 +85,8 @@ struct SuccessHistory : Plain {
     const auto& s = run.settings;
     const double* const memory = run.memory(g - 1);
     const int cell = below(draws.control.w[0], s.cells);
-    const double F = scale_factor(run, g, i, cell, context, draws.control.w[3]);
-    const double CR = crossover_rate(run, cell, memory[s.cells + cell], context, draws.control.w[1]);
+    const double F = scale_factor(run, g, i, cell, context, draws.cauchy);
+    const double CR = crossover_rate(run, cell, memory[s.cells + cell], context, draws.normal);
     if (team.lane == 0) run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
 
     const auto ranked = [&](int k) -> const real* { return run.x(g - 1, parent(run, g, k)); };
@@ -150,14 +153,16 @@ struct SuccessHistory : Plain {
                       *const CR = run.extra(Arrays::CR, g);
     const bool weighted = s.weighted;
     const auto share = [&](int k) { return weighted ? gain[k] : real(gain[k] > 0); };
-    const int successes = team.count(run.pop, [&](int k) { return gain[k] > 0; });
+    const auto total =
+        team.template sums<2>(run.pop, [&](int k, real* t) { t[0] = real(gain[k] > 0), t[1] = share(k); });
+    const int successes = int(total.of[0]);
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
-    const real sum = team.sum(run.pop, share);
-    const auto w = [&](int k) { return share(k) / sum; };
-    const double sum_F = double(team.sum(run.pop, [&](int k) { return w(k) * F[k]; }));
-    const double sum_FF = double(team.sum(run.pop, [&](int k) { return w(k) * F[k] * F[k]; }));
-    const double sum_CR = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
-    const double sum_CRCR = s.lehmer_CR ? double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; })) : 0.0;
+    const auto sums = team.template sums<4>(run.pop, [&](int k, real* t) {
+      const real w = share(k) / total.of[1];
+      t[0] = w * F[k], t[1] = w * F[k] * F[k], t[2] = w * CR[k], t[3] = w * CR[k] * CR[k];
+    });
+    const double sum_F = double(sums.of[0]), sum_FF = double(sums.of[1]);
+    const double sum_CR = double(sums.of[2]), sum_CRCR = double(sums.of[3]);
     team.sync();
     if (team.lane != 0) return;
     now[rows] = min_of(archived(run, g) + successes, capacity(run));
@@ -179,10 +184,10 @@ struct SuccessHistory : Plain {
 
   // Cauchy, drawn again while it is not positive, and cut at 1.
   template <class R>
-  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, const Context& context, u32 word) {
+  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, const Context& context, double cauchy) {
     const auto& s = run.settings;
     const double middle = s.staged && cell == s.cells - 1 ? 0.9 : run.memory(g - 1)[cell];
-    double F = middle + 0.1 * cauchy_quantile(inner_unit(word));
+    double F = middle + 0.1 * cauchy;
     for (u32 again = 0; SKDE_RARELY(F <= 0); ++again)
       F = middle + 0.1 * cauchy_quantile(inner_unit(run.stream(g, i, CONTROL).block(1 + again).w[0]));
     F = min_of(F, 1.0);
@@ -190,10 +195,10 @@ struct SuccessHistory : Plain {
   }
 
   template <class R>
-  SKDE_FN static double crossover_rate(const R& run, int cell, double middle, const Context& context, u32 word) {
+  SKDE_FN static double crossover_rate(const R& run, int cell, double middle, const Context& context, double normal) {
     const auto& s = run.settings;
     if (s.staged && cell == s.cells - 1) middle = 0.9;
-    double CR = middle == TERMINAL ? 0 : middle + 0.1 * normal_quantile(inner_unit(word));
+    double CR = middle == TERMINAL ? 0 : middle + 0.1 * normal;
     CR = max_of(min_of(CR, 1.0), 0.0);
     if (s.staged && context.progress < 0.5) CR = max_of(CR, context.progress < 0.25 ? 0.7 : 0.6);
     return CR;

@@ -6,6 +6,7 @@
 //                               says where ComponentWords has the component's word
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max, count
+//   sums<m>(n, terms) m sums at once; terms(j, t) writes the terms to t[0] ... t[m - 1]
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
 //                     of additions counts
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
@@ -36,6 +37,10 @@ struct Multiply {
 struct Maximum {
   template <class real> SKDE_FN static real identity() { return -real(infinity()); }
   template <class real> SKDE_FN static real join(real a, real b) { return a < b ? b : a; }
+};
+
+template <class real, int m> struct Several {
+  real of[m];
 };
 
 // The operations that follow from reduce(), shared by all teams.
@@ -93,6 +98,18 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
       const int place = where(j);
       if (place >= 0) table[place] += amount;
     }
+  }
+
+  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+    Several<real, m> found;
+#pragma GCC unroll 8
+    for (int k = 0; k < m; ++k)
+      found.of[k] = reduce<Add>(n, [&](int j) {
+        real t[m];
+        terms(j, t);
+        return t[k];
+      });
+    return found;
   }
 
   template <class Probe> SKDE_FN int first(int n, Probe probe) const {
@@ -258,6 +275,30 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
     return fold_warp<Add>(total);
   }
 
+  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+    real partial[4][m];
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+#pragma unroll
+      for (int s = 0; s < m; ++s) partial[k][s] = real(0);
+    for (int base = 0; base < n; base += PARTIALS) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const int j = base + 32 * k + this->lane;
+        if (j >= n) continue;
+        real t[m];
+        terms(j, t);
+#pragma unroll
+        for (int s = 0; s < m; ++s) partial[k][s] += t[s];
+      }
+    }
+    Several<real, m> found;
+#pragma unroll
+    for (int s = 0; s < m; ++s)
+      found.of[s] = fold_warp<Add>((partial[0][s] + partial[2][s]) + (partial[1][s] + partial[3][s]));
+    return found;
+  }
+
   template <class Probe> SKDE_FN int first(int n, Probe probe) const {
     for (int base = 0; base < n; base += 32) {
       const int j = base + this->lane;
@@ -297,6 +338,22 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     int total = 0;
     for (int j = this->lane; j < n; j += PARTIALS) total += bool(test(j));
     return combine<Add>(total);
+  }
+
+  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) {
+    real partial[m];
+#pragma unroll
+    for (int s = 0; s < m; ++s) partial[s] = real(0);
+    for (int j = this->lane; j < n; j += PARTIALS) {
+      real t[m];
+      terms(j, t);
+#pragma unroll
+      for (int s = 0; s < m; ++s) partial[s] += t[s];
+    }
+    Several<real, m> found;
+#pragma unroll
+    for (int s = 0; s < m; ++s) found.of[s] = combine<Add>(partial[s]);
+    return found;
   }
 
   template <class Probe> SKDE_FN int first(int n, Probe probe) {

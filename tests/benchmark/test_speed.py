@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
-from skde.benchmark import commit, machine, speed, versions
+from skde.algorithms import ALGORITHMS
+from skde.benchmark import commit, generations, machine, speed, versions
 from skde.benchmark.peers import FUNCTIONS, PEERS, Peer, function_of, peer_notes
 from skde.cli import main
 from skde.engines import choose_engine
