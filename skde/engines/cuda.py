@@ -67,9 +67,11 @@ class CudaEngine:
             spec = batch.spec
             arrays = self._upload(objective, spec.dtype)
             batch.attach(arrays)
+            # A team of its own for what is learned between generations, while the others do their individuals' share.
+            teams = batch.pop_max + int(spec.needs.stages > 0)
             work = Work(
                 batch.dim,
-                batch.pop_max,
+                teams,
                 batch.n_runs,
                 objective.scratch,
                 tuple(array.size for array in arrays),

@@ -67,6 +67,7 @@ struct ThreadShare {
     begin = int(i64(pop) * part / parts);
     end = int(i64(pop) * (part + 1) / parts);
   }
+  bool adapts(int) const { return leader; }
   void arrive() const {}
   void wait() const {
     if (parts > 1) barrier->wait(parts);

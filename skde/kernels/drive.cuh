@@ -2,7 +2,8 @@
 // objectives), `propose` and `accept` are the two halves of one generation (objectives that the host evaluates).
 //
 // A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end; the leader, one team of
-// the run, writes what is the run's and not an individual's; arrive() and wait() together are a barrier of the run's teams.
+// the run, writes what is the run's and not an individual's; adapts(pop) names the team, an idle one where there is one, that
+// does so between generations; arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "islands.cuh"
 #include "select.cuh"
@@ -110,7 +111,7 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage) {
   for (int i = share.begin; i < share.end; i += share.step) Algorithm::settle(team, run, g, i, stage);
-  if (stage == 0 && share.leader) Algorithm::adapt(team, run, g);
+  if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g);
 }
 
 template <class Algorithm, class Team, class R>

@@ -85,6 +85,7 @@ struct GroupShare : Meeting {
         leader(begin == 0) {}
 
   __device__ void divide(int pop) { end = pop; }
+  __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
 };
 
 // Copies what every individual reads into shared memory, as far as the plan says; returns what lies behind.
