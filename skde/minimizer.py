@@ -412,8 +412,9 @@ class Minimizer(Fitted, BaseEstimator):
         batch = runner.batch
         rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
         shape = self._ask_shape(runner)
-        whole = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)
-        runner.asked = whole[:, : shape[-2] // batch.n_islands].reshape(shape)
+        if batch.shrinks:
+            rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
+        runner.asked = rows.reshape(shape)
         return runner.asked
 
     def tell(self, X: Array, f: Array) -> Minimizer:
@@ -447,7 +448,8 @@ class Minimizer(Fitted, BaseEstimator):
         values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
         size = shape[-2] // batch.n_islands
         if size == batch.pop_max:
-            runner.accept(xp.ascontiguousarray(points), xp.ascontiguousarray(values))
+            points = points if points is runner.asked else xp.ascontiguousarray(points)
+            runner.accept(points, xp.ascontiguousarray(values))
         else:  # the kernels' rows are those of the largest population
             all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
             all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)

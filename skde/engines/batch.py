@@ -117,6 +117,7 @@ class Batch:
         self.xp = xp
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.n_islands = spec.islands.n_islands
+        self.shrinks = any(schedule.shrinks for schedule in spec.schedules)  # whether some population changes its size
         self.pops = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = int(self.pops.max())
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
@@ -215,11 +216,6 @@ class Batch:
         """Return every run's evaluations up to the end of generation g, of shape (R,)."""
         generations = np.broadcast_to(g, self.n_runs)
         return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether some population changes its size."""
-        return any(schedule.shrinks for schedule in self.spec.schedules)
 
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""

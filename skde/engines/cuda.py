@@ -225,7 +225,8 @@ class CudaEngine:
         objective: Compiled | None = None,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
-        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective)
+        islands = batch is not None and batch.n_islands > 1
+        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, islands)
         return compile_module(self.device, source, options)
 
 
@@ -295,6 +296,7 @@ def kernel_options(
     algorithm: str = "",
     constants: tuple[tuple[str, int], ...] = (),
     objective: Compiled | None = None,
+    islands: bool = False,
 ) -> tuple[str, ...]:
     """Return the compiler's options for one member of the family.
 
@@ -313,6 +315,8 @@ def kernel_options(
     if algorithm:
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
+    if islands:
+        options.append("-DSKDE_ISLANDS")
     if objective is not None:
         options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
     return tuple(options)

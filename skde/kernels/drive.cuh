@@ -145,11 +145,15 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
     share.arrive();
-    auto ahead = run;
-    ahead.enter(g + 1, run.evals + run.pop);
-    Share after = share;
-    if (Algorithm::SHRINKS) after.divide(ahead.pop);
-    draws = Draws(team, ahead, g + 1, after.begin);
+    if constexpr (Algorithm::SHRINKS) {
+      auto ahead = run;
+      ahead.enter(g + 1, run.evals + run.pop);
+      Share after = share;
+      after.divide(ahead.pop);
+      draws = Draws(team, ahead, g + 1, after.begin);
+    } else {
+      draws = Draws(team, run, g + 1, share.begin);
+    }
     share.wait();
     const int stages = Algorithm::stages(run, g);
     for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
@@ -159,9 +163,12 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     }
     const bool running = conclude(team, run, share.leader, g) == RUNNING;
     if (!running || g == until) break;
-    run.pop = ahead.pop, run.evals = ahead.evals;
-    if (Algorithm::SHRINKS) share.divide(run.pop);
+    if constexpr (Algorithm::SHRINKS) {
+      run.enter(g + 1, run.evals + run.pop);
+      share.divide(run.pop);
+    }
   }
+  if (!Algorithm::SHRINKS) run.evals = g * run.pop;
   if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 

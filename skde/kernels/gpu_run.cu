@@ -19,11 +19,12 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   real* const room = plan.roomy ? place.room(dim) : nullptr;
   team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
-  // All runs in the same order, part by part where islands meet; only these make the whole grid wait.
-  Meeting grid(task.arrivals + task.n_runs, gridDim.x);
   const auto all_runs = [&](auto body) {
     for (i64 r = place.group; r < task.n_runs; r += place.groups) body(r);
   };
+#ifdef SKDE_ISLANDS
+  // Part by part where islands meet; only these make the whole grid wait.
+  Meeting grid(task.arrivals + task.n_runs, gridDim.x);
   const auto meet = [&] { grid.arrive(), grid.wait(); };
   for (i64 g = from; g < until;) {
     if (migrates(task, g)) {
@@ -38,4 +39,8 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     g = next_meeting(task, g, until);
     all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, g); });
   }
+#else
+  (void)from;
+  all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, until); });
+#endif
 }

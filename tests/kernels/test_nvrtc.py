@@ -80,7 +80,7 @@ def test_drivers(algorithm: str, team: str, dtype: str) -> None:
     fixed = options(
         team, dtype, algorithm, constants=(("mutation", 0), ("crossover", 0), ("repair", 1)), objective=problem
     )
-    build("gpu_run", 90, fixed)
+    build("gpu_run", 90, (*fixed, "-DSKDE_ISLANDS"))
     build("gpu_step", 90, options(team, dtype, algorithm))
 
 
