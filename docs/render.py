@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, plots, speed, which
+from pages import algorithms, peers, plots, speed, which
 
 DOCS = Path(__file__).resolve().parent
 
 
 def texts() -> dict[str, str]:
     """Return every page that is made, by its path in docs/."""
-    return {"speed.md": speed.page(), "which.md": which.page(), **algorithms.pages()}
+    return {"speed.md": speed.page(), "which.md": which.page(), "peers.md": peers.page(), **algorithms.pages()}
 
 
 def write() -> None:

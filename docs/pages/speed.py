@@ -45,7 +45,7 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
         lines.append(f"| {setting_name(setting)} | {' | '.join(columns)} |")
     peers = record["settings"]["peers"]
     lines += ["", "Peers: " + "; ".join(f"{peer}: {peers[peer]}" for peer in PEERS if peer in peers) + ".", ""]
-    return lines + overhead(record)
+    return lines + family(record) + overhead(record)
 
 
 def overhead(record: dict[str, Any]) -> list[str]:
@@ -57,6 +57,19 @@ def overhead(record: dict[str, Any]) -> list[str]:
         f"A Python objective pays {fit} us a generation on top of its own time in fit, {ask} us in ask and tell.",
         "",
     ]
+
+
+def family(record: dict[str, Any]) -> list[str]:
+    """Microseconds a generation of every algorithm; records from before there were several have none."""
+    rows = record["figures"].get("algorithms", [])
+    if not rows:
+        return []
+    lines = ["A generation of every algorithm, inside the engine:", ""]
+    lines += ["| algorithm | setting | us a generation | times de's |", "|---|---|---|---|"]
+    for row in rows:
+        figures = f"{row['median']:.2f} | {row['ratio to de']:.2f}"
+        lines.append(f"| {row['algorithm']} | {setting_name(row)} | {figures} |")
+    return [*lines, ""]
 
 
 def gpu(record: dict[str, Any], name: str) -> list[str]:
@@ -73,7 +86,7 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
         f"The first fit of a process takes {cold:.2f} s with nothing compiled, {cached:.2f} s from CuPy's cache.",
         "",
     ]
-    return lines + overhead(record)
+    return lines + family(record) + overhead(record)
 
 
 def page() -> str:
