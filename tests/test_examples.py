@@ -1,6 +1,7 @@
 """The examples run, and do what they say."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -53,3 +54,20 @@ def test_auc_as_a_script():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("1000 evaluations in ")
     assert "LogisticRegression" in done.stdout
+
+
+def test_islands_beat_one_population(tmp_path, capsys):
+    spec = importlib.util.spec_from_file_location("islands", EXAMPLES / "islands.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    file = tmp_path / "islands.json"
+    options = ["--dim", "20", "--evals", "60000", "--runs", "3", "--device", "cpu", "--out", str(file)]
+    rows = module.main(options)
+    for one, many in (rows[:2], rows[2:]):
+        assert one["problem"] == many["problem"]
+        assert many["median"] < one["median"]
+        assert len(many["best"]) == 3
+    record = json.loads(file.read_text())
+    assert record["figures"] == rows
+    assert record["command"].startswith("python examples/islands.py --dim 20")
+    assert "16 islands of 16" in capsys.readouterr().out

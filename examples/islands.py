@@ -1,0 +1,66 @@
+"""Islands beside one population: differential evolution with equal evaluations on two functions of 100 variables.
+
+python examples/islands.py --runs 15 --evals 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import statistics
+import sys
+from typing import Any
+
+from skde import DE, Migration, Minimizer
+from skde.benchmark import commit, machine, versions
+
+PROBLEMS = ("rotated_rastrigin", "zakharov")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "one population of 250": {"algorithm": DE(pop_size=250)},
+    "16 islands of 16": {"algorithm": DE(pop_size=16), "n_islands": 16, "migration": Migration()},
+}
+
+
+def compare(dim: int, evals: int, runs: int, device: str) -> list[dict[str, Any]]:
+    """Return the best value of every run, for each function and setting."""
+    rows = []
+    for problem in PROBLEMS:
+        for name, setting in SETTINGS.items():
+            minimizer = Minimizer(**setting, max_evals=evals, n_runs=runs, device=device, random_state=0)
+            found = minimizer.fit(problem, dim=dim).runs_
+            best = [run.fun for run in found]
+            rows.append({"problem": problem, "setting": name, "median": statistics.median(best), "best": best})
+    return rows
+
+
+def main(arguments: list[str]) -> list[dict[str, Any]]:
+    """Compare, print, and write a record where one is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dim", type=int, default=100, help="variables (100)")
+    parser.add_argument("--evals", type=int, default=1_000_000, help="evaluations of a run (1000000)")
+    parser.add_argument("--runs", type=int, default=15, help="runs (15)")
+    parser.add_argument("--device", default="auto", help="where (auto)")
+    parser.add_argument("--out", help="a file for the record, in JSON")
+    options = parser.parse_args(arguments)
+    rows = compare(options.dim, options.evals, options.runs, options.device)
+    for row in rows:
+        print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
+    if options.out:
+        record = {
+            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "machine": machine(),
+            "versions": versions(),
+            "commit": commit(),
+            "command": " ".join(["python examples/islands.py", *arguments]),
+            "settings": {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device},
+            "figures": rows,
+        }
+        with open(options.out, "w") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+    return rows
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
