@@ -67,13 +67,8 @@ class JADE(SuccessHistoryDE):
         pop_size: int = 100,
         repair: str = "midpoint",
     ) -> None:
-        self.p_best = p_best
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
         self.c = c
-        self.archive_rate = archive_rate
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.repair = repair
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from skde.algorithms.success_history import SuccessHistoryDE
+from skde.algorithms.lshade import LSHADE
 from skde.validation import check_real
 
 
-class JSO(SuccessHistoryDE):
+class JSO(LSHADE):
     r"""L-SHADE with a weighted mutation, and limits on F and CR by the stage of the search.
 
     With the share :math:`t` of the budget that is spent,
@@ -54,15 +54,7 @@ class JSO(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "jso"
-    shrinks: ClassVar[bool] = True
-    rules: ClassVar[dict[str, float]] = {
-        "p_drawn": 0,
-        "p_least": 2,
-        "weighted": 1,
-        "lehmer_CR": 1,
-        "staged": 1,
-        "rate": 0.5,
-    }
+    rules: ClassVar[dict[str, float]] = {**LSHADE.rules, "staged": 1, "rate": 0.5}
 
     def __init__(
         self,
@@ -75,14 +67,7 @@ class JSO(SuccessHistoryDE):
         pop_min: int = 4,
         repair: str = "midpoint",
     ) -> None:
-        self.p_best = p_best
-        self.memory_size = memory_size
-        self.archive_rate = archive_rate
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.pop_min = pop_min
-        self.repair = repair
+        super().__init__(p_best, memory_size, archive_rate, F_start, CR_start, pop_size, pop_min, repair)
 
     def _default_pop_size(self, dim: int) -> int:
         return max(round(25 * math.log(dim) * math.sqrt(dim)), 4)

@@ -73,14 +73,9 @@ class LSHADE(SuccessHistoryDE):
         pop_min: int = 4,
         repair: str = "midpoint",
     ) -> None:
-        self.p_best = p_best
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
         self.memory_size = memory_size
-        self.archive_rate = archive_rate
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
         self.pop_min = pop_min
-        self.repair = repair
 
     def _default_pop_size(self, dim: int) -> int:
         return max(18 * dim, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting
 from skde.engines.batch import Needs
@@ -85,7 +85,7 @@ class PSO(Algorithm):
         self.repair = repair
 
     @classmethod
-    def constriction(cls, c1: float = 2.05, c2: float = 2.05, **parameters: object) -> PSO:
+    def constriction(cls, c1: float = 2.05, c2: float = 2.05, **parameters: Any) -> PSO:
         r"""Return Clerc's and Kennedy's swarm: velocities scaled by :math:`\chi = 2 / |2 - c - \sqrt{c^2 - 4 c}|`.
 
         Parameters
@@ -104,12 +104,12 @@ class PSO(Algorithm):
         if c <= 4:
             raise ValueError(f"PSO.constriction: c1 + c2 must be > 4, got {c}")
         chi = 2 / abs(2 - c - (c * c - 4 * c) ** 0.5)
-        return cls(w=chi, c1=chi * c1, c2=chi * c2, **parameters)  # type: ignore[arg-type]
+        return cls(w=chi, c1=chi * c1, c2=chi * c2, **parameters)
 
     @classmethod
-    def nashed2012(cls, **parameters: object) -> PSO:
+    def nashed2012(cls, **parameters: Any) -> PSO:
         """Return the swarm that Nashed et al. (2012) tuned: 125 particles, c1 = 1.862, c2 = 1.881, w = 0.494."""
-        return cls(**{"w": 0.494, "c1": 1.862, "c2": 1.881, "pop_size": 125, **parameters})  # type: ignore[arg-type]
+        return cls(**{"w": 0.494, "c1": 1.862, "c2": 1.881, "pop_size": 125, **parameters})
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

@@ -66,10 +66,5 @@ class SHADE(SuccessHistoryDE):
         pop_size: int = 100,
         repair: str = "midpoint",
     ) -> None:
-        self.p_best = p_best
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
         self.memory_size = memory_size
-        self.archive_rate = archive_rate
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.repair = repair

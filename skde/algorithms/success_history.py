@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
 from skde.engines.batch import Needs
@@ -12,14 +12,18 @@ from skde.validation import check_int, check_real
 class SuccessHistoryDE(Algorithm):
     """Differential evolution current-to-pbest/1/bin with an archive and a memory of successful F and CR."""
 
-    p_best: Any
-    archive_rate: float
-    F_start: float
-    CR_start: float
-    repair: str
-
     # How a member of the family differs from SHADE; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
+
+    def __init__(
+        self, p_best: float, archive_rate: float, F_start: float, CR_start: float, pop_size: int | None, repair: str
+    ) -> None:
+        self.p_best = p_best
+        self.archive_rate = archive_rate
+        self.F_start = F_start
+        self.CR_start = CR_start
+        self.pop_size = pop_size
+        self.repair = repair
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
