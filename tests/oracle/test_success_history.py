@@ -209,3 +209,14 @@ def test_memories_stay_numbers_down_to_zero(kind: Any, dtype: str) -> None:
         F, CR = memory(m, m.algorithm.memory_size)
         assert all(0 < value <= 1 for value in F)
         assert all(value is None or 0 <= value <= 1 for value in CR)
+
+
+def test_archives_do_not_depend_on_threads() -> None:
+    """Where several parents draw one row, the last of them has it, whoever writes first."""
+    options: dict[str, Any] = {"max_iter": 60, "random_state": 0, "device": "cpu"}
+    algorithm = SHADE(pop_size=120, archive_rate=0.05)
+    one, two = (Minimizer(algorithm, n_jobs=n, **options).fit("sphere", dim=150) for n in (1, 2))
+    archives = [m._runner.batch.array["archive"] for m in (one, two)]
+    assert archives[0].any()
+    assert np.array_equal(*archives)
+    assert np.array_equal(one.population_, two.population_)
