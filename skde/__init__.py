@@ -20,6 +20,7 @@ from skde.algorithms import (
     PSO,
     SADE,
     SHADE,
+    SS,
     Algorithm,
     algorithm_names,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "PSO",
     "SADE",
     "SHADE",
+    "SS",
     "Algorithm",
     "Checkpoint",
     "ConvergenceDisplay",

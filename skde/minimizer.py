@@ -340,7 +340,7 @@ class Minimizer(Fitted, BaseEstimator):
             constants=algorithms[0].constants,
             needs=reduce(or_, needs),
             schedules=tuple(schedules),
-            islands=self._archipelago(n_islands, min(schedule.least for schedule in schedules)),
+            islands=self._archipelago(n_islands, min(schedule.members for schedule in schedules)),
             target=rules["target"],
             tol=rules["tol"],
             stagnation=rules["stagnation"],
@@ -412,7 +412,7 @@ class Minimizer(Fitted, BaseEstimator):
         batch = runner.batch
         rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
         shape = self._ask_shape(runner)
-        if batch.shrinks:
+        if batch.varies:
             rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
         runner.asked = rows.reshape(shape)
         return runner.asked
@@ -480,7 +480,7 @@ class Minimizer(Fitted, BaseEstimator):
 
     def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
         batch = runner.batch
-        size = int(runner.sizes.max()) if batch.shrinks else batch.pop_max
+        size = int(runner.sizes.max()) if batch.varies else batch.pop_max
         shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)
         return shape if shape[0] > 1 else shape[1:]
 

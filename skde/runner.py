@@ -226,7 +226,7 @@ class Runner:
         batch = self.batch
         if not isinstance(self.engine, RecordingEngine):
             raise ValueError("execution='graph' needs a GPU: device='cuda'")
-        if batch.shrinks or (batch.pops != batch.pop_max).any():
+        if batch.varies or (batch.pops != batch.pop_max).any():
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
         last = self._last
         self.propose()
@@ -266,7 +266,7 @@ class Runner:
     @property
     def rows(self) -> Array | None:
         """The rows of the flattened trials that runs still running have; None means all."""
-        if self._rows is None or self.batch.shrinks:
+        if self._rows is None or self.batch.varies:
             batch = self.batch
             used = (batch.host("status") == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < self.sizes[:, None])
             self._rows = self.batch.xp.asarray(np.flatnonzero(used))

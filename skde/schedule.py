@@ -11,7 +11,7 @@ from skde.typing import IntArray
 
 
 class Schedule:
-    """The sizes of one run's population: constant, or falling linearly with the evaluations or the generations done.
+    """The sizes of one run's population: constant, falling linearly with the budget spent, or one size after another.
 
     The kernels count with the same formula (Shrinking in task.cuh) in the same arithmetic.
 
@@ -21,26 +21,46 @@ class Schedule:
         The first and the last size.
     max_evals, max_iter : int
         When the last size is reached: after so many evaluations, or, where these are 0, generations.
+    pool_size : int or None
+        The size of every generation but the first.
+    references : int
+        Individuals that an algorithm keeps beside them.
     """
 
-    def __init__(self, pop_size: int, pop_min: int | None = None, max_evals: int = 0, max_iter: int = 0) -> None:
+    def __init__(
+        self,
+        pop_size: int,
+        pop_min: int | None = None,
+        max_evals: int = 0,
+        max_iter: int = 0,
+        pool_size: int | None = None,
+        references: int = 0,
+    ) -> None:
         self.most, self.least = int(pop_size), int(pop_size if pop_min is None else pop_min)
         self.max_evals, self.max_iter = int(max_evals), int(max_iter)
         # Where a size begins, the size, and the evaluations before.
         self.starts, self.sizes, self.before = [0], [self.most], [0]
-        if self.shrinks:
+        self.references = references
+        if pool_size is not None:
+            self.starts, self.sizes, self.before = [0, 1], [self.most, pool_size], [0, self.most]
+        elif self.least < self.most:
             self._fill()
 
     @classmethod
     def of(cls, parameters: dict[str, float]) -> Schedule:
         """Return the sizes of a population with these kernel parameters."""
-        shrinking = {name: int(parameters[name]) for name in ("pop_min", "max_evals", "max_iter") if name in parameters}
-        return cls(int(parameters["pop_size"]), **shrinking)
+        known = ("pop_size", "pop_min", "max_evals", "max_iter", "pool_size", "references")
+        return cls(**{name: int(parameters[name]) for name in known if name in parameters})
 
     @property
-    def shrinks(self) -> bool:
-        """Whether the size changes."""
-        return self.least < self.most
+    def varies(self) -> bool:
+        """Whether the size may change, or rows of the population hold no trials."""
+        return self.least < self.most or len(self.sizes) > 1 or self.references > 0
+
+    @property
+    def members(self) -> int:
+        """The fewest individuals that the algorithm ever works with."""
+        return self.references or self.least
 
     def _planned(self, evals: int, g: int) -> int:
         done = evals / self.max_evals if self.max_evals > 0 else g / self.max_iter if self.max_iter > 0 else 0.0

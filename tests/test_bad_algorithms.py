@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skde import DE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, LSRTDE, PSO, SADE, SHADE, Minimizer
+from skde import DE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, LSRTDE, PSO, SADE, SHADE, SS, Minimizer
 
 CASES: list[tuple[Any, type[Exception], str]] = [
     (PSO(w=2), ValueError, r"PSO.w must be a number in \[-1, 1\], got 2"),
@@ -20,6 +20,16 @@ CASES: list[tuple[Any, type[Exception], str]] = [
     (PSO(v_max=0), ValueError, r"PSO.v_max must be a number in \(0, inf\], got 0"),
     (PSO(pop_size=1), ValueError, r"PSO.pop_size must be at least 2 for a swarm, got 1"),
     (PSO(repair="refelct"), ValueError, r"PSO.repair.*did you mean 'reflect'"),
+    (SS(n_best=0), ValueError, r"SS.n_best must be an integer in \[1, 2048\], got 0"),
+    (SS(n_diverse=-1), ValueError, r"SS.n_diverse.*got -1"),
+    (SS(n_best=1, n_diverse=0), ValueError, r"SS.n_best \+ SS.n_diverse must be at least 2, for a pair; got 1"),
+    (SS(pop_size=9), ValueError, r"SS.pop_size must be at least 10 for a reference set.*got 9"),
+    (SS(lambda_=0.6), ValueError, r"SS.lambda_ must be a number in \[0, 0.5\], got 0.6"),
+    (SS(n_local=-1), ValueError, r"SS.n_local.*got -1"),
+    (SS(n_local=1.5), TypeError, r"SS.n_local.*got 1.5"),
+    (SS(step=0), ValueError, r"SS.step.*got 0"),
+    (SS(update="qualitty"), ValueError, r"SS.update.*got 'qualitty'; did you mean 'quality'"),
+    (SS(repair="cilp"), ValueError, r"SS.repair.*did you mean 'clip'"),
     (JADE(p_best=0), ValueError, r"JADE.p_best must be a number in \(0, 1\], got 0"),
     (JADE(c=1.5), ValueError, r"JADE.c must be a number in \(0, 1\], got 1.5"),
     (JADE(archive_rate=-1), ValueError, r"JADE.archive_rate.*got -1"),

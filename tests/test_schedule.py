@@ -40,7 +40,7 @@ def test_sizes_and_evaluations(given: tuple[int, int, int, int]) -> None:
     schedule = Schedule(*given)
     sizes, evals = simulate(*given)
     generations = range(len(sizes))
-    assert schedule.shrinks
+    assert schedule.varies
     assert [schedule.size(g) for g in generations] == sizes
     assert [schedule.evals(g) for g in generations] == evals
     assert schedule.evals_at(np.array(generations)).tolist() == evals
@@ -62,7 +62,7 @@ def test_last_generation_within_a_budget(given: tuple[int, int, int, int], data:
 @given(st.integers(1, 10_000), st.integers(0, 10**6), st.integers(0, 10**9))
 def test_constant_sizes(pop_size: int, g: int, evals: int) -> None:
     for schedule in (Schedule(pop_size), Schedule(pop_size, pop_size, 1000), Schedule(pop_size, pop_size, 0, 50)):
-        assert not schedule.shrinks
+        assert not schedule.varies
         assert schedule.size(g) == pop_size
         assert schedule.evals(g) == (g + 1) * pop_size
         assert schedule.last(evals) == evals // pop_size - 1

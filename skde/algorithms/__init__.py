@@ -15,6 +15,7 @@ from skde.algorithms.lsrtde import LSRTDE
 from skde.algorithms.pso import PSO
 from skde.algorithms.sade import SADE
 from skde.algorithms.shade import SHADE
+from skde.algorithms.ss import SS
 from skde.validation import check_choice
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "PSO",
     "SADE",
     "SHADE",
+    "SS",
     "Algorithm",
     "Setting",
     "algorithm_names",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
-    algorithm.name: algorithm for algorithm in (DE, JDE, SADE, JADE, SHADE, LSHADE, JSO, LSRTDE, GODE, GOJDE, PSO)
+    algorithm.name: algorithm for algorithm in (DE, JDE, SADE, JADE, SHADE, LSHADE, JSO, LSRTDE, GODE, GOJDE, PSO, SS)
 }
 
 

@@ -63,6 +63,11 @@ class Algorithm(BaseEstimator, ABC):
         """The kernel's name."""
         return self.name
 
+    @property
+    def iteration_length(self) -> int:
+        """How many generations an iteration takes, at whose end the stopping rules look at the values."""
+        return 1
+
     @abstractmethod
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's, by the names that its header lists.
@@ -77,6 +82,11 @@ class Algorithm(BaseEstimator, ABC):
         ValueError, TypeError
             For a parameter out of range, with its name, its value and what is allowed.
         """
+
+    @classmethod
+    def get_test_params(cls) -> dict[str, Any]:
+        """Return parameters of a small instance, for the contract suite: at most 60 individuals, all rules at work."""
+        return {"pop_size": 30}
 
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs beside populations and values.

@@ -33,6 +33,7 @@ def new_batch(
     """
     setting = Setting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
+    schedule = Schedule.of(given)
     row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
     spec = Spec(
         algorithm=algorithm.kernel,
@@ -44,8 +45,8 @@ def new_batch(
         start=np.zeros((0, problem.dim)),
         constants=algorithm.constants,
         needs=algorithm.needs(setting, given),
-        schedules=(Schedule.of(given),) * n_runs,
-        islands=migration.archipelago(n_runs, int(given["pop_size"])) if migration else Archipelago(),
+        schedules=(schedule,) * n_runs,
+        islands=migration.archipelago(n_runs, schedule.members) if migration else Archipelago(),
     )
     batch = engine.batch(spec)
     engine.load(batch, problem)

@@ -52,12 +52,15 @@ class Needs:
         Numbers that a run keeps.
     archive : int
         Vectors that a run keeps.
+    kept : int
+        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
     """
 
     ranked: bool = False
     stages: int = 0
     memory: int = 0
     archive: int = 0
+    kept: int = 0
 
     def __or__(self, other: Needs) -> Needs:
         """Return what serves both."""
@@ -66,6 +69,7 @@ class Needs:
             max(self.stages, other.stages),
             max(self.memory, other.memory),
             max(self.archive, other.archive),
+            max(self.kept, other.kept),
         )
 
 
@@ -117,9 +121,10 @@ class Batch:
         self.xp = xp
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.n_islands = spec.islands.n_islands
-        self.shrinks = any(schedule.shrinks for schedule in spec.schedules)  # whether some population changes its size
+        self.varies = any(schedule.varies for schedule in spec.schedules)  # whether trials are not all rows, always
         self.pops = spec.parameters[:, 0].astype(np.int64)
-        self.pop_max = int(self.pops.max())
+        most = max((max(schedule.sizes) for schedule in spec.schedules), default=int(self.pops.max()))
+        self.pop_max = most + spec.needs.kept
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
         R, P, D = self.n_runs, self.pop_max, self.dim
@@ -168,6 +173,7 @@ class Batch:
         """Write sizes and addresses into the task, after an array was replaced."""
         spec, task = self.spec, self.task
         task["n_runs"], task["pop_max"], task["dim"] = self.n_runs, self.pop_max, self.dim
+        task["kept"] = spec.needs.kept
         task["n_start"] = len(spec.start)
         task["stagnation"] = spec.stagnation or 0
         task["history_slots"] = self.array["history"].shape[1]
@@ -217,11 +223,17 @@ class Batch:
         generations = np.broadcast_to(g, self.n_runs)
         return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
 
+    def members(self, run: int, generation: int) -> IntArray:
+        """Return the rows of a run's population: those of trials and, from generation 1 on, those kept beside them."""
+        schedule = self.spec.schedules[run]
+        kept = self.pop_max - self.spec.needs.kept + np.arange(schedule.references if generation > 0 else 0)
+        return np.concatenate([np.arange(schedule.size(generation)), kept])
+
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
         generation = int(self.array["generation"][run])
-        half, pop = generation & 1, self.spec.schedules[run].size(generation)
-        return to_numpy(self.array["x"][half, run, :pop]), to_numpy(self.array["f"][half, run, :pop])
+        half, members = generation & 1, self.xp.asarray(self.members(run, generation))
+        return to_numpy(self.array["x"][half, run][members]), to_numpy(self.array["f"][half, run][members])
 
     def point(self, run: int, individual: int) -> FloatArray:
         """Return one individual's position (D,), on the host."""
@@ -229,14 +241,15 @@ class Batch:
         return point
 
     def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+        """Return the row of every run's best individual and its value (NaN where a run has nothing but NaN)."""
         generation, f = self.host("generation"), self.host("f")
         index, value = np.zeros(self.n_runs, np.int64), np.full(self.n_runs, np.nan)
         for run in range(self.n_runs):
-            values = f[generation[run] & 1, run, : self.spec.schedules[run].size(generation[run])]
+            members = self.members(run, int(generation[run]))
+            values = f[generation[run] & 1, run, members]
             if generation[run] >= 0 and not np.isnan(values).all():
-                index[run] = best_of(values)
-                value[run] = values[index[run]]
+                best = best_of(values)
+                index[run], value[run] = members[best], values[best]
         return index, value
 
     def state(self) -> dict[str, Any]:
@@ -261,14 +274,11 @@ class Batch:
                 self.array[name][:, :slots] = xp.asarray(saved[name][:, :slots])
             else:
                 self.array[name][...] = xp.asarray(saved[name])
+        # Into both halves: what an algorithm keeps beside its trials stands in both.
         for name in ("x", "f", *(("order",) if self.ordered else ())):
-            full = np.zeros(self.array[name].shape, self.array[name].dtype)
-            full[half, runs] = saved[name]
-            self.array[name][...] = xp.asarray(full)
+            self.array[name][...] = xp.asarray(saved[name])
         for name in ("extra", "vectors"):
-            full = np.zeros(self.array[name].shape, self.spec.dtype)
-            full[:, half, runs] = saved[name]
-            self.array[name][...] = xp.asarray(full)
+            self.array[name][...] = xp.asarray(saved[name])[:, None]
         for name in ("memory", "archive"):
             self.array[name][...] = xp.asarray(saved[name])
         evals = np.zeros((2, self.n_runs), np.int64)

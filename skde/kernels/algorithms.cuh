@@ -6,6 +6,7 @@
 #include "opposition.cuh"
 #include "pso.cuh"
 #include "sade.cuh"
+#include "scatter.cuh"
 #include "success_history.cuh"
 
 #define SKDE_ALGORITHMS(A)  \
@@ -19,4 +20,5 @@
   A(lsrtde, Lsrtde)         \
   A(gode, Gode)             \
   A(gojde, Gojde)           \
-  A(pso, Pso)
+  A(pso, Pso)               \
+  A(ss, Scatter)

@@ -21,66 +21,67 @@ SKDE_FN i64 history_slot(i64 g) {
 }
 
 // SciPy's rule: the standard deviation of the population's f is at most tol times the size of their mean.
-template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+template <class Algorithm, class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
   using real = typename R::real;
-  const real* const f = run.f(g);
-  const real n = real(run.pop);
-  const real mean = team.sum(run.pop, [&](int i) { return f[i]; }) / n;
-  const real variance = team.sum(run.pop, [&](int i) { return (f[i] - mean) * (f[i] - mean); }) / n;
+  const real *const f = run.f(g), *const members = run.member_values(g);
+  const int all = run.pop + (g > 0 ? Algorithm::kept(run) : 0);
+  const auto value = [&](int i) { return i < run.pop ? f[i] : members[i - run.pop]; };
+  const real n = real(all);
+  const real mean = team.sum(all, [&](int i) { return value(i); }) / n;
+  const real variance = team.sum(all, [&](int i) { return (value(i) - mean) * (value(i) - mean); }) / n;
   const bool finite = mean - mean == real(0) && variance - variance == real(0);
   return finite && double(sqrt(variance)) <= run.task.tol * double(abs_of(mean));
 }
 
-// Whether a rule that looks at the values ends the run with generation g.
-template <class Team, class R>
-SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled, i64 slot) {
+// Whether a rule that looks at the values ends the run with generation g, the last of an iteration. The best is sampled for
+// the generations up to the end of the next one, too, where it is looked at again.
+template <class Algorithm, class Team, class R>
+SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled) {
   using real = typename R::real;
   const auto& task = run.task;
   const bool aimed = task.target > -infinity();
   real least = 0;
-  if (sampled || aimed || task.stagnation) least = smallest(team, run.f(g), run.pop);
-  if (writes && sampled) task.history[run.run * task.history_slots + slot] = least;
+  if (sampled || aimed || task.stagnation) least = smallest(team, run.member_values(g), run.members());
+  if (writes && sampled) {
+    const i64 last = Algorithm::ITERATES ? Algorithm::last_of_iteration(run, g + 1) : g + 1;
+    for (i64 h = g; h < last; ++h) {
+      const i64 slot = history_slot(h);
+      if (slot >= 0 && slot < task.history_slots) task.history[run.run * task.history_slots + slot] = least;
+    }
+  }
 
   Status status = RUNNING;
   if (task.stagnation) {
-    const i64 now = (g & 1) * task.n_runs + run.run, before = (~g & 1) * task.n_runs + run.run;
+    const i64 iteration = Algorithm::iteration(run, g);
+    const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
     const bool improved = g == 0 || least < task.record[before];
     const i64 since = improved ? g : task.since[before];
     if (g - since >= task.stagnation) status = STAGNATED;
     if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
   }
   if (g >= run.limit) status = LIMIT;
-  if (task.tol >= 0 && converged(team, run, g)) status = CONVERGED;
+  if (task.tol >= 0 && converged<Algorithm>(team, run, g)) status = CONVERGED;
   if (aimed && double(least) <= task.target) status = TARGET;
   return status;
 }
 
 // Whether the run ends with generation g. Every team of the run finds the same answer; the leader writes it down.
-template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
-  const i64 slot = leader ? history_slot(g) : -1;
-  const bool sampled = slot >= 0 && slot < run.task.history_slots;
+template <class Algorithm, class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
+  const bool ends = Algorithm::iteration(run, g) >= 0;
+  const bool sampled = leader && (Algorithm::ITERATES || history_slot(g) >= 0);
   const bool writes = leader && team.lane == 0;
   Status status = g >= run.limit ? LIMIT : RUNNING;
-  if (SKDE_RARELY(sampled || run.judged)) status = judge(team, run, writes, g, sampled, slot);
+  if (SKDE_RARELY(ends && (sampled || run.judged))) status = judge<Algorithm>(team, run, writes, g, sampled);
   if (writes) run.task.generation[run.run] = g, run.task.status[run.run] = status;
   return status;
 }
 
-// Generation 0: the rows of `start` first, then uniform in the box with 53 random bits a component.
+// Generation 0: the rows of `start` first, then points anywhere in the box.
 template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int i, typename R::real* out) {
-  using real = typename R::real;
   const auto& task = run.task;
   const Stream stream = run.stream(0, i, START);
-  team.each(run.dim, [&](int j) {
-    if (i < task.n_start) {
-      out[j] = task.start[i64(i) * run.dim + j];
-      return;
-    }
-    const Words4 words = stream.block(u32(j / 2));
-    const double u = j % 2 ? unit53(words.w[2], words.w[3]) : unit53(words.w[0], words.w[1]);
-    const double lower = double(run.lower[j]), upper = double(run.upper[j]);
-    out[j] = min_of(max_of(real(lower + (upper - lower) * u), run.lower[j]), run.upper[j]);
-  });
+  team.each(run.dim,
+            [&](int j) { out[j] = i < task.n_start ? task.start[i64(i) * run.dim + j] : anywhere(run, stream, j); });
 }
 
 template <class Algorithm, class Team, class R, class Draws, class Context>
@@ -121,7 +122,8 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
 // memory), else at their place in the new population. The draws of a team's first individual are made while it would only
-// wait for the others.
+// wait for the others. Where an iteration takes several generations, a team makes them individual by individual, and the
+// teams meet at its end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
@@ -134,26 +136,35 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   Draws draws(team, run, g, share.begin);
   for (;; ++g) {
     const auto context = context_of<Algorithm>(team, run, g);
+    const i64 last =
+        Algorithm::ITERATES ? min_of(Algorithm::last_of_iteration(run, g), max_of(min_of(until, run.limit), g)) : g;
     for (int i = share.begin; i < share.end; i += share.step) {
-      real* const trial = room ? room : run.x(g, i);
-      const real f_parent = parents_value<Algorithm>(run, g, i);
-      make_trial<Algorithm>(team, run, g, i, draws, context, trial);
-      team.sync();
-      const real f = objective(team, trial, run.dim, shared.data);
-      judge_trial<Algorithm>(team, run, g, i, trial, f, f_parent);
-      team.sync();
+      for (i64 h = g;; ++h) {
+        real* const trial = room ? room : run.x(h, i);
+        const real f_parent = parents_value<Algorithm>(run, h, i);
+        make_trial<Algorithm>(team, run, h, i, draws, context, trial);
+        team.sync();
+        const real f = objective(team, trial, run.dim, shared.data);
+        judge_trial<Algorithm>(team, run, h, i, trial, f, f_parent);
+        team.sync();
+        if (!Algorithm::ITERATES || h == last) break;
+        draws = Draws(team, run, h + 1, i);
+      }
       if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
     share.arrive();
+    const i64 evals_before = run.evals + (last - g) * run.pop;  // the last of these generations
+    g = last;
     if constexpr (Algorithm::SHRINKS) {
       auto ahead = run;
-      ahead.enter(g + 1, run.evals + run.pop);
+      ahead.enter(g + 1, evals_before + run.pop);
       Share after = share;
       after.divide(ahead.pop);
       draws = Draws(team, ahead, g + 1, after.begin);
     } else {
       draws = Draws(team, run, g + 1, share.begin);
     }
+    run.evals = evals_before;
     share.wait();
     const int stages = Algorithm::stages(run, g);
     for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
@@ -161,7 +172,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       share.arrive();
       share.wait();
     }
-    const bool running = conclude(team, run, share.leader, g) == RUNNING;
+    const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
     if (!running || g == until) break;
     if constexpr (Algorithm::SHRINKS) {
       run.enter(g + 1, run.evals + run.pop);
@@ -178,7 +189,7 @@ SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& 
   if (g < 0 || task.status[r] != RUNNING) return Status(task.status[r]);
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
-  return conclude(team, run, share.leader, g);
+  return conclude<Algorithm>(team, run, share.leader, g);
 }
 
 // The first half of generation g, after the end of generation g - 1 has been judged (here, unless islands have met after

@@ -36,11 +36,11 @@ template <class real> struct Islands {
   SKDE_FN real* value(i64 run, int row) const { return task.migrant_values + run * task.migrant_rows + row; }
 };
 
-// How many of the first n individuals have a smaller draw than i.
+// How many members of the population have a smaller draw than i.
 template <class Team, class R> SKDE_FN int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {
   const auto word = [&](int k) { return run.stream(g, k, MIGRATION).block(slot).w[0]; };
   const u32 mine = word(i);
-  return team.count(run.pop, [&](int k) {
+  return team.count(run.members(), [&](int k) {
     const u32 other = word(k);
     return (other < mine) | ((other == mine) & (k < i));
   });
@@ -57,18 +57,18 @@ SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i
   if (share.leader && team.lane == 0) task.meets[r] = here ? (ended ? 2 : 1) : 0;
   if (!here || ended) return;
   run.enter(g);
-  share.divide(run.pop);
-  const int many = islands.migrants(run.pop);
+  share.divide(run.members());
+  const int many = islands.migrants(run.members());
   for (int i = share.begin; i < share.end; i += share.step) {
-    const int rank = rank_of(team, run.f(g), run.pop, i);
+    const int rank = rank_of(team, run.member_values(g), run.members(), i);
     const int leaves = task.migrant_choice ? drawn_place(team, run, g, i, 0) : rank;
-    const int gives_way = task.migrant_place ? drawn_place(team, run, g, i, 1) : run.pop - 1 - rank;
+    const int gives_way = task.migrant_place ? drawn_place(team, run, g, i, 1) : run.members() - 1 - rank;
     if (team.lane == 0) task.places[r * task.pop_max + i] = gives_way;
     if (leaves >= many) continue;
-    const real* const x = run.x(g, i);
+    const real* const x = run.member(g, i);
     real* const out = islands.migrant(r, leaves);
     team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) *islands.value(r, leaves) = run.f(g)[i];
+    if (team.lane == 0) *islands.value(r, leaves) = run.member_values(g)[i];
   }
 }
 
@@ -113,20 +113,20 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   const Islands<real> islands{task};
   run.enter(g);
-  share.divide(run.pop);
-  const int many = islands.migrants(run.pop);
+  share.divide(run.members());
+  const int many = islands.migrants(run.members());
   for (int i = share.begin; i < share.end; i += share.step) {
     const int row = int(task.places[r * task.pop_max + i]);
     if (row >= many) continue;
     const i64 found = arrival(team, run, islands, g, row, many);
     if (found < 0) continue;
-    const real value = task.migrant_values[found], mine = run.f(g)[i];
+    const real value = task.migrant_values[found], mine = run.member_values(g)[i];
     team.sync();
     if (!(value < mine) && !(is_nan(mine) && !is_nan(value))) continue;
     const real* const from = task.migrants + found * task.dim;
-    real* const x = run.x(g, i);
+    real* const x = run.member(g, i);
     team.each(run.dim, [&](int j) { x[j] = from[j]; });
-    if (team.lane == 0) run.f(g)[i] = value;
+    if (team.lane == 0) run.member_values(g)[i] = value;
   }
 }
 
@@ -135,7 +135,7 @@ SKDE_FN void reorder(Team& team, const Task<real>& task, i64 r, Share& share, i6
   if (task.meets[r] != 1) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
-  share.divide(run.pop);
+  share.divide(run.members());
   for (int i = share.begin; i < share.end; i += share.step) Algorithm::reorder(team, run, g, i);
 }
 

@@ -38,7 +38,8 @@ enum Purpose : u32 {
   TOPOLOGY = 8,
   OPPOSITION = 9,
   MIGRATION = 10,
-  STRATEGY = 11
+  STRATEGY = 11,
+  COMBINATION = 12
 };
 
 // The draws of one individual in one generation for one purpose.

@@ -43,6 +43,7 @@ template <class To, class From> SKDE_FN To bits_as(From from) {
 }
 
 SKDE_FN double infinity() { return bits_as<double>(u64(0x7ff) << 52); }
+SKDE_FN double not_a_number() { return bits_as<double>(u64(0xfff) << 51); }
 
 // The position of the highest bit of n > 0.
 SKDE_FN int highest_bit(u64 n) {

@@ -14,7 +14,8 @@ namespace SKDE_NAMESPACE {
 enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED = 4 };
 
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
-//   integers  n_runs, pop_max, dim, n_start (rows of `start`), stagnation (generations; 0: off),
+//   integers  n_runs, pop_max, kept (the last K of a population's rows, which hold no trials but what an algorithm keeps
+//             beside them), dim, n_start (rows of `start`), stagnation (generations; 0: off),
 //             history_slots, ranked (some run needs `order`), stages (parts of what comes between two generations),
 //             memory_size M (numbers that an algorithm keeps for a run), archive_size A (rows of `archive`); n_islands,
 //             consecutive runs that exchange individuals every migrate_every generations: migrant_route (Route),
@@ -31,8 +32,8 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
 //             (GPU: R + 1 counters of barriers, the last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
-  INTEGER(n_runs) INTEGER(pop_max) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) INTEGER(history_slots)  \
-  INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)                                 \
+  INTEGER(n_runs) INTEGER(pop_max) INTEGER(kept) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation)            \
+  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)                                 \
   INTEGER(n_islands) INTEGER(migrate_every) INTEGER(migrant_route) INTEGER(migrant_choice)                   \
   INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                                        \
   NUMBER(migrant_share) NUMBER(target) NUMBER(tol)                                                           \
@@ -83,8 +84,21 @@ struct Plain {
   struct Vectors {
     static constexpr const char* names = "";
   };
-  // Whether the population shrinks; Settings::population(evals, g) then is the size of generation g.
+  // Whether the population's size changes; Settings::population(evals, g) then is the size of generation g.
   static constexpr bool SHRINKS = false;
+  // Whether an iteration of the algorithm takes several generations, and nobody looks at another individual before its end.
+  static constexpr bool ITERATES = false;
+
+  // The number of the iteration that ends with generation g; -1 where none does.
+  template <class R> SKDE_FN static i64 iteration(const R&, i64 g) { return g; }
+  // The last generation of the iteration that generation g belongs to.
+  template <class R> SKDE_FN static i64 last_of_iteration(const R&, i64 g) { return g; }
+  // The rows of a population that make up what the algorithm works with: the first of them, and how many. The best is
+  // among them when an iteration ends.
+  template <class R> SKDE_FN static int first_member(const R&) { return 0; }
+  template <class R> SKDE_FN static int members(const R& run) { return run.pop; }
+  // How many rows beside those of trials belong to the population.
+  template <class R> SKDE_FN static int kept(const R&) { return 0; }
 
   // Whose place individual i of generation g competes for, in generation g - 1.
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
@@ -183,6 +197,18 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN double* memory(i64 g) const { return task.memory + ((g & 1) * task.n_runs + run) * task.memory_size; }
   SKDE_FN real* archive(int row) const { return task.archive + (run * task.archive_size + row) * dim; }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
+  SKDE_FN int members() const { return Algorithm::members(*this); }
+  SKDE_FN real* member(i64 g, int k) const { return x(g, Algorithm::first_member(*this) + k); }
+  SKDE_FN real* member_values(i64 g) const { return f(g) + Algorithm::first_member(*this); }
 };
+
+// Component j of a point that is uniform in the box, from 53 random bits.
+template <class R> SKDE_FN typename R::real anywhere(const R& run, const Stream& stream, int j) {
+  using real = typename R::real;
+  const Words4 words = stream.block(u32(j / 2));
+  const double u = j % 2 ? unit53(words.w[2], words.w[3]) : unit53(words.w[0], words.w[1]);
+  const double lower = double(run.lower[j]), upper = double(run.upper[j]);
+  return min_of(max_of(real(lower + (upper - lower) * u), run.lower[j]), run.upper[j]);
+}
 
 }  // namespace SKDE_NAMESPACE

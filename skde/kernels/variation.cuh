@@ -22,7 +22,19 @@ template <class real> struct Mutant {
   const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h), beside the first
 };
 
-// Mutation, crossover and, where a component left the box, repair. Repair is rare, so it has a pass of its own.
+// Brings back the components of `out` that left the box; x is where they came from. Rare, so it has a pass of its own.
+template <class Team, class R, class real>
+SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
+  const Repair rule = run.settings.repair;
+  const Stream stream = run.stream(g, i, REPAIR);
+  for (int j = team.lane; j < run.dim; j += team.size) {
+    if (out[j] >= run.lower[j] && out[j] <= run.upper[j]) continue;
+    const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
+    out[j] = repair(rule, out[j], x[j], run.lower[j], run.upper[j], word);
+  }
+}
+
+// Mutation, crossover and, where a component left the box, repair.
 template <class Team, class R, class real, class Takes>
 SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t, const real* x, real* out,
                    Takes takes) {
@@ -47,14 +59,7 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
   const bool outside = !a  ? team.fill(run.dim, out, crossed_1, left)
                        : e ? team.fill(run.dim, out, crossed_3, left)
                            : team.fill(run.dim, out, crossed_2, left);
-  if (!SKDE_RARELY(outside)) return;
-  const Repair rule = run.settings.repair;
-  const Stream stream = run.stream(g, i, REPAIR);
-  for (int j = team.lane; j < run.dim; j += team.size) {
-    if (out[j] >= lower[j] && out[j] <= upper[j]) continue;
-    const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
-    out[j] = repair(rule, out[j], x[j], lower[j], upper[j], word);
-  }
+  if (SKDE_RARELY(outside)) repair_all(team, run, g, i, x, out);
 }
 
 // Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and

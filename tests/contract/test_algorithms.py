@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from skde import Minimizer
-from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm
 from skde.testing import AlgorithmContract, same
 
 
 @pytest.fixture(params=sorted(ALGORITHMS))
 def algorithm(request: pytest.FixtureRequest) -> Algorithm:
     """Return every algorithm with a small population."""
-    return get_algorithm(request.param, pop_size=30)
+    return ALGORITHMS[request.param](**ALGORITHMS[request.param].get_test_params())
 
 
 class TestOnCpu(AlgorithmContract):

@@ -12,6 +12,7 @@ from skde import Minimizer
 
 from .pso import Swarm
 from .reference import Reference
+from .scatter import Scatter
 from .success_history import SuccessHistory
 
 # Widths and places of all sorts.
@@ -52,6 +53,8 @@ def oracle(algorithm: Any, box: Any, seed: int, limits: dict[str, int]) -> Any:
         return Reference(algorithm, box, seed)
     if algorithm.kernel == "pso":
         return Swarm(algorithm, box, seed)
+    if algorithm.kernel == "ss":
+        return Scatter(algorithm, box, seed)
     return SuccessHistory(algorithm, box, seed, **limits)
 
 
