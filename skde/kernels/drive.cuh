@@ -36,18 +36,19 @@ template <class Algorithm, class Team, class R> SKDE_FN bool converged(Team& tea
 // Whether a rule that looks at the values ends the run with generation g, the last of an iteration. The best is sampled for
 // the generations up to the end of the next one, too, where it is looked at again.
 template <class Algorithm, class Team, class R>
-SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled) {
+SKDE_FN Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
   using real = typename R::real;
   const auto& task = run.task;
+  const bool writes = leader && team.lane == 0;
   const bool aimed = task.target > -infinity();
   real least = 0;
   if (sampled || aimed || task.stagnation) least = smallest(team, run.member_values(g), run.members());
-  if (writes && sampled) {
-    const i64 last = Algorithm::ITERATES ? Algorithm::last_of_iteration(run, g + 1) : g + 1;
-    for (i64 h = g; h < last; ++h) {
-      const i64 slot = history_slot(h);
+  if (sampled) {
+    const int generations = Algorithm::ITERATES ? int(Algorithm::last_of_iteration(run, g + 1) - g) : 1;
+    team.each(generations, [&](int k) {
+      const i64 slot = history_slot(g + k);
       if (slot >= 0 && slot < task.history_slots) task.history[run.run * task.history_slots + slot] = least;
-    }
+    });
   }
 
   Status status = RUNNING;
@@ -69,10 +70,9 @@ SKDE_FN Status judge(Team& team, const R& run, bool writes, i64 g, bool sampled)
 template <class Algorithm, class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
   const bool ends = Algorithm::iteration(run, g) >= 0;
   const bool sampled = leader && (Algorithm::ITERATES || history_slot(g) >= 0);
-  const bool writes = leader && team.lane == 0;
   Status status = g >= run.limit ? LIMIT : RUNNING;
-  if (SKDE_RARELY(ends && (sampled || run.judged))) status = judge<Algorithm>(team, run, writes, g, sampled);
-  if (writes) run.task.generation[run.run] = g, run.task.status[run.run] = status;
+  if (SKDE_RARELY(ends && (sampled || run.judged))) status = judge<Algorithm>(team, run, leader, g, sampled);
+  if (leader && team.lane == 0) run.task.generation[run.run] = g, run.task.status[run.run] = status;
   return status;
 }
 

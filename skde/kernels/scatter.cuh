@@ -61,21 +61,26 @@ struct Scatter : Plain {
   template <class R> SKDE_FN static int members(const R& run) { return run.settings.references; }
   template <class R> SKDE_FN static int kept(const R& run) { return run.settings.references; }
 
-  struct Context {};
-  template <class Team, class R> SKDE_FN static Context context(Team&, const R&, i64) { return {}; }
+  struct Context {
+    i64 begin;   // the generation before the iteration
+    bool fresh;  // whether its pool is drawn anew
+  };
+  template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
+    return {(g - 1) / run.settings.length() * run.settings.length(), renewed(run, g)};
+  }
   template <class Team> struct Draws {
     template <class R> SKDE_FN Draws(Team&, const R&, i64, int) {}
   };
 
   template <class Team, class R>
-  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>&, const Context&,
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>&, const Context& context,
                               typename R::real* out) {
-    if (!combines(run, g))
-      search(team, run, g, i, out);
-    else if (renewed(run, g))
+    if (g > context.begin + 1)
+      search(team, run, g, i, context, out);
+    else if (context.fresh)
       renew(team, run, g, i, out);
     else
-      combine(team, run, g, i, out);
+      combine(team, run, g, i, context, out);
   }
 
   template <class Team, class R>
@@ -135,11 +140,10 @@ struct Scatter : Plain {
 
   // -- combination ---------------------------------------------------------------------------------------------------
 
-  // Pool members 2 p and 2 p + 1 are the children of the p-th pair (a, b) of R.
   template <class Team, class R>
-  SKDE_FN static void combine(Team& team, const R& run, i64 g, int i, typename R::real* out) {
+  SKDE_FN static void combine(Team& team, const R& run, i64 g, int i, const Context& context, typename R::real* out) {
     using real = typename R::real;
-    const auto parents = parents_of(run, g, i);
+    const auto parents = parents_of(run, i, context);
     const real *const x = parents.a, *const y = parents.b;
     const real alpha = real(i % 2 ? 0.5 - run.settings.lambda : 0.5 + run.settings.lambda);
     const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
@@ -150,18 +154,16 @@ struct Scatter : Plain {
     fill_repaired(team, run, g, i, x, out, blend);
   }
 
-  // Their distance, component by component, is the unit of their child's steps. Where the pool is drawn anew, the corners
-  // of the box are everyone's parents. In the half where the iteration began: the other one is being filled.
+  // Pool members 2 p and 2 p + 1 are the children of the p-th pair of R, counted by the distance of its members' numbers;
+  // their own distance, component by component, is the unit of a child's steps. Where the pool is drawn anew, the corners of
+  // the box are everyone's parents. R is read in the half where the iteration began: the other one is being filled.
   template <class real> struct Parents {
     const real *a, *b;
   };
-  template <class R> SKDE_FN static Parents<typename R::real> parents_of(const R& run, i64 g, int i) {
-    if (renewed(run, g)) return {run.lower, run.upper};
-    const int n = run.members();
-    int a = 0, pair = i / 2;
-    for (; pair >= n - 1 - a; ++a) pair -= n - 1 - a;
-    const i64 length = run.settings.length(), begin = (g - 1) / length * length;
-    return {run.member(begin, a), run.member(begin, a + 1 + pair)};
+  template <class R> SKDE_FN static Parents<typename R::real> parents_of(const R& run, int i, const Context& context) {
+    if (context.fresh) return {run.lower, run.upper};
+    const int n = run.members(), apart = i / 2 / n + 1, a = i / 2 % n, b = a + apart;
+    return {run.member(context.begin, a), run.member(context.begin, b < n ? b : b - n)};
   }
 
   // A random point, as in generation 0, instead of a child.
@@ -181,7 +183,7 @@ struct Scatter : Plain {
 
   // x + d with d ~ N(b, deviation), or after a failure x - d.
   template <class Team, class R>
-  SKDE_FN static void search(Team& team, const R& run, i64 g, int i, typename R::real* out) {
+  SKDE_FN static void search(Team& team, const R& run, i64 g, int i, const Context& context, typename R::real* out) {
     using real = typename R::real;
     const real *const x = run.x(g - 1, i), *const bias = run.vector(Vectors::bias, g - 1, i);
     real* const move = run.vector(Vectors::move, g, i);
@@ -193,7 +195,7 @@ struct Scatter : Plain {
       });
     }
     const real deviation = run.extra(Arrays::deviation, g - 1)[i];
-    const auto parents = parents_of(run, g, i);
+    const auto parents = parents_of(run, i, context);
     const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
     fill_repaired(team, run, g, i, x, out, [&](int j, int k) {
       const real unit = abs_of(parents.a[j] - parents.b[j]);

@@ -5,7 +5,6 @@ It reads the kernels' random stream, and keeps the reference set, the pool and w
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +81,8 @@ class Scatter:
         if self.fresh:
             return np.array([self.anywhere(d) for d in draws])
         children = []
-        for i, (a, b) in enumerate(pair for pair in itertools.combinations(range(n), 2) for _ in "ab"):
+        pairs = [(a, (a + apart) % n) for apart in range(1, n) for a in range(n)][: n * (n - 1) // 2]
+        for i, (a, b) in enumerate(pair for pair in pairs for _ in "ab"):
             x, y = self.references[a][0], self.references[b][0]
             sign = -1 if i % 2 else 1
             children.append(self.child(draws[i], x, y, 0.5 + sign * self.algorithm.lambda_))
