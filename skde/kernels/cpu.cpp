@@ -139,6 +139,9 @@ NB_MODULE(_cpu, m) {
   m.def("log", [](Input x) { return map(x, [](double v) { return skde::log(v); }); }, "x"_a);
   m.def("tanh", [](Input x) { return map(x, [](double v) { return skde::tanh(v); }); }, "x"_a);
   m.def("normal_quantile", [](Input u) { return map(u, [](double v) { return skde::normal_quantile(v); }); }, "u"_a);
+  m.def(
+      "normal_draw",
+      [](Input words) { return map(words, [](double word) { return skde::normal_draw(unsigned(word)); }); }, "words"_a);
   m.def("cauchy_quantile", [](Input u) { return map(u, [](double v) { return skde::cauchy_quantile(v); }); }, "u"_a);
 
   m.def("isas", [] {

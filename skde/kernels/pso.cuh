@@ -156,9 +156,7 @@ struct Pso : Plain {
     const ComponentWords<Team, Stream, 2> words(team, run.stream(i64(run.memory(g - 1)[1]), i, TOPOLOGY), run.pop);
     const u32 threshold = u32(min_of(run.settings.link * 0x1p32, 0x1p32 - 1));
     const auto informs = [&](int k) { return (k == i) | (words.at(k, k / Team::size) < threshold); };
-    const real least =
-        -team.max(run.pop, [&](int k) { return informs(k) & !is_nan(f[k]) ? -f[k] : -real(infinity()); });
-    const int best = team.first(run.pop, [&](int k) { return f[k] == least && informs(k) ? k : -1; });
+    const int best = team.least(run.pop, [&](int k) { return informs(k) ? f[k] : real(not_a_number()); });
     // Where all of them have NaN, the first, as better() says.
     return best >= 0 ? best : team.first(run.pop, [&](int k) { return informs(k) ? k : -1; });
   }

@@ -199,7 +199,7 @@ struct Scatter : Plain {
     const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
     fill_repaired(team, run, g, i, x, out, [&](int j, int k) {
       const real unit = abs_of(parents.a[j] - parents.b[j]);
-      const real d = bias[j] + deviation * unit * real(normal_quantile(inner_unit(words.at(j, k))));
+      const real d = bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
       move[j] = d;
       return x[j] + d;
     });

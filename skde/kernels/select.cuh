@@ -38,8 +38,7 @@ SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
 
 // The index of the best of n.
 template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f, int n) {
-  const real least = smallest(team, f, n);
-  return max_of(team.first(n, [&](int i) { return f[i] == least ? i : -1; }), 0);
+  return max_of(team.least(n, [&](int i) { return f[i]; }), 0);
 }
 
 // How many of n are better than i.

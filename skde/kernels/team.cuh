@@ -10,6 +10,7 @@
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
 //                     of additions counts
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
+//   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
 //   sync()            what lanes wrote before is seen by the team's other lanes after
 //   scratch           memory of the team, as much as the objective asked for
 //
@@ -120,6 +121,11 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return -1;
   }
 
+  template <class Value> SKDE_FN int least(int n, Value value) const {
+    const real lowest = -reduce<Maximum>(n, [&](int j) { return is_nan(value(j)) ? -real(infinity()) : -value(j); });
+    return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
+  }
+
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
     alignas(64) real partial[PARTIALS];
     const int head = n < PARTIALS ? n : PARTIALS;
@@ -179,6 +185,22 @@ template <class Team, class Stream, int set = 0> struct ComponentWords {
 #else
 
 SKDE_FN unsigned all_lanes() { return 0xffffffffu; }
+
+// The smallest of the lanes' words, known to all of them.
+SKDE_FN u32 min_warp(u32 word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(all_lanes(), word);
+#else
+  for (int half = 16; half; half /= 2) word = min_of(word, __shfl_xor_sync(all_lanes(), word, half));
+  return word;
+#endif
+}
+
+// Numbers as words in the same order, NaN behind all.
+SKDE_FN u64 order_key(double value) {
+  const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
+  return is_nan(value) ? ~u64(0) : word & sign ? ~word : word | sign;
+}
 
 template <class Op, class real> SKDE_FN real fold_warp(real value) {
   for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
@@ -299,6 +321,18 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
     return found;
   }
 
+  template <class Value> SKDE_FN int least(int n, Value value) const {
+    u64 best = ~u64(0);
+    u32 where = ~0u;
+    for (int j = this->lane; j < n; j += 32) {
+      const u64 key = order_key(double(value(j)));
+      if (key < best) best = key, where = u32(j);
+    }
+    const u32 high = min_warp(u32(best >> 32));
+    const u32 low = min_warp(u32(best >> 32) == high ? u32(best) : ~0u);
+    return int(min_warp(best == (u64(high) << 32 | low) ? where : ~0u));
+  }
+
   template <class Probe> SKDE_FN int first(int n, Probe probe) const {
     for (int base = 0; base < n; base += 32) {
       const int j = base + this->lane;
@@ -354,6 +388,19 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
 #pragma unroll
     for (int s = 0; s < m; ++s) found.of[s] = combine<Add>(partial[s]);
     return found;
+  }
+
+  template <class Value> SKDE_FN int least(int n, Value value) {
+    const int none = -0x7fffffff;
+    real best = 0;
+    int where = none;  // the lane's best, negative: the greatest is the first
+    for (int j = this->lane; j < n; j += PARTIALS) {
+      const real v = value(j);
+      if (v < best || (where == none && !is_nan(v))) best = v, where = -j;
+    }
+    const real lowest = -combine<Maximum>(where == none ? -real(infinity()) : -best);
+    const int first = -combine<IntMax>(where != none && best == lowest ? where : none);
+    return first == -none ? -1 : first;
   }
 
   template <class Probe> SKDE_FN int first(int n, Probe probe) {

@@ -70,6 +70,17 @@ def test_normal_quantile() -> None:
     assert (np.abs(found - other) <= 6 * EPS * np.abs(other)).all()
 
 
+def test_normal_draw() -> None:
+    """Single precision, the same on both sides, of every word: also where branches meet, and in the middle."""
+    around = [np.arange(2**32 * share - 500, 2**32 * share + 500) // 1 for share in (0.075, 0.5, 0.925)]
+    drawn = np.concatenate([(words() * 2.0**32 - 0.5), *around])
+    found = _cpu.normal_draw(drawn)
+    expected = ndtri((drawn + 0.5) * 2.0**-32)
+    assert np.array_equal(found, found.astype(np.float32))
+    assert (np.abs(found - expected) <= 2e-6 * np.maximum(np.abs(expected), 0.1)).all()
+    assert np.array_equal(_cpu.normal_draw(2.0**32 - 1 - drawn), -found)
+
+
 def test_normal_quantile_beyond_the_words() -> None:
     """The last of its three branches."""
     u = np.array([1e-300, 1e-100, 1e-20, 1e-12, 1.3e-11, 1.4e-11])

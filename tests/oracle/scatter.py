@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from skde import _cpu
+
 from .philox import REPAIR, START, Draws, unit, unit53
 from .reference import first_population, repaired
-from .success_history import folded_sum, improvement, normal
+from .success_history import folded_sum, improvement
 
 COMBINATION = 12
 Vector = Any
@@ -114,7 +116,7 @@ class Scatter:
         if member.opposite:
             member.move = -member.move
         else:
-            noise = np.array([normal(draws.component(COMBINATION, j)) for j in range(len(self.box))])
+            noise = _cpu.normal_draw(np.array([draws.component(COMBINATION, j) for j in range(len(self.box))], float))
             member.move = member.bias + member.deviation * member.unit * noise
         return self.inside(draws, member.x + member.move, member.x)
 
