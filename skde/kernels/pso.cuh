@@ -79,11 +79,17 @@ struct Pso : Plain {
       const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
       return limited(run, j, w * v[j] + c1 * r1 * (mine[j] - x[j]) + c2 * r2 * (theirs[j] - x[j]));
     };
-    // The position comes with the velocity, in the same pass.
+    // The position comes with the velocity, in the same pass; and the reflection at one bound, for particles leave the box
+    // all the time.
+    const bool reflects = s.repair == Repair::REFLECT;
     const auto leaves = [&](int j, real step) {
-      const real there = x[j] + step;
-      out[j] = there;
-      return !((there >= run.lower[j]) & (there <= run.upper[j]));
+      const real low = run.lower[j], high = run.upper[j], there = x[j] + step;
+      const bool inside = (there >= low) & (there <= high);
+      const real once = there < low ? low + (low - there) : high - (there - high);
+      const bool back = reflects & !inside & (once >= low) & (once <= high);
+      out[j] = back ? once : there;
+      if (back) velocity[j] = -step;
+      return !(inside | back);
     };
     const bool outside = team.fill(run.dim, velocity, next, leaves);
     if (SKDE_RARELY(outside)) come_back(team, run, g, i, x, velocity, out);

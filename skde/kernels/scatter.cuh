@@ -19,7 +19,7 @@ namespace SKDE_NAMESPACE {
 
 struct Scatter : Plain {
   SKDE_PARAMETERS(pop_size, pool_size, references, n_best, repair, lambda, n_local, step, diverse_update);
-  // Of a pool member's local search: the deviation of its steps in widths of the box, how often it succeeded (or failed,
+  // Of a pool member's local search: the deviation of its steps, how often it succeeded (or failed,
   // negative) on end, whether the last step failed and its opposite is next. Of a candidate for R: how near R is.
   SKDE_ARRAYS(deviation, streak, opposite, near);
   SKDE_VECTORS(bias, move);
@@ -93,7 +93,6 @@ struct Scatter : Plain {
     team.each(run.dim, [&](int j) { bias[j] = 0; });
     if (team.lane == 0) {
       run.f(g)[i] = f_trial;
-      run.extra(Arrays::deviation, g)[i] = real(run.settings.step);
       run.extra(Arrays::streak, g)[i] = 0;
       run.extra(Arrays::opposite, g)[i] = 0;
     }
@@ -152,16 +151,16 @@ struct Scatter : Plain {
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
     fill_repaired(team, run, g, i, x, out, blend);
+    const real width = i % 2 ? sqrt(distance(team, run, x, y) / real(run.dim)) : real(1);
+    if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = real(run.settings.step) * width;
   }
 
-  // Pool members 2 p and 2 p + 1 are the children of the p-th pair of R, counted by the distance of its members' numbers;
-  // their own distance, component by component, is the unit of a child's steps. Where the pool is drawn anew, the corners of
-  // the box are everyone's parents. R is read in the half where the iteration began: the other one is being filled.
   template <class real> struct Parents {
     const real *a, *b;
   };
+  // Pool members 2 p and 2 p + 1 are the children of the p-th pair of R, counted by the distance of its members' numbers. R
+  // is read in the half where the iteration began: the other one is being filled.
   template <class R> SKDE_FN static Parents<typename R::real> parents_of(const R& run, int i, const Context& context) {
-    if (context.fresh) return {run.lower, run.upper};
     const int n = run.members(), apart = i / 2 / n + 1, a = i / 2 % n, b = a + apart;
     return {run.member(context.begin, a), run.member(context.begin, b < n ? b : b - n)};
   }
@@ -171,6 +170,7 @@ struct Scatter : Plain {
   SKDE_FN static void renew(Team& team, const R& run, i64 g, int i, typename R::real* out) {
     const Stream stream = run.stream(g, i, START);
     team.each(run.dim, [&](int j) { out[j] = anywhere(run, stream, j); });
+    if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = typename R::real(run.settings.step);
   }
 
   template <class Team, class R, class real, class Value>
@@ -195,10 +195,13 @@ struct Scatter : Plain {
       });
     }
     const real deviation = run.extra(Arrays::deviation, g - 1)[i];
-    const auto parents = parents_of(run, i, context);
+    // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
+    // scales; a second child's by the width of the box, so that they lead in all directions.
+    const bool along = i % 2 == 0 && !context.fresh;
+    const auto between = along ? parents_of(run, i, context) : Parents<real>{run.lower, run.upper};
     const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
     fill_repaired(team, run, g, i, x, out, [&](int j, int k) {
-      const real unit = abs_of(parents.a[j] - parents.b[j]);
+      const real unit = abs_of(between.a[j] - between.b[j]);
       const real d = bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
       move[j] = d;
       return x[j] + d;

@@ -79,7 +79,7 @@ class Scatter:
         draws = [Draws(self.seed, self.generation, i) for i in range(n * (n - 1))]
         if self.part() > 0:
             return np.array([self.step(d, member) for d, member in zip(draws, self.pool, strict=True)])
-        self.units = [self.width] * len(draws)
+        self.units = [(self.width, self.algorithm.step)] * len(draws)
         if self.fresh:
             return np.array([self.anywhere(d) for d in draws])
         children = []
@@ -88,7 +88,11 @@ class Scatter:
             x, y = self.references[a][0], self.references[b][0]
             sign = -1 if i % 2 else 1
             children.append(self.child(draws[i], x, y, 0.5 + sign * self.algorithm.lambda_))
-            self.units[i] = abs(x - y)
+            mean = self.distance(x, y) / len(x)
+            if i % 2:
+                self.units[i] = self.width, self.algorithm.step * math.sqrt(mean)
+            else:
+                self.units[i] = abs(x - y), self.algorithm.step
         return np.array(children)
 
     def distance(self, x: Vector, y: Vector) -> float:
@@ -136,8 +140,7 @@ class Scatter:
             self.choose([(m.x, m.f) for m in self.pool], diverse=True)
             return
         if self.part() == 0:
-            step = self.algorithm.step
-            self.pool = [Member(x, v, u, step, none) for x, v, u in zip(trials, f, self.units, strict=True)]
+            self.pool = [Member(x, v, *unit, none) for x, v, unit in zip(trials, f, self.units, strict=True)]
         else:
             for x, v, member in zip(trials, f, self.pool, strict=True):
                 self.learn(member, x, v)
