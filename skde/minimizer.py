@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from skde import checkpoint
-from skde.algorithms import Algorithm, Setting, describe, get_algorithm
+from skde.algorithms import Algorithm
+from skde.asking import Asking
 from skde.callbacks import Callback, Progress, ProgressBar
-from skde.engines import Engine, Spec, choose_engine
-from skde.engines.batch import algorithm_entry
-from skde.fitted import Fitted
-from skde.islands import Archipelago, Migration
-from skde.objective import Objective, real_values, resolve
+from skde.engines import Engine
+from skde.islands import Migration
+from skde.objective import Objective, resolve
 from skde.problems import get_problem
-from skde.runner import Runner, budget
-from skde.schedule import Schedule
-from skde.seeds import island_seeds, run_seeds
-from skde.stopping import Status, check_stopping, last_generations, planned_budget
-from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_choice, check_int, check_precision, check_start
+from skde.runner import budget
+from skde.saving import Saving
+from skde.stopping import Status, check_stopping
+from skde.validation import check_choice
 
-DTYPES = ("float32", "float64")
 EXECUTIONS = ("auto", "run", "step", "graph")
 
 
-class Minimizer(Fitted, BaseEstimator):
+class Minimizer(Asking, Saving):
     """Minimise a function over a box with a population.
 
     Parameters
@@ -205,7 +196,7 @@ class Minimizer(Fitted, BaseEstimator):
             self._continue_warm(engine, found, x0)
         else:
             self._runner = self._start(engine, found.box, x0)
-        self._objective: Objective | None = found
+        self._objective = found
         self._drive(found)
         return self
 
@@ -284,86 +275,6 @@ class Minimizer(Fitted, BaseEstimator):
 
         return look
 
-    # -- setting up ----------------------------------------------------------------------------------------------------
-
-    def _engine(self, objective: Objective | None) -> Engine:
-        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
-            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
-        device = self.device
-        if device == "auto" and objective is not None and objective.compiled is None:
-            engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
-        else:
-            engine, reason = choose_engine(device, self.n_jobs)
-        if self.verbose and device == "auto":
-            print(f"skde: device='auto' chose {engine.name}: {reason}")
-        return engine
-
-    def _algorithms(self) -> list[Algorithm]:
-        """Return one parameter object a run."""
-        n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
-        if isinstance(self.algorithm, Sequence) and not isinstance(self.algorithm, str):
-            algorithms = [get_algorithm(algorithm) for algorithm in self.algorithm]
-            if len(algorithms) != n_runs:
-                raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
-            if len({type(algorithm) for algorithm in algorithms}) != 1:
-                raise ValueError("algorithm: all entries must be of one class")
-            if len({algorithm.kernel for algorithm in algorithms}) != 1:
-                raise ValueError("algorithm: all entries must be with opposition, or all without")
-            return algorithms
-        return [get_algorithm(self.algorithm)] * n_runs
-
-    def _start(self, engine: Engine, box: FloatArray, x0: Any) -> Runner:
-        """Check everything and allocate the batch."""
-        return Runner(engine, self._spec(box, x0))
-
-    def _spec(self, box: FloatArray, x0: Any) -> Spec:
-        """Check everything and say what is to run."""
-        algorithms = self._algorithms()
-        n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
-        setting = Setting(len(box), **planned_budget(len(box), *self._budget, n_islands))
-        given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
-        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
-        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
-        schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
-        needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
-        names = algorithm_entry(algorithms[0].kernel)[2]
-        self._box = box
-        check_precision(box, dtype)
-        return Spec(
-            algorithm=algorithms[0].kernel,
-            parameters=np.repeat([[float(parameters[name]) for name in names] for parameters in given], n_islands, 0),
-            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands),
-            lower=box[:, 0],
-            upper=box[:, 1],
-            limits=self._limits(schedules, len(box)),
-            start=check_start(x0, box, min(schedule.most for schedule in schedules)),
-            constants=algorithms[0].constants,
-            needs=reduce(or_, needs),
-            schedules=tuple(schedules),
-            islands=self._archipelago(n_islands, min(schedule.least for schedule in schedules)),
-            target=rules["target"],
-            tol=rules["tol"],
-            stagnation=rules["stagnation"],
-            dtype=np.dtype(dtype),
-        )
-
-    def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:
-        return last_generations(schedules, dim, *self._budget, done, self.n_islands)
-
-    @property
-    def _budget(self) -> tuple[Any, Any, Any]:
-        return self.max_iter, self.max_evals, self.max_time
-
-    def _archipelago(self, n_islands: int, pop_size: int) -> Archipelago:
-        migration = Migration() if self.migration is None else self.migration
-        if not isinstance(migration, Migration):
-            raise TypeError(f"migration must be a Migration or None, got {migration!r} ({type(migration).__name__})")
-        if n_islands > 1:
-            return migration.archipelago(n_islands, pop_size)
-        if self.migration is not None:
-            raise ValueError("migration needs islands to go to: n_islands must be at least 2, got 1")
-        return Archipelago()
-
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
         if x0 is not None:
@@ -388,241 +299,7 @@ class Minimizer(Fitted, BaseEstimator):
         batch.array["status"][...] = int(Status.RUNNING)
         runner.set_limits(limits)
 
-    # -- ask and tell --------------------------------------------------------------------------------------------------
-
-    def ask(self) -> Array:
-        """Return the points to evaluate next: the trials of one generation.
-
-        Returns
-        -------
-        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
-            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. Where
-            populations differ in size, the largest counts: the rows behind a smaller one's need no value.
-
-        Raises
-        ------
-        ValueError
-            Without bounds in the constructor.
-        RuntimeError
-            When every run has ended (`stopped_`).
-        """
-        runner = self._asking()
-        if runner.hear():
-            raise RuntimeError(f"every run has ended: {self.message_}")
-        batch = runner.batch
-        rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
-        shape = self._ask_shape(runner)
-        if batch.shrinks:
-            rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
-        runner.asked = rows.reshape(shape)
-        return runner.asked
-
-    def tell(self, X: Array, f: Array) -> Minimizer:
-        """Give the values of the points asked for, and select.
-
-        Parameters
-        ----------
-        X : ndarray of the shape that `ask` returned
-            The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
-        f : array-like of shape (pop_size,), or (n_runs, pop_size)
-            Their values.
-
-        Returns
-        -------
-        self : Minimizer
-        """
-        runner = self._fitted("ask")
-        if runner.asked is None:
-            raise RuntimeError("tell needs an ask before it")
-        batch, xp = runner.batch, runner.batch.xp
-        shape = self._ask_shape(runner)
-        if np.shape(X) != shape:
-            raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
-        if np.shape(f) != shape[:-1]:
-            raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
-        points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
-        # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
-        if xp is np or points is not runner.asked:
-            self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
-        flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
-        values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
-        size = shape[-2] // batch.n_islands
-        if size == batch.pop_max:
-            points = points if points is runner.asked else xp.ascontiguousarray(points)
-            runner.accept(points, xp.ascontiguousarray(values))
-        else:  # the kernels' rows are those of the largest population
-            all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
-            all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
-            all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
-            all_values[:, :size] = values.reshape(batch.n_runs, -1)
-            runner.accept(all_points, all_values)
-        return self
-
-    @property
-    def stopped_(self) -> bool:
-        """Whether every run has ended, so that there is nothing more to ask.
-
-        A GPU is asked at most every few milliseconds, so this may come true some generations late; runs that have ended
-        take no notice of what they are told.
-        """
-        return self._asking().hear()
-
-    def _asking(self) -> Runner:
-        """Return the runner with the trials of the next generation made."""
-        if not hasattr(self, "_runner"):
-            if self.bounds is None:
-                raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-            self._objective = None
-            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
-        if not self._runner.proposed:
-            self._runner.propose()
-        return self._runner
-
-    def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
-        batch = runner.batch
-        size = int(runner.sizes.max()) if batch.shrinks else batch.pop_max
-        shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)
-        return shape if shape[0] > 1 else shape[1:]
-
-    def _check_inside(self, points: Array, runner: Runner) -> None:
-        array = runner.batch.array
-        used = runner.batch.xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
-        inside = ((points >= array["lower"]) & (points <= array["upper"])).all(axis=-1) | ~used
-        if not bool(inside.all()):
-            raise ValueError("X must lie inside the bounds (and hold no NaN)")
-
-    # -- saving --------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save parameters and state: data only, written to a temporary name and renamed.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Raises
-        ------
-        OSError
-            When it cannot be written; a file of that name then stays as it was.
-        """
-        header, arrays = self._state()
-        checkpoint.save(path, plain(header), arrays)
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a file holds: a header for JSON, and arrays."""
-        runner = self._fitted()
-        spec = runner.batch.spec
-        parameters = {
-            name: spec.dtype.name if name == "dtype" else plain(value)
-            for name, value in self.get_params(deep=False).items()
-            if name not in ("algorithm", "bounds", "callbacks", "random_state", "migration")
-        }
-        algorithms = self.algorithm if isinstance(self.algorithm, list | tuple) else [self.algorithm]
-        objective = getattr(self, "_objective", None)
-        header = {
-            "parameters": parameters,
-            "algorithms": [describe(get_algorithm(algorithm)) for algorithm in algorithms],
-            "migration": None if self.migration is None else self.migration.get_params(),
-            "one_algorithm": not isinstance(self.algorithm, list | tuple),
-            "source": objective.source if objective is not None else getattr(self, "_source", {}),
-            "seconds": runner.clock.seconds,
-            "ending": int(runner.ending),
-            "dtype": spec.dtype.name,
-        }
-        arrays = {
-            "box": self._box,
-            "start": spec.start,
-            "seeds": spec.seeds,
-            "limits": spec.limits,
-            "marks": np.array(runner.clock.marks, np.float64).reshape(-1, 2),
-            **runner.batch.state(),
-        }
-        return header, arrays
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], device: str | None = None) -> Minimizer:
-        """Return the Minimizer that was saved, ready to resume.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file that `save` wrote.
-        device : str or None, default None
-            Where to go on; None: where it ran.
-
-        Returns
-        -------
-        minimizer : Minimizer
-
-        Raises
-        ------
-        ValueError
-            When the file is broken, foreign, or of another version.
-        """
-        if device is not None:
-            choose_engine(device)  # so that a wrong device is not taken for a broken file
-        header, arrays = checkpoint.load(path)
-        try:
-            algorithms = [get_algorithm(entry["name"], **entry["parameters"]) for entry in header["algorithms"]]
-            minimizer = cls(
-                algorithms[0] if header["one_algorithm"] else algorithms,
-                bounds=arrays["box"],
-                random_state=int(arrays["seeds"][0]),
-                migration=None if header["migration"] is None else Migration(**header["migration"]),
-                **header["parameters"],
-            )
-            if device is not None:
-                minimizer.device = device
-            minimizer._restore(header, arrays)
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)!r} is incomplete or inconsistent: {error!r}") from error
-        return minimizer
-
-    def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self._source = header["source"]
-        self._objective = None
-        compiled = "problem" in self._source or "device_objective" in self._source
-        engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
-        runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
-        runner.batch.spec.seeds = arrays["seeds"]
-        runner.batch.array["seeds"][...] = runner.batch.xp.asarray(arrays["seeds"].view(np.int64))
-        runner.batch.restore(arrays)
-        runner.set_limits(arrays["limits"])
-        runner.ending = Status(header["ending"])
-        runner.clock.before = header["seconds"]
-        runner.clock.marks = [(int(generation), float(seconds)) for generation, seconds in arrays["marks"]]
-        self._runner = runner
-
-    # -- pickling ------------------------------------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
-        hidden = ("_runner", "_objective")
-        state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
-        if self.__sklearn_is_fitted__():
-            state["_saved"] = self._state()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up a pickled fit where it was."""
-        saved = state.pop("_saved", None)
-        super().__setstate__(state)
-        if saved is not None:
-            self._restore(*saved)
-
 
 def is_true(answer: Any) -> bool:
     """Whether a callback asked to stop: True, NumPy's too, and nothing that merely counts as true."""
     return isinstance(answer, bool | np.bool_) and bool(answer)
-
-
-def plain(value: Any) -> Any:
-    """Return value in JSON's types."""
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return value
