@@ -36,11 +36,12 @@ class Asking(Preparing):
         if runner.hear():
             raise RuntimeError(f"every run has ended: {self.message_}")
         batch = runner.batch
-        rows: Array = runner.engine.copy(batch.rows[(runner.generation + 1) & 1])
+        rows = runner.engine.trials(batch, runner.generation + 1)
         shape = self._ask_shape(runner)
-        if batch.shrinks:
-            rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
-        runner.asked = rows.reshape(shape)
+        with runner.engine.here:
+            if batch.shrinks:
+                rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
+            runner.asked = rows.reshape(shape)
         return runner.asked
 
     def tell(self, X: Array, f: Array) -> Self:
@@ -66,22 +67,23 @@ class Asking(Preparing):
             raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
-        points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
-        # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
-        if xp is np or points is not runner.asked:
-            self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
-        flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
-        values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
-        size = shape[-2] // batch.n_islands
-        if size == batch.pop_max:
-            points = points if points is runner.asked else xp.ascontiguousarray(points)
-            runner.accept(points, xp.ascontiguousarray(values))
-        else:  # the kernels' rows are those of the largest population
-            all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
-            all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
-            all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
-            all_values[:, :size] = values.reshape(batch.n_runs, -1)
-            runner.accept(all_points, all_values)
+        with runner.engine.here:
+            points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
+            # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
+            if xp is np or points is not runner.asked:
+                self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
+            flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
+            values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
+            size = shape[-2] // batch.n_islands
+            if size == batch.pop_max:
+                points = points if points is runner.asked else xp.ascontiguousarray(points)
+                runner.accept(points, xp.ascontiguousarray(values))
+            else:  # the kernels' rows are those of the largest population
+                all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
+                all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
+                all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
+                all_values[:, :size] = values.reshape(batch.n_runs, -1)
+                runner.accept(all_points, all_values)
         return self
 
     @property
@@ -111,8 +113,9 @@ class Asking(Preparing):
         return shape if shape[0] > 1 else shape[1:]
 
     def _check_inside(self, points: Array, runner: Runner) -> None:
-        array = runner.batch.array
-        used = runner.batch.xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
-        inside = ((points >= array["lower"]) & (points <= array["upper"])).all(axis=-1) | ~used
+        spec, xp = runner.batch.spec, runner.batch.xp
+        lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
+        used = xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
+        inside = ((points >= lower) & (points <= upper)).all(axis=-1) | ~used
         if not bool(inside.all()):
             raise ValueError("X must lie inside the bounds (and hold no NaN)")

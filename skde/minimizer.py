@@ -10,7 +10,7 @@ import numpy as np
 from skde.algorithms import Algorithm
 from skde.asking import Asking
 from skde.callbacks import Callback, Progress, ProgressBar
-from skde.engines import Engine
+from skde.engines import Engine, Workers
 from skde.islands import Migration
 from skde.objective import Objective, resolve
 from skde.problems import get_problem
@@ -19,7 +19,7 @@ from skde.saving import Saving
 from skde.stopping import Status, check_stopping
 from skde.validation import check_choice
 
-EXECUTIONS = ("auto", "run", "step", "graph")
+EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
 
 
 class Minimizer(Asking, Saving):
@@ -125,7 +125,7 @@ class Minimizer(Asking, Saving):
         n_runs: int = 1,
         n_islands: int = 1,
         migration: Migration | None = None,
-        device: str = "auto",
+        device: str | Sequence[str] = "auto",
         execution: str = "auto",
         dtype: str = "float64",
         vectorized: bool = True,
@@ -189,7 +189,7 @@ class Minimizer(Asking, Saving):
             dim,
             self.bounds if bounds is None else bounds,
             vectorized=self.vectorized,
-            n_jobs=self.n_jobs,
+            n_jobs=self._row_jobs,
         )
         engine = self._engine(found)
         if self.warm_start and hasattr(self, "_runner"):
@@ -217,7 +217,7 @@ class Minimizer(Asking, Saving):
             found = getattr(self, "_objective", None) or self._saved_objective()
         else:
             dim = runner.batch.dim
-            found = resolve(objective, dim, self._box, vectorized=self.vectorized, n_jobs=self.n_jobs)
+            found = resolve(objective, dim, self._box, vectorized=self.vectorized, n_jobs=self._row_jobs)
         self._objective = found
         runner.set_limits(self._limits(runner.batch.spec.schedules, runner.batch.dim))
         self._drive(found)
@@ -237,11 +237,16 @@ class Minimizer(Asking, Saving):
         execution = check_choice("execution", self.execution, EXECUTIONS)
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
-        if execution == "auto":
+        runner = self._runner
+        if (execution == "joblib") != isinstance(runner.engine, Workers):
+            raise ValueError(
+                f"execution={execution!r}: this fit began on {runner.engine.name!r}, and whether joblib's workers "
+                "run it is decided when it begins"
+            )
+        if execution in ("auto", "joblib"):
             execution = "run" if objective.compiled is not None else "step"
         if execution == "graph" and objective.compiled is not None:
             raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
-        runner = self._runner
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         bar = ProgressBar(budget(runner.batch.spec), self.max_time) if self.verbose else None
         try:
@@ -296,7 +301,7 @@ class Minimizer(Asking, Saving):
             )
         runner.counted_from = runner.clock.seconds
         limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
-        batch.array["status"][...] = int(Status.RUNNING)
+        batch.put("status", np.full(batch.n_runs, int(Status.RUNNING)))
         runner.set_limits(limits)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
-from skde.engines import Engine, Spec, choose_engine
+from skde.engines import Engine, Spec, Workers, check_device, choose_engine
 from skde.engines.batch import algorithm_entry
 from skde.fitted import Fitted
 from skde.islands import Archipelago, Migration
@@ -40,7 +40,8 @@ class Preparing(Fitted, BaseEstimator):
     n_runs: int
     n_islands: int
     migration: Migration | None
-    device: str
+    device: str | Sequence[str]
+    execution: str
     dtype: str
     n_jobs: int | None
     verbose: int
@@ -52,13 +53,24 @@ class Preparing(Fitted, BaseEstimator):
         if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
             raise ValueError("n_jobs must be None or an integer other than 0, got 0")
         device = self.device
-        if device == "auto" and objective is not None and objective.compiled is None:
+        python = device == "auto" and objective is not None and objective.compiled is None
+        if self.execution == "joblib":
+            if not isinstance(device, str):
+                raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
+            check_device(device)
+            return Workers("cpu" if python else device, self.n_jobs)
+        if python:
             engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
         else:
             engine, reason = choose_engine(device, self.n_jobs)
         if self.verbose and device == "auto":
             print(f"skde: device='auto' chose {engine.name}: {reason}")
         return engine
+
+    @property
+    def _row_jobs(self) -> int | None:
+        """Joblib workers of a function of one point: one, where joblib's workers call it."""
+        return 1 if self.execution == "joblib" else self.n_jobs
 
     def _algorithms(self) -> list[Algorithm]:
         """Return one parameter object a run."""

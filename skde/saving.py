@@ -114,7 +114,7 @@ class Saving(Preparing):
         engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
         runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
         runner.batch.spec.seeds = arrays["seeds"]
-        runner.batch.array["seeds"][...] = runner.batch.xp.asarray(arrays["seeds"].view(np.int64))
+        runner.batch.put("seeds", arrays["seeds"].view(np.int64))
         runner.batch.restore(arrays)
         runner.set_limits(arrays["limits"])
         runner.ending = Status(header["ending"])
