@@ -164,8 +164,8 @@ class Runner:
             if execution == "graph":
                 self._run_graph(objective, max_time, look)
             elif isinstance(self.engine, SharingEngine):
-                self.engine.share(self.batch, objective, execution)
-                self._run_chunks(max_time, look, level=execution == "step")
+                with self.engine.share(self.batch, objective, execution):
+                    self._run_chunks(max_time, look, level=execution == "step")
             elif execution == "step":
                 self._run_steps(objective, max_time, look)
             elif objective.compiled is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -156,12 +156,14 @@ class Fleet:
             )
         return FleetBatch(spec, self.engines)
 
-    def share(self, batch: FleetBatch, objective: Valued, execution: str) -> None:
-        """Make a batch ready to run an objective, by "run" or by "step"."""
+    @contextmanager
+    def share(self, batch: FleetBatch, objective: Valued, execution: str) -> Iterator[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step"."""
         batch.work = objective, execution
         if execution == "run" and objective.compiled is not None:
             for engine, part in zip(self.engines, batch.parts, strict=True):
                 engine.load(part, objective.compiled)
+        yield
 
     def run(self, batch: FleetBatch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""

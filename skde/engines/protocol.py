@@ -87,8 +87,8 @@ class DeviceEngine(Engine, Protocol):
 class SharingEngine(Protocol):
     """An engine that shares a batch out, and has functions evaluated where the parts are."""
 
-    def share(self, batch: Any, objective: Valued, execution: str) -> None:
-        """Make a batch ready to run an objective, by "run" or by "step"."""
+    def share(self, batch: Any, objective: Valued, execution: str) -> AbstractContextManager[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step"."""
 
 
 @runtime_checkable

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from skde.engines.batch import Batch, cut, join, ranges
@@ -34,30 +36,39 @@ class Workers(CpuEngine):
         self.device, self.workers = device, n_jobs
         self.name = f"joblib, {device}"
 
-    def share(self, batch: Batch, objective: Valued, execution: str) -> None:
-        """Make a batch ready to run an objective, by "run" or by "step"."""
-        batch.program = objective, execution
+    @contextmanager
+    def share(self, batch: Batch, objective: Valued, execution: str) -> Iterator[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step": some backends start slowly."""
+        import joblib
+
+        with joblib.Parallel(n_jobs=self.workers) as parallel:
+            batch.program = parallel, objective, execution
+            yield
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        islands = batch.spec.islands
+        for g, end in islands.legs(begin, until):
+            for step in range(EMIGRATE, REORDER + 1) if islands.meet(g) else ():
+                self.migrate(batch, g, step)
+            self._advance(batch, g, end)
+
+    def _advance(self, batch: Batch, begin: int, until: int) -> None:
+        """Have the workers run whole generations, between two meetings."""
         import joblib
 
-        islands = batch.spec.islands
-        with joblib.Parallel(n_jobs=self.workers) as parallel:
-            for g, end in islands.legs(begin, until):
-                for step in range(EMIGRATE, REORDER + 1) if islands.meet(g) else ():
-                    self.migrate(batch, g, step)
-                n = min(joblib.effective_n_jobs(self.workers), batch.n_runs)
-                state, rows = batch.state(), ranges(batch.n_runs, n)
-                parts = [cut(state, *one) for one in rows]
-                going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
-                done = parallel(
-                    joblib.delayed(work)(self.device, batch.spec.part(*rows[k]), parts[k], *batch.program, g, end)
-                    for k in going
-                )
-                for k, part in zip(going, done, strict=True):
-                    parts[k] = part
-                batch.restore(join(parts))
+        parallel, objective, execution = batch.program
+        rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
+        state = batch.state()
+        parts = [cut(state, *one) for one in rows]
+        going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
+        done = parallel(
+            joblib.delayed(work)(self.device, batch.spec.part(*rows[k]), parts[k], objective, execution, begin, until)
+            for k in going
+        )
+        for k, part in zip(going, done, strict=True):
+            parts[k] = part
+        batch.restore(join(parts))
 
 
 def work(
