@@ -77,8 +77,8 @@ class Migration(BaseEstimator):
     Notes
     -----
     Islands are further runs of the batch, with seeds of their own, and the exchange is a function of seed and
-    generation: results do not depend on threads or devices. Only islands that still run take part; once one has reached
-    the target, the others end at the next migration.
+    generation: results do not depend on threads, devices or workers, nor on their number. Only islands that still run
+    take part; once one has reached the target, the others end at the next migration.
 
     Examples
     --------

@@ -38,7 +38,8 @@ class Minimizer(Asking, Saving):
         Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor
         max_time is given, 10000 times dim.
     max_time : float or None, default None
-        Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population.
+        Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population; with
+        execution="joblib" to that of a few messages to the workers.
     target : float or None, default None
         A run ends when its best value is <= target.
     tol : float or None, default None
@@ -52,28 +53,34 @@ class Minimizer(Asking, Saving):
         for all of them together.
     migration : Migration or None, default None
         How islands exchange individuals; None: Migration().
-    device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
-        "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU.
-    execution : {"auto", "run", "step", "graph"}, default "auto"
+    device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
+        "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. Among a
+        list of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), islands and runs are shared out, at least one for each; every
+        device has a thread, which calls a Python function with the points of its part.
+    execution : {"auto", "run", "step", "graph", "joblib"}, default "auto"
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
         Python functions. "graph": a generation with a CuPy function is recorded as a CUDA graph and replayed, which
         spares the host's work; the function must do the same operations every time and read nothing back to the host.
+        "joblib": islands and runs are shared out among joblib's workers: processes or, under
+        ``joblib.parallel_config("dask")`` or ``"ray"``, machines. `device` is every worker's; Python functions are
+        called there. Decided when a fit begins.
     dtype : {"float64", "float32"}, default "float64"
         Of positions and values.
     vectorized : bool, default True
         Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number.
     n_jobs : int or None, default None
-        Threads of the CPU engine (None: OpenMP's number), and joblib workers of a callable with vectorized=False
-        (None: 1, or as joblib.parallel_config says).
+        Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
+        execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says).
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function on
-        the CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled objective. One that returns
-        True, or raises StopIteration, ends the fit.
+        the CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled objective and on several
+        devices, about every second with execution="joblib". One that returns True, or raises StopIteration, ends the
+        fit.
     verbose : int, default 0
         1: what "auto" chose, and a progress bar.
     random_state : int, RandomState, Generator or None, default None
-        An int makes the result repeatable to the last bit: on any machine, with any number of threads, on the CPU and
-        on the GPU, alone or in a batch, in one piece or resumed.
+        An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
+        workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
     warm_start : bool, default False
         A second fit goes on from the population of the first, with fresh limits.
 

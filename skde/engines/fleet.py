@@ -109,8 +109,19 @@ class FleetBatch(Runs):
             part.restore(cut(saved, *one))
 
 
+class Meeting:
+    """Where threads wait for each other.
+
+    A thread that fails comes no more, and lets those down that wait for it to arrive. Once all have arrived all leave:
+    either every island has been at a meeting, or none.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.arrive, self.leave = threading.Barrier(n), threading.Barrier(n)
+
+
 # What one thread does: it is given its number, and where it waits for the others.
-Work = Callable[[int, threading.Barrier], None]
+Work = Callable[[int, Meeting], None]
 
 
 class Fleet:
@@ -130,7 +141,7 @@ class Fleet:
     def __init__(self, engines: Sequence[DeviceEngine]) -> None:
         self.engines = list(engines)
         self.name = ", ".join(engine.name for engine in engines)
-        self.pool = ThreadPoolExecutor(len(self.engines), "skde")
+        self.pool = ThreadPoolExecutor(len(self.engines) + 1, "skde")
 
     @property
     def xp(self) -> Any:
@@ -172,10 +183,10 @@ class Fleet:
         objective, execution = batch.work
         islands = batch.spec.islands
 
-        def work(k: int, barrier: threading.Barrier) -> None:
+        def work(k: int, meeting: Meeting) -> None:
             for g, end in islands.legs(begin, until):
                 if islands.meet(g):
-                    self._meet(batch, k, barrier, g)
+                    self._meet(batch, k, meeting, g)
                 advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
         self._together(work)
@@ -183,10 +194,10 @@ class Fleet:
     def propose(self, batch: FleetBatch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
-        def work(k: int, barrier: threading.Barrier) -> None:
+        def work(k: int, meeting: Meeting) -> None:
             if batch.spec.islands.meet(g - 1):
                 self.engines[k].migrate(batch.parts[k], g - 1, JUDGE)
-                self._meet(batch, k, barrier, g - 1)
+                self._meet(batch, k, meeting, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
         self._together(work)
@@ -196,7 +207,7 @@ class Fleet:
         trials, f = trials.reshape(-1, batch.pop_max, batch.dim), f.reshape(-1, batch.pop_max)
         self.engines[0].synchronize()
 
-        def work(k: int, barrier: threading.Barrier) -> None:
+        def work(k: int, meeting: Meeting) -> None:
             engine, rows = self.engines[k], slice(*batch.ranges[k])
             own = [batch.xp.empty(array[rows].shape, array.dtype) for array in (trials, f)]
             for target, source in zip(own, (trials, f), strict=True):
@@ -216,37 +227,46 @@ class Fleet:
     def synchronize(self) -> None:
         """Nothing to wait for: calls return when the work is done."""
 
-    def _meet(self, batch: FleetBatch, k: int, barrier: threading.Barrier, g: int) -> None:
+    def _meet(self, batch: FleetBatch, k: int, meeting: Meeting, g: int) -> None:
         engine, part = self.engines[k], batch.parts[k]
         engine.migrate(part, g, EMIGRATE)
         if any(batch.letters):  # else every archipelago is on one device
             engine.synchronize()
-            barrier.wait()
-            for target, source in batch.letters[k]:
-                engine.fill(target, source)
-            engine.synchronize()
-            barrier.wait()  # nobody writes anew before all have read
+            meeting.arrive.wait()
+            try:
+                for target, source in batch.letters[k]:
+                    engine.fill(target, source)
+                engine.synchronize()
+            except BaseException:
+                meeting.leave.abort()
+                raise
+            meeting.leave.wait()  # nobody writes anew before all have read
         engine.migrate(part, g, IMMIGRATE)
         engine.migrate(part, g, REORDER)
 
     def _together(self, work: Work) -> None:
         """Let every thread do its work; when one fails the others don't wait for it, and its exception is raised."""
-        barrier = threading.Barrier(len(self.engines))
+        meeting = Meeting(len(self.engines))
 
         def guarded(k: int) -> None:
             try:
                 with self.engines[k].here:
-                    work(k, barrier)
+                    work(k, meeting)
                     self.engines[k].synchronize()
             except BaseException:
-                barrier.abort()
+                meeting.arrive.abort()
                 raise
 
-        futures = [self.pool.submit(guarded, k) for k in range(len(self.engines))]
+        def everyone() -> None:
+            futures = [self.pool.submit(guarded, k) for k in range(len(self.engines))]
+            errors = [error for future in futures if (error := future.exception()) is not None]
+            for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+                raise error
+
+        # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and hears them out.
+        future = self.pool.submit(everyone)
         try:
-            wait(futures)
+            wait([future])
         finally:
-            wait(futures)  # also after Ctrl-C: what the parts have is then of one generation
-        errors = [error for future in futures if (error := future.exception()) is not None]
-        for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
-            raise error
+            wait([future])
+        future.result()

@@ -29,10 +29,12 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   for (i64 g = from; g < until;) {
     if (migrates(task, g)) {
       meet();
-      for (int step = EMIGRATE; step <= REORDER; ++step) {
-        all_runs([&](i64 r) { migrate<SKDE_ALGORITHM>(team, task, r, share, g, step); });
-        meet();
-      }
+      all_runs([&](i64 r) { emigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
+      all_runs([&](i64 r) { immigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
+      all_runs([&](i64 r) { reorder<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
     }
     g = next_meeting(task, g, until);
     all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, g); });
