@@ -38,7 +38,7 @@ def square(x: Any) -> float:
 def make(algorithm: Any = None, **parameters: Any) -> Minimizer:
     options: dict[str, Any] = {
         "n_islands": 5,
-        "n_runs": 2,
+        "n_runs": 3,
         "migration": Migration(every=5),
         "device": "cpu",
         "n_jobs": 1,
@@ -61,6 +61,17 @@ def equal(first: Minimizer, second: Minimizer) -> bool:
 def test_parts_are_consecutive_and_even() -> None:
     assert ranges(7, 3) == [(0, 2), (2, 4), (4, 7)]
     assert ranges(4, 4) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def test_islands_of_whole_runs_meet_by_themselves() -> None:
+    spec = make().fit("sphere", dim=2)._runner.batch.spec
+    for n, across in ((1, 0), (2, 5), (3, 0), (4, 5)):
+        rows = ranges(15, n)
+        assert spec.shared_islands(rows).every == across
+        parts = spec.parts(rows)
+        assert {part.islands.every for part in parts} == {5 - across}
+        assert [part.islands.first for part in parts] == [begin % 5 for begin, _ in rows]
+        assert np.array_equal(np.concatenate([part.seeds for part in parts]), spec.seeds)
 
 
 def test_legs_end_where_islands_meet() -> None:
@@ -125,7 +136,7 @@ def test_functions_are_called_with_the_parts() -> None:
         return squares(X)
 
     two = make(device=["cpu", "cpu"]).fit(counted, bounds=BOX)
-    assert set(sizes) == {50}
+    assert set(sizes) == {70, 80}
     assert sum(sizes) == sum(run.n_evals for run in two.runs_)
     assert equal(two, make().fit(squares, bounds=BOX))
     assert equal(two, make(device=["cpu"] * 3, vectorized=False).fit(square, bounds=BOX))
@@ -136,7 +147,7 @@ def test_ask_and_tell() -> None:
         asked = make(algorithm, device=["cpu"] * 3, bounds=BOX)
         while not asked.stopped_:
             X = asked.ask()
-            asked.tell(X, squares(X.reshape(-1, 4)).reshape(2, -1))
+            asked.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
         assert equal(asked, make(algorithm).fit(squares, bounds=BOX))
 
 
@@ -167,7 +178,7 @@ def test_callbacks_see_the_whole() -> None:
 
     m = make(device=["cpu"] * 3, callbacks=look).fit(squares, bounds=BOX)
     assert seen == sorted(seen, key=lambda one: one[2])
-    assert seen[0][2] == 100
+    assert seen[0][2] == 150
     assert len(m.population_) == 50
     assert m.result_.nfev == sum(run.n_evals for run in m.runs_)
 
@@ -219,7 +230,7 @@ def test_a_failing_function_ends_all_and_can_be_gone_on_from(error: type[BaseExc
         ({"device": ["auto", "cpu"]}, r"device, where it is a list.*got \['auto', 'cpu'\]"),
         ({"device": ["cpu", "tpu"]}, r"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'tpu'"),
         ({"device": ["cpu", 0]}, r"device must be 'auto'.*got 0"),
-        ({"device": ["cpu"] * 11}, r"device has 11 entries, more than n_runs \* n_islands = 10 populations"),
+        ({"device": ["cpu"] * 16}, r"device has 16 entries, more than n_runs \* n_islands = 15 populations"),
         ({"device": ["cpu"] * 2, "execution": "graph"}, r"execution='graph'"),
         (
             {"device": ["cpu"] * 2, "execution": "joblib"},
@@ -297,7 +308,7 @@ def test_whether_workers_run_it_is_decided_when_it_begins() -> None:
 def gpus() -> list[list[str]]:
     """Return lists of devices to test: one GPU in several parts, and all that there are."""
     count = find_gpus()[0]
-    return [["cuda:0"] * 3, *([[f"cuda:{k}" for k in range(count)]] if count > 1 else [])]
+    return [["cuda:0"] * 2, *([[f"cuda:{k}" for k in range(count)]] if count > 1 else [])]
 
 
 @pytest.mark.gpu
@@ -341,15 +352,15 @@ def test_functions_ask_and_tell_on_several_gpus(devices: list[str]) -> None:
     while not asked.stopped_:
         X = asked.ask()
         assert X.device.id == 0
-        asked.tell(X, squares(X.reshape(-1, 4)).reshape(2, -1))
+        asked.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
     assert equal(one, asked)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("devices", gpus(), ids=str)
 def test_saved_on_several_gpus_and_resumed_elsewhere(devices: list[str], tmp_path: Path) -> None:
-    whole = make(max_iter=3000).fit("levy", dim=40)
-    part = make(max_iter=3000, device=devices, callbacks=lambda progress: True).fit("levy", dim=40)
+    whole = make(max_iter=3000, n_runs=2).fit("levy", dim=40)
+    part = make(max_iter=3000, n_runs=2, device=devices, callbacks=lambda progress: True).fit("levy", dim=40)
     part.save(tmp_path / "part")
     assert part.n_iter_ < 3000
     for device in ("cpu", devices):
@@ -365,7 +376,7 @@ def test_every_gpu_serves_alone(device: str, tmp_path: Path) -> None:
     asked = make(device=device, bounds=BOX)
     while not asked.stopped_:
         X = asked.ask()
-        asked.tell(X, squares(X.reshape(-1, 4)).reshape(2, -1))
+        asked.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
     assert equal(one, asked)
     assert equal(make().fit("sphere", dim=4), make(device=device).fit("sphere", dim=4).set_params(max_iter=40).resume())
 

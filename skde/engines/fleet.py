@@ -35,9 +35,8 @@ class FleetBatch(Runs):
     def __init__(self, spec: Spec, engines: Sequence[DeviceEngine]) -> None:
         super().__init__(spec, engines[0].xp)
         self.ranges = ranges(self.n_runs, len(engines))
-        self.parts: list[Batch] = [
-            engine.batch(spec.part(*one)) for engine, one in zip(engines, self.ranges, strict=True)
-        ]
+        self.parts = [engine.batch(part) for engine, part in zip(engines, spec.parts(self.ranges), strict=True)]
+        self.shared_islands = spec.shared_islands(self.ranges)
         self.letters = [self._letters(k) for k in range(len(engines))]
         self.work: tuple[Any, str] | None = None  # the objective, and how it is run
 
@@ -71,8 +70,8 @@ class FleetBatch(Runs):
 
     def refresh(self) -> None:
         """Let the kernels know what the spec says now."""
-        for part, one in zip(self.parts, self.ranges, strict=True):
-            part.spec = self.spec.part(*one)
+        for part, spec in zip(self.parts, self.spec.parts(self.ranges), strict=True):
+            part.spec = spec
             part.refresh()
 
     def put(self, name: str, values: Any) -> None:
@@ -127,8 +126,9 @@ Work = Callable[[int, Meeting], None]
 class Fleet:
     """Runs a batch on several devices of one kind, and does so to the bit as one of them would.
 
-    Each device has a thread, and consecutive runs of the batch: islands, where runs have some. Between two meetings the
-    threads go on by themselves; at a meeting every one copies what the others' islands sent to its own.
+    Each device has a thread, and consecutive runs of the batch: islands, where runs have some. Where the islands of a
+    run are on several devices, the threads meet when these do, and every one copies what the others' islands sent to
+    its own; else each goes on by itself.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Fleet:
         if batch.work is None:
             raise RuntimeError("run needs share before it")
         objective, execution = batch.work
-        islands = batch.spec.islands
+        islands = batch.shared_islands
 
         def work(k: int, meeting: Meeting) -> None:
             for g, end in islands.legs(begin, until):
@@ -195,7 +195,7 @@ class Fleet:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
         def work(k: int, meeting: Meeting) -> None:
-            if batch.spec.islands.meet(g - 1):
+            if batch.shared_islands.meet(g - 1):
                 self.engines[k].migrate(batch.parts[k], g - 1, JUDGE)
                 self._meet(batch, k, meeting, g - 1)
             self.engines[k].propose(batch.parts[k], g)
@@ -230,17 +230,16 @@ class Fleet:
     def _meet(self, batch: FleetBatch, k: int, meeting: Meeting, g: int) -> None:
         engine, part = self.engines[k], batch.parts[k]
         engine.migrate(part, g, EMIGRATE)
-        if any(batch.letters):  # else every archipelago is on one device
+        engine.synchronize()
+        meeting.arrive.wait()
+        try:
+            for target, source in batch.letters[k]:
+                engine.fill(target, source)
             engine.synchronize()
-            meeting.arrive.wait()
-            try:
-                for target, source in batch.letters[k]:
-                    engine.fill(target, source)
-                engine.synchronize()
-            except BaseException:
-                meeting.leave.abort()
-                raise
-            meeting.leave.wait()  # nobody writes anew before all have read
+        except BaseException:
+            meeting.leave.abort()
+            raise
+        meeting.leave.wait()  # nobody writes anew before all have read
         engine.migrate(part, g, IMMIGRATE)
         engine.migrate(part, g, REORDER)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -91,14 +92,22 @@ class Spec:
         self.pop_max = self.pop_max or int(self.parameters[:, 0].max())
         self.last = max(self.last, int(self.limits.max()))
 
-    def part(self, begin: int, end: int) -> Spec:
-        """Return what the runs begin ... end - 1 are made of, whose islands meet when the host says so."""
-        first = begin % self.islands.n_islands
-        return replace(
-            self,
-            parameters=self.parameters[begin:end],
-            seeds=self.seeds[begin:end],
-            limits=self.limits[begin:end],
-            schedules=self.schedules[begin:end],
-            islands=replace(self.islands, every=0, first=first),
-        )
+    def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
+        """Return how islands meet across parts, the runs begin ... end - 1: never, where all of a run are in one."""
+        whole = all(begin % self.islands.n_islands == 0 for begin, _ in rows)
+        return replace(self.islands, every=0) if whole else self.islands
+
+    def parts(self, rows: Sequence[tuple[int, int]]) -> list[Spec]:
+        """Return what parts are made of: islands meet by themselves or, where they do so across parts, not."""
+        every = 0 if self.shared_islands(rows).every else self.islands.every
+        return [
+            replace(
+                self,
+                parameters=self.parameters[begin:end],
+                seeds=self.seeds[begin:end],
+                limits=self.limits[begin:end],
+                schedules=self.schedules[begin:end],
+                islands=replace(self.islands, every=every, first=begin % self.islands.n_islands),
+            )
+            for begin, end in rows
+        ]

@@ -59,7 +59,7 @@ class Evaluation:
         """Return the values of the trials of generation g, flattened; what is not used is NaN, or anything."""
         batch, xp = self.batch, self.batch.xp
         with self.engine.here:
-            X = batch.trials(g).reshape(-1, batch.dim)
+            X = batch.rows[g & 1]
             if self.objective.compiled is not None:
                 return self.engine.evaluate(self.objective.compiled, X)
             rows = self._used(g, status)
@@ -84,7 +84,7 @@ def advance(engine: DeviceEngine, batch: Batch, objective: Valued, execution: st
     Parameters
     ----------
     engine, batch
-        Where, and what; islands don't meet on the way.
+        Where, and what.
     objective : Valued
         What is minimised.
     execution : {"run", "step"}

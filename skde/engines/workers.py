@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,8 +18,8 @@ from skde.stopping import Status
 class Workers(CpuEngine):
     """Runs a batch on the workers of joblib's active backend.
 
-    The batch stays here. Between two meetings every worker is sent the state of its runs, and sends it back; islands
-    meet here. Nothing stays with a worker, so that any backend will do, and a worker may come or go.
+    The batch stays here. Every worker is sent the state of its runs, and sends it back after some generations; islands
+    of one run that several workers have meet here. Nothing stays with a worker, so that any backend will do.
 
     Parameters
     ----------
@@ -47,24 +47,25 @@ class Workers(CpuEngine):
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
-        islands = batch.spec.islands
+        import joblib
+
+        rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
+        islands = batch.spec.shared_islands(rows)
         for g, end in islands.legs(begin, until):
             for step in range(EMIGRATE, REORDER + 1) if islands.meet(g) else ():
                 self.migrate(batch, g, step)
-            self._advance(batch, g, end)
+            self._advance(batch, rows, g, end)
 
-    def _advance(self, batch: Batch, begin: int, until: int) -> None:
-        """Have the workers run whole generations, between two meetings."""
+    def _advance(self, batch: Batch, rows: Sequence[tuple[int, int]], begin: int, until: int) -> None:
+        """Have the workers run whole generations of those parts that have not ended."""
         import joblib
 
         parallel, objective, execution = batch.program
-        rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
-        state = batch.state()
+        specs, state = batch.spec.parts(rows), batch.state()
         parts = [cut(state, *one) for one in rows]
         going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
         done = parallel(
-            joblib.delayed(work)(self.device, batch.spec.part(*rows[k]), parts[k], objective, execution, begin, until)
-            for k in going
+            joblib.delayed(work)(self.device, specs[k], parts[k], objective, execution, begin, until) for k in going
         )
         for k, part in zip(going, done, strict=True):
             parts[k] = part
