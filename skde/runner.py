@@ -98,7 +98,7 @@ class Runner:
     def hear(self) -> bool:
         """Return whether no run is running, as far as is known; for certain where a limit is reached."""
         if self._hearing.listen(surely=self.generation >= self._last):
-            ended = bool(self._hearing.status.all()) and not self._uneven
+            ended = np.count_nonzero(self._hearing.status) == self.batch.n_runs and not self._uneven
             self._known_done = ended or (self.generation >= self._last and self.done)
         return self._known_done
 

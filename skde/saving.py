@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -69,14 +70,14 @@ class Saving(Preparing):
         return header, arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], device: str | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], device: str | Sequence[str] | None = None) -> Self:
         """Return the Minimizer that was saved, ready to resume.
 
         Parameters
         ----------
         path : str or path-like
             A file that `save` wrote.
-        device : str or None, default None
+        device : str, list of str or None, default None
             Where to go on; None: where it ran.
 
         Returns

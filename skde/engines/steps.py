@@ -52,7 +52,7 @@ class Evaluation:
 
     def __init__(self, engine: DeviceEngine, batch: Batch, objective: Valued) -> None:
         self.engine, self.batch, self.objective = engine, batch, objective
-        self._status: IntArray | None = None
+        self._known: bytes | None = None  # the states that the rows were chosen by
         self._rows: Array = None
 
     def values(self, g: int, status: IntArray) -> Array:
@@ -71,10 +71,10 @@ class Evaluation:
 
     def _used(self, g: int, status: IntArray) -> Array:
         """Return the numbers of the rows of trials that running runs have."""
-        batch = self.batch
-        if self._status is None or batch.shrinks or not np.array_equal(status, self._status):
+        batch, known = self.batch, status.tobytes()
+        if batch.shrinks or known != self._known:
             used = (status == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.sizes(g)[:, None])
-            self._status, self._rows = status, batch.xp.asarray(np.flatnonzero(used))
+            self._known, self._rows = known, batch.xp.asarray(np.flatnonzero(used))
         return self._rows
 
 
