@@ -45,11 +45,15 @@ class CudaEngine:
 
         self.xp: Any = cupy
         self.device = device
-        self.here = cupy.cuda.Device(device)
         self.name = f"cuda:{device}"
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
+
+    @property
+    def here(self) -> Any:
+        """In which this GPU is the current one; a new object for each thread, as it remembers which was before."""
+        return self.xp.cuda.Device(self.device)
 
     @property
     def threads(self) -> int:
