@@ -22,7 +22,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def compare(dim: int, evals: int, runs: int, device: str) -> list[dict[str, Any]]:
+def compare(dim: int, evals: int, runs: int, device: str | list[str]) -> list[dict[str, Any]]:
     """Return the best value of every run, for each function and setting."""
     rows = []
     for problem in PROBLEMS:
@@ -40,10 +40,11 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     parser.add_argument("--dim", type=int, default=100, help="variables (100)")
     parser.add_argument("--evals", type=int, default=1_000_000, help="evaluations of a run (1000000)")
     parser.add_argument("--runs", type=int, default=15, help="runs (15)")
-    parser.add_argument("--device", default="auto", help="where (auto)")
+    parser.add_argument("--device", default="auto", help="where (auto); GPUs to share the work: cuda:0,cuda:1")
     parser.add_argument("--out", help="a file for the record, in JSON")
     options = parser.parse_args(arguments)
-    rows = compare(options.dim, options.evals, options.runs, options.device)
+    devices = options.device.split(",")
+    rows = compare(options.dim, options.evals, options.runs, devices if len(devices) > 1 else options.device)
     for row in rows:
         print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
     if options.out:

@@ -81,6 +81,10 @@ class DeviceObjective:
         self.scratch = check_int("scratch", scratch, 0, 64)
         self.name = name
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this machine: the files for its compiler, and what that made of them."""
+        return {name: value for name, value in vars(self).items() if name not in ("folder", "_library")}
+
     def __repr__(self) -> str:
         return f"DeviceObjective({self.name!r}, arrays={list(self.names)})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,20 +15,42 @@ from skde.validation import check_choice, check_int, check_real
 TOPOLOGIES = ("ring", "random", "full")
 CHOICES = ("best", "random")
 PLACES = ("worst", "random")
+# The steps of a meeting, with a barrier of all islands after each (Step in drive.cuh).
+JUDGE, EMIGRATE, IMMIGRATE, REORDER = range(4)
 
 
 @dataclass(frozen=True)
 class Archipelago:
-    """A migration as the kernels take it, for runs of `n_islands` islands each."""
+    """A migration as the kernels take it, for runs of `n_islands` islands each.
+
+    A batch that has only a part of them begins with island number `first`; the host then sees to it that they meet, and
+    the kernels' `every` is 0.
+    """
 
     n_islands: int = 1
     every: int = 0
+    first: int = 0
     route: int = 0
     choice: int = 0
     place: int = 0
     count: int = 0
     share: float = 0.0
     rows: int = 0
+
+    def begun(self, n: int) -> int:
+        """Return how many islands there are in all archipelagos that a batch of n islands has a part of."""
+        return -(-(self.first + n) // self.n_islands) * self.n_islands
+
+    def meet(self, g: int) -> bool:
+        """Whether islands meet after generation g."""
+        return self.every > 0 and g > 0 and g % self.every == 0
+
+    def legs(self, begin: int, until: int) -> Iterator[tuple[int, int]]:
+        """Return the stretches from one meeting to the next between two generations: where each begins and ends."""
+        while begin < until:
+            end = min(until, (max(begin, 0) // self.every + 1) * self.every) if self.every else until
+            yield begin, end
+            begin = end
 
 
 class Migration(BaseEstimator):
@@ -54,8 +77,8 @@ class Migration(BaseEstimator):
     Notes
     -----
     Islands are further runs of the batch, with seeds of their own, and the exchange is a function of seed and
-    generation: results do not depend on threads or devices. Only islands that still run take part; once one has reached
-    the target, the others end at the next migration.
+    generation: results do not depend on threads, devices or workers, nor on their number. Only islands that still run
+    take part; once one has reached the target, the others end at the next migration.
 
     Examples
     --------

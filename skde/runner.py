@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from skde.engines import Batch, Engine, RecordingEngine, Spec
+from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, SharingEngine, Spec
 from skde.engines.batch import best_of, sampled_generations
+from skde.engines.steps import Evaluation, Hearing
 from skde.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, FloatArray, IntArray
 
-# The host hears from the engine about this often: time limits, callbacks and Ctrl-C wait no longer.
-CHUNK_SECONDS = 0.04
-# How often the host asks a GPU that works through its queue how far it is.
-POLL_SECONDS = 0.005
 SLOWEST_GROWTH = 8
 
 Look = Callable[[], bool]
@@ -70,17 +67,16 @@ class Runner:
 
     def __init__(self, engine: Engine, spec: Spec) -> None:
         self.engine = engine
-        self.batch: Batch = engine.batch(spec)
+        self.batch: Runs = engine.batch(spec)
         self.clock = Clock()
         self.counted_from = 0.0  # where max_time begins: at the last warm start
         self.generation = -1  # the last one that is done, of the runs that run
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out
-        self._rows: Array | None = None
         self._uneven = False  # whether running runs are at different generations
         self._last = int(spec.limits.max())
-        self._heard, self._known_done, self._running = 0.0, False, len(spec.seeds)
+        self._hearing, self._known_done = Hearing(self.batch), False
         self._results: tuple[Any, list[RunResult]] | None = None
 
     # -- progress ------------------------------------------------------------------------------------------------------
@@ -100,18 +96,9 @@ class Runner:
         return bool((self.status != Status.RUNNING).all())
 
     def hear(self) -> bool:
-        """Return whether no run is running, as far as is known.
-
-        A GPU works through its queue; asking it means waiting for it, so it is asked when a limit is reached, and
-        otherwise not more often than every few milliseconds. Stopped runs stand still meanwhile.
-        """
-        now = time.perf_counter()
-        if self.engine.xp is np or self.generation >= self._last or now - self._heard >= POLL_SECONDS:
-            self._heard = now
-            running = self.batch.n_runs - int(np.count_nonzero(self.batch.host("status")))
-            if running != self._running:
-                self._running, self._rows = running, None
-            ended = running == 0 and not self._uneven
+        """Return whether no run is running, as far as is known; for certain where a limit is reached."""
+        if self._hearing.listen(surely=self.generation >= self._last):
+            ended = np.count_nonzero(self._hearing.status) == self.batch.n_runs and not self._uneven
             self._known_done = ended or (self.generation >= self._last and self.done)
         return self._known_done
 
@@ -127,12 +114,17 @@ class Runner:
         self._last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
-        self.batch.array["status"][...] = self.batch.xp.asarray(status)
-        self.ending, self._heard, self._known_done = Status.RUNNING, 0.0, False
-        running = generation[status == Status.RUNNING]
+        self.batch.put("status", status)
+        self.ending, self._hearing, self._known_done = Status.RUNNING, Hearing(self.batch), False
+        self._locate()
+
+    def _locate(self) -> None:
+        """Find out which generation the runs are at."""
+        status, generation = self.batch.host("status"), self.batch.host("generation")
+        running = generation[(status == Status.RUNNING) | (status == Status.HELD)]
         self.generation = int(running.min()) if len(running) else int(generation.max())
         self._uneven = len(set(running.tolist())) > 1
-        self.proposed, self.asked, self._rows = False, None, None
+        self.proposed, self.asked = False, None
 
     def _level(self) -> None:
         """Let only those runs go on that are furthest behind: a step makes one generation, the same for all its runs.
@@ -147,8 +139,8 @@ class Runner:
         behind = going & (generation == self.generation)
         self._uneven = bool((going & ~behind).any())
         status[going] = np.where(behind[going], int(Status.RUNNING), int(Status.HELD))
-        self.batch.array["status"][...] = self.batch.xp.asarray(status)
-        self._rows = None
+        self.batch.put("status", status)
+        self._hearing = Hearing(self.batch)
 
     # -- fit -----------------------------------------------------------------------------------------------------------
 
@@ -169,12 +161,31 @@ class Runner:
         """
         self.clock.start()
         try:
-            drivers = {"run": self._run_chunks, "step": self._run_steps, "graph": self._run_graph}
-            drivers[execution](objective, max_time, look)
-        except KeyboardInterrupt:
+            if execution == "graph":
+                self._run_graph(objective, max_time, look)
+            elif isinstance(self.engine, SharingEngine):
+                with self.engine.share(self.batch, objective, execution):
+                    self._run_chunks(max_time, look, level=execution == "step")
+            elif execution == "step":
+                self._run_steps(objective, max_time, look)
+            elif objective.compiled is None:
+                raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
+            else:
+                engine, batch = self._one
+                engine.load(batch, objective.compiled)
+                self._run_chunks(max_time, look)
+        except BaseException as error:
+            self._locate()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
             self.ending = Status.INTERRUPTED
         finally:
             self.clock.pause()
+
+    @property
+    def _one(self) -> tuple[DeviceEngine, Batch]:
+        """Engine and batch, where they are those of one device."""
+        return cast(DeviceEngine, self.engine), cast(Batch, self.batch)
 
     def _ends(self, max_time: float | None, look: Look | None) -> bool:
         if look is not None and look():
@@ -183,13 +194,14 @@ class Runner:
             self.ending = Status.TIME
         return self.ending != Status.RUNNING
 
-    def _run_chunks(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
-        if objective.compiled is None:
-            raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
-        self.engine.load(self.batch, objective.compiled)
+    def _run_chunks(self, max_time: float | None, look: Look | None, level: bool = False) -> None:
+        """Let the engine run some generations at a time; with `level`, all runs are to be at the same one."""
         last = self._last
         generations = 1
         while not self.done:
+            if level and self._uneven:
+                self._level()
+                generations = 1
             until = min(self.generation + generations, last)
             before = self.clock.seconds
             self.proposed, self.asked = False, None
@@ -204,34 +216,36 @@ class Runner:
 
     def _next_chunk(self, generations: int, took: float, max_time: float | None) -> int:
         """Return how many generations fill the next chunk, from how long the last ones took."""
-        room = CHUNK_SECONDS
+        room = self.engine.chunk_seconds
         if max_time is not None:
             room = min(room, max_time - (self.clock.seconds - self.counted_from))
         wanted = int(generations * room / max(took, 1e-9))
         return max(1, min(wanted, SLOWEST_GROWTH * generations))
 
     def _run_steps(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
+        evaluation = Evaluation(*self._one, objective)
         while True:
             self.propose()
-            before = self._heard
+            before = self._hearing.time
             if self.hear():
                 return
-            if self._heard != before and self.generation >= 0 and self._ends(max_time, look):
+            if self._hearing.time != before and self.generation >= 0 and self._ends(max_time, look):
                 return
-            self.accept(None, self._evaluate(objective))
+            self.accept(None, evaluation.values(self.generation + 1, self._hearing.status))
             if self.generation < 128 or self.generation % 64 == 0:
                 self.clock.mark(self.generation)
 
     def _run_graph(self, objective: Objective, max_time: float | None, look: Look | None) -> None:
-        batch = self.batch
+        batch = self._one[1]
         if not isinstance(self.engine, RecordingEngine):
-            raise ValueError("execution='graph' needs a GPU: device='cuda'")
+            raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
+        evaluation = Evaluation(*self._one, objective)
         if batch.varies or (batch.pops != batch.pop_max).any():
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
         last = self._last
         self.propose()
         while self.generation < 0 or self._uneven:  # the initial population is checked on the way
-            self.accept(None, self._evaluate(objective))
+            self.accept(None, evaluation.values(self.generation + 1, batch.host("status")))
             self.propose()
         recording = self.engine.record(batch, self.generation, lambda X: objective.values(X, batch.xp))
         generations = 1
@@ -245,39 +259,14 @@ class Runner:
             self.propose()
             self.engine.synchronize()
 
-    def _evaluate(self, objective: Objective) -> Array:
-        """Return the values of the proposed trials, of shape (R, P); of those runs only that still run."""
-        batch, xp = self.batch, self.batch.xp
-        X = batch.rows[(self.generation + 1) & 1]
-        rows = self.rows
-        if objective.compiled is not None:
-            return self.engine.evaluate(objective.compiled, X)
-        if rows is None:
-            return objective.values(self.engine.copy(X), xp)
-        f = xp.full(len(X), np.nan, X.dtype)
-        f[rows] = objective.values(X[rows], xp)
-        return f
-
     @property
     def sizes(self) -> IntArray:
         """The size of every run's next generation, of shape (R,)."""
         return self.batch.sizes(self.generation + 1)
 
-    @property
-    def rows(self) -> Array | None:
-        """The rows of the flattened trials that runs still running have; None means all."""
-        if self._rows is None or self.batch.varies:
-            batch = self.batch
-            used = (batch.host("status") == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < self.sizes[:, None])
-            self._rows = self.batch.xp.asarray(np.flatnonzero(used))
-        return None if len(self._rows) == self.batch.n_runs * self.batch.pop_max else self._rows
-
     def _check_start(self) -> None:
         """After the initial population: at least one number among the values."""
-        if self.generation != 0:
-            return
-        used = np.arange(self.batch.pop_max) < self.batch.pops[:, None]
-        if np.isnan(self.batch.host("f")[0][used]).all():
+        if self.generation == 0 and np.isnan(self.batch.best()[1]).all():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
 
     # -- ask and tell --------------------------------------------------------------------------------------------------

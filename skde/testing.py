@@ -62,7 +62,7 @@ class AlgorithmContract:
         """Return where it is tested."""
         return "cpu"
 
-    def make(self, algorithm: Any, device: str, **parameters: Any) -> Minimizer:
+    def make(self, algorithm: Any, device: str | list[str], **parameters: Any) -> Minimizer:
         """Return a Minimizer for a short, repeatable fit."""
         return Minimizer(algorithm, device=device, **{"max_iter": 30, "random_state": 5, **parameters})
 
@@ -273,19 +273,25 @@ class AlgorithmContract:
     def test_islands_do_not_depend_on_how_they_are_run(
         self, algorithm: Algorithm, device: str, topology: str, choice: str, tmp_path: Path
     ) -> None:
-        """Whole generations or steps, one thread or two, in one piece or saved at a migration and resumed."""
+        """Whole generations or steps, some threads or devices, in one piece or saved at a migration and resumed."""
         place = "worst" if choice == "best" else "random"
         parameters: dict[str, Any] = {
             "n_islands": 4,
             "n_runs": 2,
             "migration": Migration(topology, every=5, n_migrants=3, select=choice, replace=place),
         }
-        run, step, threads = (
-            self.make(algorithm, device, **parameters, **more).fit("rastrigin", dim=6)
-            for more in ({"n_jobs": 1}, {"execution": "step"}, {"n_jobs": 2})
+        run, step, threads, shared = (
+            self.make(algorithm, where, **parameters, **more).fit("rastrigin", dim=6)
+            for where, more in (
+                (device, {"n_jobs": 1}),
+                (device, {"execution": "step"}),
+                (device, {"n_jobs": 2}),
+                ([device] * 3, {}),
+            )
         )
         assert same(run, step)
         assert same(run, threads)
+        assert same(run, shared)
         assert np.array_equal(run.history_.best, step.history_.best)
         assert [r.fun for r in run.runs_] == [r.fun for r in step.runs_]
         for execution in ("run", "step"):

@@ -138,7 +138,11 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
         ({"execution": "graph"}, ValueError, r"execution='graph' needs a GPU"),
         ({"callbacks": 3}, TypeError, r"callbacks must be callables, got 3"),
-        ({"device": "gpu"}, ValueError, r"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got 'gpu'"),
+        (
+            {"device": "gpu"},
+            ValueError,
+            r"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'",
+        ),
         ({"device": f"cuda:{find_gpus()[0]}"}, RuntimeError, r"device='cuda:\d+' was asked for, but"),
         ({"algorithm": [DE(), JDE()], "n_runs": 2}, ValueError, r"algorithm: all entries must be of one class"),
     ],
@@ -405,7 +409,9 @@ def test_files_of_another_version_or_incomplete(saved: Path) -> None:
 
 
 def test_a_wrong_device_is_not_taken_for_a_broken_file(saved: Path) -> None:
-    with pytest.raises(ValueError, match="device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got 'gpu'"):
+    with pytest.raises(
+        ValueError, match="device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'"
+    ):
         Minimizer.load(saved, device="gpu")
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from skde.engines.batch import Needs
+from skde.engines.spec import Needs
 from skde.validation import check_choice, check_int
 
 # Position is the number in bounds.cuh.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting
-from skde.engines.batch import Needs
+from skde.engines.spec import Needs
 from skde.validation import check_real, nearest
 
 # Name -> individuals drawn besides the target; position is the number in de.cuh.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting
-from skde.engines.batch import Needs
+from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
 # Position is the number in pso.cuh; the value is the default of n_neighbors.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting
-from skde.engines.batch import Needs
+from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
 # Of sade.cuh: chances, medians and tallies of CR; and per generation remembered, besides a code for every individual.

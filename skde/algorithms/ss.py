@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting
-from skde.engines.batch import Needs
+from skde.engines.spec import Needs
 from skde.validation import check_choice, check_int, check_real
 
 UPDATES = ("quality", "quality_and_diversity")

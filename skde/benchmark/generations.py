@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, Setting, get_algorithm
-from skde.engines import Batch, Engine, Spec
+from skde.engines import Batch, DeviceEngine, Spec
 from skde.engines.batch import algorithm_entry
 from skde.islands import Archipelago, Migration
 from skde.problems import Problem, get_problem
@@ -25,7 +25,12 @@ COMMON = ("rastrigin", 30, 100)
 
 
 def new_batch(
-    engine: Engine, algorithm: Algorithm, problem: Problem, n_runs: int, last: int, migration: Migration | None = None
+    engine: DeviceEngine,
+    algorithm: Algorithm,
+    problem: Problem,
+    n_runs: int,
+    last: int,
+    migration: Migration | None = None,
 ) -> Batch:
     """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it.
 
@@ -53,7 +58,7 @@ def new_batch(
     return batch
 
 
-def generation_us(engine: Engine, make: Callable[[int], Batch], generations: int) -> float:
+def generation_us(engine: DeviceEngine, make: Callable[[int], Batch], generations: int) -> float:
     """Return the microseconds of a generation in one call of the engine: by events on a GPU, by the clock on the CPU.
 
     A fresh batch a measurement: populations then are as far as users' are, not long since converged.
@@ -85,12 +90,12 @@ def constant_size(name: str, pop_size: int) -> Algorithm:
     return algorithm.set_params(pop_min=pop_size) if algorithm.shrinks else algorithm
 
 
-def measure_generations(engine: Engine, say: Callable[[str], None]) -> list[dict[str, Any]]:
+def measure_generations(engine: DeviceEngine, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return one row a figure: what ran, its microseconds a generation, and their ratio to de's in the same rounds.
 
     Parameters
     ----------
-    engine : Engine
+    engine : DeviceEngine
         Where.
     say : callable
         Told what is measured next.

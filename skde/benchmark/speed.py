@@ -20,7 +20,7 @@ from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
 from skde.benchmark import commit, machine, versions
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
-from skde.engines import CpuEngine, Engine, choose_engine
+from skde.engines import CpuEngine, DeviceEngine, choose_device
 from skde.validation import check_int, check_real
 
 Say = Callable[[str], None]
@@ -97,7 +97,7 @@ def measure(
     check_real("seconds", seconds, 0, low_open=True)
     if device == "auto":
         raise ValueError("device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'")
-    engine, _ = choose_engine(device)
+    engine, _ = choose_device(device)
     on_cpu = engine.xp is np
     settings: dict[str, Any] = {
         "strategy": "rand/1/bin",
@@ -227,7 +227,7 @@ def import_seconds(repeats: int) -> list[float]:
 # -- on a GPU ----------------------------------------------------------------------------------------------------------
 
 
-def gpu_figures(engine: Engine, say: Say) -> dict[str, Any]:
+def gpu_figures(engine: DeviceEngine, say: Say) -> dict[str, Any]:
     """Return every figure of a GPU's table."""
     rows = []
     for name, dim, pop_size, n_runs in GPU_SETTINGS:
@@ -271,7 +271,7 @@ def first_fit(device: str, repeats: int) -> dict[str, Any]:
     return {state: {name: figure(values) for name, values in by_name.items()} for state, by_name in times.items()}
 
 
-def driver(engine: Engine) -> dict[str, Any]:
+def driver(engine: DeviceEngine) -> dict[str, Any]:
     """Return the GPU's name and the versions of what drives it."""
     cuda = engine.xp.cuda
     return {
@@ -297,7 +297,7 @@ def python_objective(device: str, generations: int, repeats: int) -> dict[str, A
     repeats : int
         Measurements; the objective alone, fit, and ask with tell take turns.
     """
-    engine, _ = choose_engine(device, 1)
+    engine, _ = choose_device(device, 1)
     dim, pop_size = PYTHON_SETTING
     options: dict[str, Any] = {"max_iter": generations, "device": device, "n_jobs": 1, "random_state": 0}
     bounds = [(-5.0, 5.0)] * dim

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from skde import _cpu
-from skde.islands import Archipelago
-from skde.schedule import Schedule
+from skde.engines.spec import Spec
 from skde.typing import Array, FloatArray, IntArray
 
 MAX_ARRAYS = 8
@@ -19,101 +21,21 @@ TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _c
 DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 
 
-class Compiled(Protocol):
-    """An objective that the kernels can call: a problem of the registry or a user's DeviceObjective."""
-
-    @property
-    def cpp_type(self) -> str:
-        """The functor's C++ type."""
-
-    @property
-    def scratch(self) -> int:
-        """Vectors of length dim that one evaluation needs as working memory."""
-
-    @property
-    def arrays(self) -> tuple[FloatArray, ...]:
-        """The data that the functor reads, in its order."""
-
-    def cpu_address(self, single: bool) -> int:
-        """Address of the function on the CPU, for float32 (`single`) or float64."""
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What an algorithm needs beside populations and values.
-
-    Attributes
-    ----------
-    ranked : bool
-        Whether every generation is ranked.
-    stages : int
-        Parts, with a barrier after each, of what is done between two generations.
-    memory : int
-        Numbers that a run keeps.
-    archive : int
-        Vectors that a run keeps.
-    kept : int
-        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
-    """
-
-    ranked: bool = False
-    stages: int = 0
-    memory: int = 0
-    archive: int = 0
-    kept: int = 0
-
-    def __or__(self, other: Needs) -> Needs:
-        """Return what serves both."""
-        return Needs(
-            self.ranked or other.ranked,
-            max(self.stages, other.stages),
-            max(self.memory, other.memory),
-            max(self.archive, other.archive),
-            max(self.kept, other.kept),
-        )
-
-
-@dataclass
-class Spec:
-    """What a batch of R runs is made of, all of it checked before."""
-
-    algorithm: str
-    parameters: FloatArray  # (R, number of parameters); column 0 is pop_size
-    seeds: IntArray  # (R,), uint64
-    lower: FloatArray  # (D,)
-    upper: FloatArray  # (D,)
-    limits: IntArray  # (R,) the number of the last generation
-    start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
-    constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
-    needs: Needs = field(default_factory=Needs)
-    schedules: tuple[Schedule, ...] = ()  # (R,)
-    islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
-    target: float | None = None
-    tol: float | None = None
-    stagnation: int | None = None
-    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
-
-
-# Arrays that a checkpoint holds beside the current populations, and their shapes' fields.
+# Arrays that a checkpoint holds beside the current populations.
 PROGRESS = ("generation", "status", "record", "since", "history", "met")
+# In what a checkpoint holds, the axis of the runs, where that is not the first.
+RUN_AXIS = {"record": 1, "since": 1, "extra": 1, "vectors": 1, "memory": 1}
 
 
-class Batch:
-    """The state of R runs in the memory of one engine.
+class Runs(ABC):
+    """A batch as a Runner sees it: what is known without a look at its arrays, and how to look.
 
     Parameters
     ----------
     spec : Spec
         What to run.
     xp : module
-        NumPy or CuPy: where the arrays live.
-
-    Attributes
-    ----------
-    array : dict of str to ndarray
-        The arrays by their names in task.cuh.
-    task : ndarray of shape (1,)
-        The record that the kernels read.
+        NumPy or CuPy.
     """
 
     def __init__(self, spec: Spec, xp: Any) -> None:
@@ -123,8 +45,91 @@ class Batch:
         self.n_islands = spec.islands.n_islands
         self.varies = any(schedule.varies for schedule in spec.schedules)  # whether trials are not all rows, always
         self.pops = spec.parameters[:, 0].astype(np.int64)
-        most = max((max(schedule.sizes) for schedule in spec.schedules), default=int(self.pops.max()))
-        self.pop_max = most + spec.needs.kept
+        self.pop_max = spec.pop_max
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Let the kernels know what the spec says now."""
+
+    @abstractmethod
+    def put(self, name: str, values: Any) -> None:
+        """Write one of the arrays, from the host."""
+
+    @abstractmethod
+    def host(self, name: str) -> Any:
+        """Return one of the arrays as a NumPy array."""
+
+    @abstractmethod
+    def population(self, run: int) -> tuple[FloatArray, FloatArray]:
+        """Return a run's population (P, D) and its values (P,), on the host."""
+
+    @abstractmethod
+    def point(self, run: int, individual: int) -> FloatArray:
+        """Return one individual's position (D,), on the host."""
+
+    @abstractmethod
+    def best(self) -> tuple[IntArray, FloatArray]:
+        """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return all that a checkpoint must hold, as NumPy arrays: the current halves and the progress."""
+
+    @abstractmethod
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from what `state` returned."""
+
+    def limit(self, limits: IntArray) -> None:
+        """Set new last generations; stopped runs below them run on."""
+        self.spec.limits = limits
+        self.spec.last = max(self.spec.last, int(limits.max()))
+        self.refresh()
+
+    def sizes(self, g: Any) -> IntArray:
+        """Return the size of every run's generation g, of shape (R,)."""
+        generations = np.broadcast_to(g, self.n_runs)
+        return np.array([schedule.size(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
+
+    def evals(self, g: Any) -> IntArray:
+        """Return every run's evaluations up to the end of generation g, of shape (R,)."""
+        generations = np.broadcast_to(g, self.n_runs)
+        return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
+
+
+class Batch(Runs):
+    """The state of R runs in the memory of one engine.
+
+    Parameters
+    ----------
+    spec : Spec
+        What to run.
+    xp : module
+        NumPy or CuPy: where the arrays live.
+    here : context manager
+        In which that library works on this engine's device.
+
+    Attributes
+    ----------
+    array : dict of str to ndarray
+        The arrays by their names in task.cuh.
+    task : ndarray of shape (1,)
+        The record that the kernels read.
+    """
+
+    def __init__(self, spec: Spec, xp: Any, here: AbstractContextManager[Any] | None = None) -> None:
+        super().__init__(spec, xp)
+        self.here = nullcontext() if here is None else here
+        with self.here:
+            self._allocate()
+        self.task = np.zeros(1, TASK)
+        self.record = self.task[0]  # the same memory, as a scalar
+        self.task_address = address(self.task)
+        self.program: Any = None  # what the engine made of the objective
+        self.step: Any = None  # how the engine launches the halves of a generation
+        self.refresh()
+
+    def _allocate(self) -> None:
+        spec, xp = self.spec, self.xp
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
         R, P, D = self.n_runs, self.pop_max, self.dim
@@ -135,14 +140,16 @@ class Batch:
             "vectors": (len(self.vector_names), 2, R, P, D),
             "archive": (R, spec.needs.archive, D),
             "record": (2, R),
-            "history": (R, history_slots(int(spec.limits.max()))),
+            "history": (R, history_slots(spec.last)),
         }
         self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
         islands = spec.islands
-        self.array["migrants"] = xp.zeros((R, islands.rows, D), spec.dtype)
-        self.array["migrant_values"] = xp.zeros((R, islands.rows), spec.dtype)
+        all_islands = islands.begun(R)
+        self.array["migrants"] = xp.zeros((all_islands, islands.rows, D), spec.dtype)
+        self.array["migrant_values"] = xp.zeros((all_islands, islands.rows), spec.dtype)
+        self.array["meets"] = xp.zeros((all_islands,), np.int64)
         self.array["places"] = xp.zeros((R, P if islands.rows else 0), np.int64)
-        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "meets", "met")}
+        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "met", "limit")}
         self.array["arrivals"] = xp.zeros((R + 1,), np.int64)
         self.array["generation"] = xp.full((R,), -1, np.int64)
         self.array["since"] = xp.zeros((2, R), np.int64)
@@ -150,18 +157,11 @@ class Batch:
         self.ordered = spec.needs.ranked or spec.needs.stages > 1
         self.array["order"] = xp.zeros((2, R, P) if self.ordered else (2, 1, 1), np.int64)
         self.array["memory"] = xp.zeros((2, R, spec.needs.memory), np.float64)
-        self.array["limit"] = xp.asarray(spec.limits.astype(np.int64))
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
         self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
         for name in ("lower", "upper", "start"):
             self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
         self.rows = tuple(self.array["x"][half].reshape(-1, D) for half in (0, 1))  # views: trials by row
-        self.task = np.zeros(1, TASK)
-        self.record = self.task[0]  # the same memory, as a scalar
-        self.task_address = address(self.task)
-        self.program: Any = None  # what the engine made of the objective
-        self.step: Any = None  # how the engine launches the halves of a generation
-        self.refresh()
 
     @property
     def constants(self) -> tuple[tuple[str, int], ...]:
@@ -170,8 +170,10 @@ class Batch:
         return tuple((name, int(values[0])) for name, values in columns if (values == values[0]).all())
 
     def refresh(self) -> None:
-        """Write sizes and addresses into the task, after an array was replaced."""
+        """Let the kernels know what the spec says now, and where the arrays lie."""
         spec, task = self.spec, self.task
+        self.put("limit", spec.limits.astype(np.int64))
+        self._grow_history()
         task["n_runs"], task["pop_max"], task["dim"] = self.n_runs, self.pop_max, self.dim
         task["kept"] = spec.needs.kept
         task["n_start"] = len(spec.start)
@@ -180,7 +182,8 @@ class Batch:
         task["ranked"], task["stages"] = spec.needs.ranked, spec.needs.stages
         task["memory_size"], task["archive_size"] = spec.needs.memory, spec.needs.archive
         islands = spec.islands
-        task["n_islands"], task["migrate_every"], task["migrant_rows"] = islands.n_islands, islands.every, islands.rows
+        task["n_islands"], task["first_island"] = islands.n_islands, islands.first
+        task["migrate_every"], task["migrant_rows"] = islands.every, islands.rows
         task["migrant_route"], task["migrant_choice"] = islands.route, islands.choice
         task["migrant_place"], task["migrant_count"] = islands.place, islands.count
         task["migrant_share"] = islands.share
@@ -194,16 +197,17 @@ class Batch:
         fill_data(self.task, arrays)
         self.data = arrays  # keeps them alive
 
-    def limit(self, limits: IntArray) -> None:
-        """Set new last generations; stopped runs below them run on."""
-        self.spec.limits = limits
-        self.array["limit"][...] = self.xp.asarray(limits)
-        slots = history_slots(int(limits.max()))
-        old = self.array["history"]
+    def _grow_history(self) -> None:
+        old, slots = self.array["history"], history_slots(self.spec.last)
         if slots > old.shape[1]:
-            self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
-            self.array["history"][:, : old.shape[1]] = old
-        self.refresh()
+            with self.here:
+                self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
+                self.array["history"][:, : old.shape[1]] = old
+
+    def put(self, name: str, values: Any) -> None:
+        """Write one of the arrays, from the host."""
+        with self.here:
+            self.array[name][...] = self.xp.asarray(values)
 
     def host(self, name: str) -> Any:
         """Return one of the arrays as a NumPy array."""
@@ -212,16 +216,6 @@ class Batch:
     def trials(self, g: int) -> Array:
         """Return the rows where generation g's trials stand: a view of shape (R, P, D)."""
         return self.array["x"][g & 1]
-
-    def sizes(self, g: Any) -> IntArray:
-        """Return the size of every run's generation g, of shape (R,)."""
-        generations = np.broadcast_to(g, self.n_runs)
-        return np.array([schedule.size(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
-
-    def evals(self, g: Any) -> IntArray:
-        """Return every run's evaluations up to the end of generation g, of shape (R,)."""
-        generations = np.broadcast_to(g, self.n_runs)
-        return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
 
     def members(self, run: int, generation: int) -> IntArray:
         """Return the rows of a run's population: those of trials and, from generation 1 on, those kept beside them."""
@@ -266,25 +260,38 @@ class Batch:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
-        xp = self.xp
         half, runs = saved["generation"] & 1, np.arange(self.n_runs)
-        for name in PROGRESS:
-            if name == "history":
-                slots = min(saved[name].shape[1], self.array[name].shape[1])
-                self.array[name][:, :slots] = xp.asarray(saved[name][:, :slots])
-            else:
-                self.array[name][...] = xp.asarray(saved[name])
+        for name in ("generation", "status", "record", "since", "met", "memory", "archive"):
+            self.put(name, saved[name])
+        history = self.host("history")
+        slots = min(saved["history"].shape[1], history.shape[1])
+        history[:, :slots] = saved["history"][:, :slots]
+        self.put("history", history)
         # Into both halves: what an algorithm keeps beside its trials stands in both.
         for name in ("x", "f", *(("order",) if self.ordered else ())):
-            self.array[name][...] = xp.asarray(saved[name])
+            self.put(name, saved[name])
         for name in ("extra", "vectors"):
-            self.array[name][...] = xp.asarray(saved[name])[:, None]
-        for name in ("memory", "archive"):
-            self.array[name][...] = xp.asarray(saved[name])
+            self.put(name, saved[name][:, None])
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
             evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)
-        self.array["evals"][...] = xp.asarray(evals)
+        self.put("evals", evals)
+
+
+def ranges(n: int, parts: int) -> list[tuple[int, int]]:
+    """Return where `parts` consecutive parts of n things begin and end; their sizes differ by one at most."""
+    ends = [n * k // parts for k in range(parts + 1)]
+    return list(pairwise(ends))
+
+
+def cut(state: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
+    """Return of a batch's state the part of the runs begin ... end - 1."""
+    return {name: array[(slice(None),) * RUN_AXIS.get(name, 0) + (slice(begin, end),)] for name, array in state.items()}
+
+
+def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the state of a batch from those of its parts."""
+    return {name: np.concatenate([state[name] for state in states], RUN_AXIS.get(name, 0)) for name in states[0]}
 
 
 def best_of(values: FloatArray) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from skde import _cpu
-from skde.engines.batch import DATA_OFFSET, TASK, Batch, Compiled, Spec, address, fill_data
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, address, fill_data
+from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.typing import Array, FloatArray
 
 
@@ -27,6 +29,8 @@ class CpuEngine:
 
     name = "cpu"
     xp: ModuleType = np
+    here: AbstractContextManager[Any] = nullcontext()
+    chunk_seconds = CHUNK_SECONDS
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
@@ -62,6 +66,10 @@ class CpuEngine:
         where = 0 if trials is None else address(trials)
         _cpu.accept(batch.number, batch.single, batch.task_address, g, where, address(f), self.threads)
 
+    def migrate(self, batch: Batch, g: int, step: int) -> None:
+        """Do one step of the meeting of the islands after generation g."""
+        _cpu.migrate(batch.number, batch.single, batch.task_address, g, step, self.threads)
+
     def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
         """Return the values of the rows of x, an (n, d) array."""
         f = np.empty(len(x), x.dtype)
@@ -83,9 +91,14 @@ class CpuEngine:
         )
         return f
 
-    def copy(self, array: FloatArray) -> FloatArray:
-        """Return a copy."""
-        return array.copy()
+    def trials(self, batch: Batch, g: int) -> FloatArray:
+        """Return a copy of the trials of generation g, of shape (R * P, D)."""
+        trials: FloatArray = batch.rows[g & 1].copy()
+        return trials
+
+    def fill(self, target: FloatArray, source: FloatArray) -> None:
+        """Copy an array into another of its shape."""
+        np.copyto(target, source)
 
     def synchronize(self) -> None:
         """Nothing to wait for: calls return when the work is done."""

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import TASK, Batch, Compiled, Spec, algorithm_entry, fill_data
+from skde.engines.batch import TASK, Batch, algorithm_entry, fill_data
 from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
+from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.islands import JUDGE, REORDER
 from skde.typing import Array
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
@@ -36,16 +38,22 @@ class CudaEngine:
         Where CuPy is missing or finds no such GPU.
     """
 
+    chunk_seconds = CHUNK_SECONDS
+
     def __init__(self, device: int = 0) -> None:
         import cupy
 
         self.xp: Any = cupy
         self.device = device
-        self.here = cupy.cuda.Device(device)
         self.name = f"cuda:{device}"
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
+
+    @property
+    def here(self) -> Any:
+        """In which this GPU is the current one; a new object for each thread, as it remembers which was before."""
+        return self.xp.cuda.Device(self.device)
 
     @property
     def threads(self) -> int:
@@ -55,7 +63,7 @@ class CudaEngine:
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
         with self.here:
-            batch = Batch(spec, self.xp)
+            batch = Batch(spec, self.xp, self.here)
             blocks = -(-batch.pop_max // STEP_TEAMS)
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
             batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
@@ -105,13 +113,15 @@ class CudaEngine:
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.here:
-            if batch.spec.islands.every and g > 1 and (g - 1) % batch.spec.islands.every == 0:
-                self._migrate(batch, np.int64(g), NULL)
+            if batch.spec.islands.meet(g - 1):
+                for step in range(JUDGE, REORDER + 1):
+                    self.migrate(batch, g - 1, step)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
-    def _migrate(self, batch: Batch, g: Any, clock: Any) -> None:
-        for part in range(4):
-            batch.step("migrate", batch.record, g, clock, np.int64(part))
+    def migrate(self, batch: Batch, g: int, step: int) -> None:
+        """Do one step of the meeting of the islands after generation g."""
+        with self.here:
+            batch.step("migrate", batch.record, np.int64(g), NULL, np.int64(step))
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
@@ -165,7 +175,8 @@ class CudaEngine:
         stream.begin_capture()
         try:
             if batch.spec.islands.every:
-                self._migrate(batch, one, clock)
+                for step in range(JUDGE, REORDER + 1):
+                    batch.step("migrate", task, np.int64(0), clock, np.int64(step))
             batch.step("propose", task, one, clock, trials)
             batch.step("accept", task, one, clock, trials, values())
             for stage in range(batch.spec.needs.stages):
@@ -199,12 +210,20 @@ class CudaEngine:
             Launcher(module, plan, objective.scratch)("evaluate", task[0], x, np.int64(n), f)
             return f
 
-    def copy(self, array: Array) -> Array:
-        """Return a copy of a contiguous array: a copy of memory, which starts quicker than a kernel."""
+    def trials(self, batch: Batch, g: int) -> Array:
+        """Return a copy of the trials of generation g, of shape (R * P, D)."""
         with self.here:
-            out = self.xp.empty(array.shape, array.dtype)
-            out.data.copy_from_device_async(array.data, array.nbytes, self.xp.cuda.get_current_stream())
+            out = self.xp.empty((batch.n_runs * batch.pop_max, batch.dim), batch.spec.dtype)
+            self.fill(out, batch.rows[g & 1])
             return out
+
+    def fill(self, target: Array, source: Array) -> None:
+        """Copy a contiguous array into another, as memory, which starts quicker than a kernel.
+
+        The source may be on another GPU, but then has to be complete.
+        """
+        with self.here:
+            target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
 
     def synchronize(self) -> None:
         """Wait for everything started on the current stream."""
@@ -225,7 +244,7 @@ class CudaEngine:
         objective: Compiled | None = None,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
-        islands = batch is not None and batch.n_islands > 1
+        islands = batch is not None and batch.spec.islands.every > 0
         options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, islands)
         return compile_module(self.device, source, options)
 

@@ -18,6 +18,8 @@ struct Core {
   void (*propose)(int algorithm, bool single, const void* task, i64 g, int threads);
   // Selection, with the trials (null: those proposed) and their values.
   void (*accept)(int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads);
+  // One step of the meeting of the islands after generation g: Step of drive.cuh.
+  void (*migrate)(int algorithm, bool single, const void* task, i64 g, int step, int threads);
   // f[k] = objective(x[k]) for n rows of length d.
   void (*evaluate)(bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d,
                    void* f, int threads);

@@ -179,6 +179,13 @@ NB_MODULE(_cpu, m) {
       },
       "algorithm"_a, "single"_a, "task"_a, "generation"_a, "trials"_a, "f"_a, "threads"_a);
   m.def(
+      "migrate",
+      [](int algorithm, bool single, Address task, i64 g, int step, int threads) {
+        nb::gil_scoped_release release;
+        chosen->migrate(algorithm, single, at<void>(task), g, step, threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "step"_a, "threads"_a);
+  m.def(
       "evaluate",
       [](bool single, Address evaluate, int scratch, Address data, Address x, i64 n, i64 d, Address f, int threads) {
         nb::gil_scoped_release release;

@@ -110,7 +110,7 @@ template <class Algorithm, class real> struct Drivers {
     const CompiledObjective<real> objective{reinterpret_cast<Evaluate<real>>(evaluate)};
     const Shared<real> shared(task);
     for (i64 g = from; g < until;) {
-      if (migrates(task, g)) migrate(task, g, threads);
+      for (int step = EMIGRATE; migrates(task, g) && step <= REORDER; ++step) migrate(task_, g, step, threads);
       g = next_meeting(task, g, until);
       for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
         generations<Algorithm>(team, task, shared, run, share, objective, static_cast<real*>(nullptr), g);
@@ -119,12 +119,7 @@ template <class Algorithm, class real> struct Drivers {
   }
   static void propose(const void* task_, i64 g, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
-    if (migrates(task, g - 1)) {
-      for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-        SKDE_NAMESPACE::conclude<Algorithm>(team, task, run, share, g - 1);
-      });
-      migrate(task, g - 1, threads);
-    }
+    for (int step = JUDGE; migrates(task, g - 1) && step <= REORDER; ++step) migrate(task_, g - 1, step, threads);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g, static_cast<real*>(nullptr));
     });
@@ -140,18 +135,12 @@ template <class Algorithm, class real> struct Drivers {
       }
     });
   }
-
- private:
-  // The meeting of the islands after generation g. The end of a parallel region is the barrier of all runs.
-  static void migrate(const Task<real>& task, i64 g, int threads) {
+  // The end of a parallel region is the barrier of all runs.
+  static void migrate(const void* task_, i64 g, int step, int threads) {
+    const auto& task = *static_cast<const Task<real>*>(task_);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      emigrate<Algorithm>(team, task, run, share, g);
+      SKDE_NAMESPACE::migrate<Algorithm>(team, task, run, share, g, step);
     });
-    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      immigrate<Algorithm>(team, task, run, share, g);
-    });
-    for_each_run(task, threads, 0,
-                 [&](Lane<real>& team, i64 run, ThreadShare& share) { reorder<Algorithm>(team, task, run, share, g); });
   }
 };
 
@@ -205,6 +194,9 @@ const skde_core::Core core = {
     },
     [](int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads) {
       with_drivers(algorithm, single, [&](auto drivers) { drivers.accept(task, g, trials, f, threads); });
+    },
+    [](int algorithm, bool single, const void* task, i64 g, int step, int threads) {
+      with_drivers(algorithm, single, [&](auto drivers) { drivers.migrate(task, g, step, threads); });
     },
     [](bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d, void* f,
        int threads) {

@@ -183,22 +183,23 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 
-// Whether generation g ends run r, where the generation was made by halves.
+// Whether generation g ends run r, where the generation was made by halves. Once islands have met after it, its values are
+// no longer those that it is judged by.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& share, i64 g) {
-  if (g < 0 || task.status[r] != RUNNING) return Status(task.status[r]);
+  if (g < 0 || task.status[r] != RUNNING || has_met(task, r, g)) return Status(task.status[r]);
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   return conclude<Algorithm>(team, run, share.leader, g);
 }
 
-// The first half of generation g, after the end of generation g - 1 has been judged (here, unless islands have met after
-// it): the trials of the running runs are left in `trials` (null: at their place in the new population).
+// The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
+// in `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = typename Algorithm::template Draws<Team>;
   if (task.status[r] != RUNNING) return;
-  if (!migrates(task, g - 1) && conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING) return;
+  if (conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.pop);
@@ -232,6 +233,19 @@ SKDE_FN void settle(Team& team, const Task<real>& task, i64 r, Share& share, i64
   run.enter(g);
   share.divide(run.pop);
   if (stage < Algorithm::stages(run, g)) settle<Algorithm>(team, run, share, g, stage);
+}
+
+// What is done after generation g where islands meet, step by step, with a barrier of all runs after each.
+enum Step : int { JUDGE, EMIGRATE, IMMIGRATE, REORDER };
+
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void migrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int step) {
+  switch (step) {
+    case JUDGE: conclude<Algorithm>(team, task, r, share, g); break;
+    case EMIGRATE: emigrate<Algorithm>(team, task, r, share, g); break;
+    case IMMIGRATE: immigrate<Algorithm>(team, task, r, share, g); break;
+    default: reorder<Algorithm>(team, task, r, share, g);
+  }
 }
 
 }  // namespace SKDE_NAMESPACE

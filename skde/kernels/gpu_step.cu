@@ -48,20 +48,15 @@ extern "C" __global__ void settle(const __grid_constant__ skde::Task<skde::real>
   });
 }
 
-// The meeting of the islands before generation g, in four launches; where they don't meet, nothing happens.
+// One step of the meeting of the islands after generation g. The host knows when they meet, unless a clock counts.
 extern "C" __global__ void migrate(const __grid_constant__ skde::Task<skde::real> task,
                                    const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
-                                   const skde::i64 part) {
+                                   const skde::i64 step) {
   using namespace skde;
-  const i64 last = generation(clock, g) - 1;
-  if (!migrates(task, last)) return;
+  const i64 now = generation(clock, g);
+  if (clock && !migrates(task, now)) return;
   for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
-    switch (part) {
-      case 0: conclude<SKDE_ALGORITHM>(team, task, r, share, last); break;
-      case 1: emigrate<SKDE_ALGORITHM>(team, task, r, share, last); break;
-      case 2: immigrate<SKDE_ALGORITHM>(team, task, r, share, last); break;
-      default: reorder<SKDE_ALGORITHM>(team, task, r, share, last);
-    }
+    migrate<SKDE_ALGORITHM>(team, task, r, share, now, int(step));
   });
 }
 

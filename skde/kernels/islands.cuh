@@ -7,6 +7,9 @@
 //
 // with a barrier of all islands after each. Only islands that still run take part; one that has reached the target ends the
 // archipelago at the next meeting.
+//
+// A batch may have some islands of an archipelago only, the others being in other batches. What they tell each other then
+// travels between emigrate and immigrate: the rows of migrants, migrant_values and meets, which have room for all.
 #pragma once
 #include "task.cuh"
 
@@ -14,26 +17,38 @@ namespace SKDE_NAMESPACE {
 
 enum class Route : int { RING, RANDOM, FULL };
 
+// An island's part in a meeting.
+enum Part : i64 { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
+
 // Whether islands meet after generation g.
 template <class real> SKDE_FN bool migrates(const Task<real>& task, i64 g) {
-  return task.n_islands > 1 && g > 0 && g % task.migrate_every == 0;
+  return task.migrate_every > 0 && g > 0 && g % task.migrate_every == 0;
+}
+
+// Whether run r has been at the meeting after generation g: it is not repeated where a generation is proposed again.
+template <class real> SKDE_FN bool has_met(const Task<real>& task, i64 r, i64 g) {
+  return task.n_islands > 1 && g > 0 && task.met[r] == g;
 }
 
 // The last generation before `until` that goes without a meeting, from generation g on.
 template <class real> SKDE_FN i64 next_meeting(const Task<real>& task, i64 g, i64 until) {
-  return task.n_islands > 1 ? min_of(until, (g / task.migrate_every + 1) * task.migrate_every) : until;
+  return task.migrate_every > 0 ? min_of(until, (g / task.migrate_every + 1) * task.migrate_every) : until;
 }
 
+// Islands are counted from the first one of the archipelago that the batch begins in.
 template <class real> struct Islands {
   const Task<real>& task;
 
-  SKDE_FN i64 first_of(i64 run) const { return run / task.n_islands * task.n_islands; }
+  SKDE_FN i64 island(i64 run) const { return run + task.first_island; }
+  SKDE_FN i64 first_of(i64 island) const { return island / task.n_islands * task.n_islands; }
   SKDE_FN int migrants(int pop) const {
     const int wanted = task.migrant_share > 0 ? int(task.migrant_share * pop) : int(task.migrant_count);
     return max_of(min_of(wanted, min_of(pop - 1, int(task.migrant_rows))), 1);
   }
-  SKDE_FN real* migrant(i64 run, int row) const { return task.migrants + (run * task.migrant_rows + row) * task.dim; }
-  SKDE_FN real* value(i64 run, int row) const { return task.migrant_values + run * task.migrant_rows + row; }
+  SKDE_FN real* migrant(i64 island, int row) const {
+    return task.migrants + (island * task.migrant_rows + row) * task.dim;
+  }
+  SKDE_FN real* value(i64 island, int row) const { return task.migrant_values + island * task.migrant_rows + row; }
 };
 
 // How many members of the population have a smaller draw than i.
@@ -50,12 +65,10 @@ template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   const Islands<real> islands{task};
-  bool ended = false;
-  for (i64 k = 0; k < task.n_islands; ++k) ended |= task.status[islands.first_of(r) + k] == TARGET;
-  // A meeting that has been is not repeated where a generation is proposed again.
-  const bool here = task.status[r] == RUNNING && task.generation[r] == g && task.met[r] != g;
-  if (share.leader && team.lane == 0) task.meets[r] = here ? (ended ? 2 : 1) : 0;
-  if (!here || ended) return;
+  const i64 me = islands.island(r);
+  const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_met(task, r, g);
+  if (share.leader && team.lane == 0) task.meets[me] = here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT;
+  if (!here) return;
   run.enter(g);
   share.divide(run.members());
   const int many = islands.migrants(run.members());
@@ -66,9 +79,9 @@ SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i
     if (team.lane == 0) task.places[r * task.pop_max + i] = gives_way;
     if (leaves >= many) continue;
     const real* const x = run.member(g, i);
-    real* const out = islands.migrant(r, leaves);
+    real* const out = islands.migrant(me, leaves);
     team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) *islands.value(r, leaves) = run.member_values(g)[i];
+    if (team.lane == 0) *islands.value(me, leaves) = run.member_values(g)[i];
   }
 }
 
@@ -76,7 +89,8 @@ SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i
 template <class Team, class R, class real>
 SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 g, int row, int many) {
   const auto& task = islands.task;
-  const i64 n = task.n_islands, first = islands.first_of(run.run), me = run.run - first;
+  const i64 island = islands.island(run.run), first = islands.first_of(island);
+  const i64 n = task.n_islands, me = island - first;
   i64 from = (me + n - 1) % n;
   if (Route(int(task.migrant_route)) == Route::RANDOM) {
     from = below(run.stream(g, 0, MIGRATION).block(2).w[0], int(n - 1));
@@ -84,7 +98,7 @@ SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 
   } else if (Route(int(task.migrant_route)) == Route::FULL) {
     // The row-th best of what all others sent out.
     const int all = int(n) * many;
-    const auto sent = [&](int k) { return task.meets[first + k / many] == 1 && k / many != me; };
+    const auto sent = [&](int k) { return task.meets[first + k / many] == PRESENT && k / many != me; };
     const auto value = [&](int k) { return *islands.value(first + k / many, k % many); };
     for (int k = 0; k < all; ++k) {
       if (!sent(k)) continue;
@@ -99,19 +113,19 @@ SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 
     }
     return -1;
   }
-  return task.meets[first + from] == 1 ? (first + from) * task.migrant_rows + row : -1;
+  return task.meets[first + from] == PRESENT ? (first + from) * task.migrant_rows + row : -1;
 }
 
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
-  if (task.meets[r] == 0) return;
-  if (task.meets[r] == 2) {
-    if (share.leader && team.lane == 0) task.status[r] = TARGET;
-    return;
-  }
-  if (share.leader && team.lane == 0) task.met[r] = g;
-  Run<Algorithm, real> run(task, Shared<real>(task), r);
   const Islands<real> islands{task};
+  const i64 me = islands.island(r), first = islands.first_of(me);
+  if (task.meets[me] != PRESENT) return;
+  bool ended = false;
+  for (i64 k = 0; k < task.n_islands; ++k) ended |= task.meets[first + k] == AT_TARGET;
+  if (share.leader && team.lane == 0) (ended ? task.status : task.met)[r] = ended ? i64(TARGET) : g;
+  if (ended) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());
   const int many = islands.migrants(run.members());
@@ -132,7 +146,7 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
 
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void reorder(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
-  if (task.meets[r] != 1) return;
+  if (task.status[r] != RUNNING || task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());

@@ -18,24 +18,25 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
 //             beside them), dim, n_start (rows of `start`), stagnation (generations; 0: off),
 //             history_slots, ranked (some run needs `order`), stages (parts of what comes between two generations),
 //             memory_size M (numbers that an algorithm keeps for a run), archive_size A (rows of `archive`); n_islands,
-//             consecutive runs that exchange individuals every migrate_every generations: migrant_route (Route),
-//             migrant_choice (0: the best leave, 1: drawn), migrant_place (0: the worst give way, 1: drawn), migrant_count
-//             of them or, where it is not 0, migrant_share of the population, and at most migrant_rows Q
+//             consecutive runs that exchange individuals every migrate_every generations (0: when the host says so), of
+//             which the batch's first run is number first_island: migrant_route (Route), migrant_choice (0: the best
+//             leave, 1: drawn), migrant_place (0: the worst give way, 1: drawn), migrant_count of them or, where it is
+//             not 0, migrant_share of the population, and at most migrant_rows Q
 //   numbers   migrant_share, target (-inf: off), tol (< 0: off)
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D),
 //             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D),
 //             memory (2, R, M), archive (R, A, D), order (2, R, P), generation (R), limit (R), status (R),
 //             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) when it
-//             was found, history (R, history_slots), migrants (R, Q, D), migrant_values (R, Q), places (R, P) in the
-//             order of giving way, meets (R) whether an island takes part,
-//             met (R) the generation of its last meeting, workspace (GPU: scratch of the teams), arrivals
+//             was found, history (R, history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the
+//             Part that an island takes, of the W islands of all archipelagos that have a run in the batch; places (R, P)
+//             in the order of giving way, met (R) the generation of its last meeting, workspace (GPU: scratch of the teams), arrivals
 //             (GPU: R + 1 counters of barriers, the last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
-  INTEGER(n_runs) INTEGER(pop_max) INTEGER(kept) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation)            \
-  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)                                 \
-  INTEGER(n_islands) INTEGER(migrate_every) INTEGER(migrant_route) INTEGER(migrant_choice)                   \
-  INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                                        \
+  INTEGER(n_runs) INTEGER(pop_max) INTEGER(kept) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation)           \
+  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)          \
+  INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                     \
+  INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                \
   NUMBER(migrant_share) NUMBER(target) NUMBER(tol)                                                           \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
   REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)    \

@@ -11,7 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark import commit, generations, machine, speed, versions
 from skde.benchmark.peers import FUNCTIONS, PEERS, Peer, function_of, peer_notes
 from skde.cli import main
-from skde.engines import choose_engine
+from skde.engines import choose_device
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_rates_are_interleaved_and_counted():
 @pytest.mark.parametrize("algorithm", [DE(pop_size=20), JDE(pop_size=20, strategy="current-to-pbest/1/bin")])
 def test_bare_batch_is_the_minimizers(algorithm):
     problem = get_problem("rotated_rastrigin", dim=7)
-    engine, _ = choose_engine("cpu", 1)
+    engine, _ = choose_device("cpu", 1)
     batch = generations.new_batch(engine, algorithm, problem, 3, 40)
     engine.run(batch, -1, 15)
     engine.run(batch, 15, 40)

@@ -1,0 +1,121 @@
+"""Ask and tell: the user makes the loop, and evaluates where the solver does not look."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from skde.objective import real_values
+from skde.preparing import Preparing
+from skde.runner import Runner
+from skde.typing import Array
+from skde.validation import check_bounds
+
+
+class Asking(Preparing):
+    """What a Minimizer offers to those who evaluate themselves."""
+
+    def ask(self) -> Array:
+        """Return the points to evaluate next: the trials of one generation.
+
+        Returns
+        -------
+        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
+            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. Where
+            populations differ in size, the largest counts: the rows behind a smaller one's need no value.
+
+        Raises
+        ------
+        ValueError
+            Without bounds in the constructor.
+        RuntimeError
+            When every run has ended (`stopped_`).
+        """
+        runner = self._asking()
+        if runner.hear():
+            raise RuntimeError(f"every run has ended: {self.message_}")
+        batch = runner.batch
+        rows = runner.engine.trials(batch, runner.generation + 1)
+        shape = self._ask_shape(runner)
+        with runner.engine.here:
+            if batch.varies:
+                rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
+            runner.asked = rows.reshape(shape)
+        return runner.asked
+
+    def tell(self, X: Array, f: Array) -> Self:
+        """Give the values of the points asked for, and select.
+
+        Parameters
+        ----------
+        X : ndarray of the shape that `ask` returned
+            The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
+        f : array-like of shape (pop_size,), or (n_runs, pop_size)
+            Their values.
+
+        Returns
+        -------
+        self : Minimizer
+        """
+        runner = self._fitted("ask")
+        if runner.asked is None:
+            raise RuntimeError("tell needs an ask before it")
+        batch, xp = runner.batch, runner.batch.xp
+        shape = self._ask_shape(runner)
+        if np.shape(X) != shape:
+            raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
+        if np.shape(f) != shape[:-1]:
+            raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
+        with runner.engine.here:
+            points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
+            # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
+            if xp is np or points is not runner.asked:
+                self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
+            flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
+            values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
+            size = shape[-2] // batch.n_islands
+            if size == batch.pop_max:
+                points = points if points is runner.asked else xp.ascontiguousarray(points)
+                runner.accept(points, xp.ascontiguousarray(values))
+            else:  # the kernels' rows are those of the largest population
+                all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
+                all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
+                all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
+                all_values[:, :size] = values.reshape(batch.n_runs, -1)
+                runner.accept(all_points, all_values)
+        return self
+
+    @property
+    def stopped_(self) -> bool:
+        """Whether every run has ended, so that there is nothing more to ask.
+
+        A GPU is asked at most every few milliseconds, so this may come true some generations late; runs that have ended
+        take no notice of what they are told.
+        """
+        return self._asking().hear()
+
+    def _asking(self) -> Runner:
+        """Return the runner with the trials of the next generation made."""
+        if not hasattr(self, "_runner"):
+            if self.bounds is None:
+                raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
+            self._objective = None
+            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
+        if not self._runner.proposed:
+            self._runner.propose()
+        return self._runner
+
+    def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
+        batch = runner.batch
+        size = int(runner.sizes.max()) if batch.varies else batch.pop_max
+        shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)
+        return shape if shape[0] > 1 else shape[1:]
+
+    def _check_inside(self, points: Array, runner: Runner) -> None:
+        spec, xp = runner.batch.spec, runner.batch.xp
+        lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
+        used = xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
+        inside = ((points >= lower) & (points <= upper)).all(axis=-1) | ~used
+        if not bool(inside.all()):
+            raise ValueError("X must lie inside the bounds (and hold no NaN)")

@@ -1,0 +1,99 @@
+"""What engines offer. They own memory, loops, launches and time, and know nothing of algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, runtime_checkable
+
+from skde.engines.batch import Batch, Runs
+from skde.engines.spec import Compiled, Spec
+from skde.typing import Array
+
+
+class Valued(Protocol):
+    """An objective, compiled or a function of arrays: Objective of skde/objective.py."""
+
+    @property
+    def compiled(self) -> Compiled | None:
+        """What the kernels call."""
+
+    def values(self, X: Array, xp: Any) -> Array:
+        """Return the function's values of the rows of X."""
+
+
+class Engine(Protocol):
+    """What a Runner needs."""
+
+    @property
+    def name(self) -> str:
+        """'cpu' or 'cuda:N', or several of them."""
+
+    @property
+    def xp(self) -> Any:
+        """The array library: NumPy or CuPy."""
+
+    @property
+    def here(self) -> AbstractContextManager[Any]:
+        """In which that library works on this engine's device."""
+
+    @property
+    def chunk_seconds(self) -> float:
+        """How long one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
+
+    def batch(self, spec: Spec) -> Runs:
+        """Allocate a batch."""
+
+    def run(self, batch: Any, begin: int, until: int) -> None:
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+
+    def propose(self, batch: Any, g: int) -> None:
+        """Judge the end of generation g - 1 and make the trials of generation g."""
+
+    def accept(self, batch: Any, g: int, trials: Array | None, f: Array) -> None:
+        """Select between parents and trials (None: those proposed) by the trials' values."""
+
+    def trials(self, batch: Any, g: int) -> Array:
+        """Return a copy of the trials of generation g, of shape (R * P, D)."""
+
+    def synchronize(self) -> None:
+        """Wait for what was started."""
+
+
+class DeviceEngine(Engine, Protocol):
+    """An engine with one device's memory."""
+
+    @property
+    def threads(self) -> int:
+        """Threads used on the host."""
+
+    def batch(self, spec: Spec) -> Batch:
+        """Allocate a batch."""
+
+    def load(self, batch: Batch, objective: Compiled) -> None:
+        """Make a batch ready to run a compiled objective."""
+
+    def migrate(self, batch: Batch, g: int, step: int) -> None:
+        """Do one step of the meeting of the islands after generation g."""
+
+    def evaluate(self, objective: Compiled, x: Array) -> Array:
+        """Return the values of the rows of x."""
+
+    def fill(self, target: Array, source: Array) -> None:
+        """Copy an array into another."""
+
+
+@runtime_checkable
+class SharingEngine(Protocol):
+    """An engine that shares a batch out, and has functions evaluated where the parts are."""
+
+    def share(self, batch: Any, objective: Valued, execution: str) -> AbstractContextManager[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step"."""
+
+
+@runtime_checkable
+class RecordingEngine(Protocol):
+    """An engine that can record a generation, the objective included, and replay it."""
+
+    def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
+        """Record one generation; see CudaEngine.record."""

@@ -1,0 +1,118 @@
+"""What a batch is made of, and what it runs: all that an engine has to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from skde.islands import Archipelago
+from skde.schedule import Schedule
+from skde.typing import FloatArray, IntArray
+
+# The host hears from an engine about this often: time limits, callbacks and Ctrl-C wait no longer.
+CHUNK_SECONDS = 0.04
+
+
+class Compiled(Protocol):
+    """An objective that the kernels can call: a problem of the registry or a user's DeviceObjective."""
+
+    @property
+    def cpp_type(self) -> str:
+        """The functor's C++ type."""
+
+    @property
+    def scratch(self) -> int:
+        """Vectors of length dim that one evaluation needs as working memory."""
+
+    @property
+    def arrays(self) -> tuple[FloatArray, ...]:
+        """The data that the functor reads, in its order."""
+
+    def cpu_address(self, single: bool) -> int:
+        """Address of the function on the CPU, for float32 (`single`) or float64."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an algorithm needs beside populations and values.
+
+    Attributes
+    ----------
+    ranked : bool
+        Whether every generation is ranked.
+    stages : int
+        Parts, with a barrier after each, of what is done between two generations.
+    memory : int
+        Numbers that a run keeps.
+    archive : int
+        Vectors that a run keeps.
+    kept : int
+        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
+    """
+
+    ranked: bool = False
+    stages: int = 0
+    memory: int = 0
+    archive: int = 0
+    kept: int = 0
+
+    def __or__(self, other: Needs) -> Needs:
+        """Return what serves both."""
+        return Needs(
+            self.ranked or other.ranked,
+            max(self.stages, other.stages),
+            max(self.memory, other.memory),
+            max(self.archive, other.archive),
+            max(self.kept, other.kept),
+        )
+
+
+@dataclass
+class Spec:
+    """What a batch of R runs is made of, all of it checked before."""
+
+    algorithm: str
+    parameters: FloatArray  # (R, number of parameters); column 0 is pop_size
+    seeds: IntArray  # (R,), uint64
+    lower: FloatArray  # (D,)
+    upper: FloatArray  # (D,)
+    limits: IntArray  # (R,) the number of the last generation
+    start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
+    constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
+    needs: Needs = field(default_factory=Needs)
+    schedules: tuple[Schedule, ...] = ()  # (R,)
+    islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
+    target: float | None = None
+    tol: float | None = None
+    stagnation: int | None = None
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
+    pop_max: int = 0  # rows of a population; 0: as many as the largest has
+    last: int = 0  # the largest of all limits that there have been
+
+    def __post_init__(self) -> None:
+        sizes = [int(self.parameters[:, 0].max()), *(max(schedule.sizes) for schedule in self.schedules)]
+        self.pop_max = self.pop_max or max(sizes) + self.needs.kept
+        self.last = max(self.last, int(self.limits.max()))
+
+    def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
+        """Return how islands meet across parts, the runs begin ... end - 1: never, where all of a run are in one."""
+        whole = all(begin % self.islands.n_islands == 0 for begin, _ in rows)
+        return replace(self.islands, every=0) if whole else self.islands
+
+    def parts(self, rows: Sequence[tuple[int, int]]) -> list[Spec]:
+        """Return what parts are made of: islands meet by themselves or, where they do so across parts, not."""
+        every = 0 if self.shared_islands(rows).every else self.islands.every
+        return [
+            replace(
+                self,
+                parameters=self.parameters[begin:end],
+                seeds=self.seeds[begin:end],
+                limits=self.limits[begin:end],
+                schedules=self.schedules[begin:end],
+                islands=replace(self.islands, every=every, first=begin % self.islands.n_islands),
+            )
+            for begin, end in rows
+        ]

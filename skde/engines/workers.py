@@ -1,0 +1,87 @@
+"""joblib's workers as one engine: processes, or machines through Dask and Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from skde.engines.batch import Batch, cut, join, ranges
+from skde.engines.cpu import CpuEngine
+from skde.engines.protocol import Valued
+from skde.engines.spec import Spec
+from skde.engines.steps import advance
+from skde.islands import EMIGRATE, REORDER
+from skde.stopping import Status
+
+
+class Workers(CpuEngine):
+    """Runs a batch on the workers of joblib's active backend.
+
+    The batch stays here. Every worker is sent the state of its runs, and sends it back after some generations; islands
+    of one run that several workers have meet here. Nothing stays with a worker, so that any backend will do.
+
+    Parameters
+    ----------
+    device : str
+        The device of every worker; "auto": a GPU where it has one.
+    n_jobs : int or None
+        Workers. None: as many as joblib.parallel_config says, or else one.
+    """
+
+    chunk_seconds = 1.0  # a message takes milliseconds
+
+    def __init__(self, device: str, n_jobs: int | None) -> None:
+        super().__init__()
+        self.device, self.workers = device, n_jobs
+        self.name = f"joblib, {device}"
+
+    @contextmanager
+    def share(self, batch: Batch, objective: Valued, execution: str) -> Iterator[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step": some backends start slowly."""
+        import joblib
+
+        with joblib.Parallel(n_jobs=self.workers) as parallel:
+            batch.program = parallel, objective, execution
+            yield
+
+    def run(self, batch: Batch, begin: int, until: int) -> None:
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        import joblib
+
+        rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
+        islands = batch.spec.shared_islands(rows)
+        for g, end in islands.legs(begin, until):
+            for step in range(EMIGRATE, REORDER + 1) if islands.meet(g) else ():
+                self.migrate(batch, g, step)
+            self._advance(batch, rows, g, end)
+
+    def _advance(self, batch: Batch, rows: Sequence[tuple[int, int]], begin: int, until: int) -> None:
+        """Have the workers run whole generations of those parts that have not ended."""
+        import joblib
+
+        parallel, objective, execution = batch.program
+        specs, state = batch.spec.parts(rows), batch.state()
+        parts = [cut(state, *one) for one in rows]
+        going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
+        done = parallel(
+            joblib.delayed(work)(self.device, specs[k], parts[k], objective, execution, begin, until) for k in going
+        )
+        for k, part in zip(going, done, strict=True):
+            parts[k] = part
+        batch.restore(join(parts))
+
+
+def work(
+    device: str, spec: Spec, state: dict[str, Any], objective: Valued, execution: str, begin: int, until: int
+) -> dict[str, Any]:
+    """Return the state of some runs at generation `until`; this is what a worker does."""
+    from skde.engines import choose_device
+
+    engine, _ = choose_device(device, 1)
+    batch = engine.batch(spec)
+    batch.restore(state)
+    if execution == "run" and objective.compiled is not None:
+        engine.load(batch, objective.compiled)
+    advance(engine, batch, objective, execution, begin, until)
+    return batch.state()

@@ -1,0 +1,139 @@
+"""From the parameters that a user set to what is to run, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skde.algorithms import Algorithm, Setting, get_algorithm
+from skde.engines import Engine, Spec, Workers, check_device, choose_engine
+from skde.engines.batch import algorithm_entry
+from skde.fitted import Fitted
+from skde.islands import Archipelago, Migration
+from skde.objective import Objective
+from skde.runner import Runner
+from skde.schedule import Schedule
+from skde.seeds import island_seeds, run_seeds
+from skde.stopping import check_stopping, last_generations, planned_budget
+from skde.typing import FloatArray
+from skde.validation import check_choice, check_int, check_precision, check_start
+
+DTYPES = ("float32", "float64")
+
+
+class Preparing(Fitted, BaseEstimator):
+    """Checks the parameters of a Minimizer, and makes its engine and its batch of them."""
+
+    algorithm: str | Algorithm | Sequence[Algorithm]
+    bounds: Any
+    max_iter: int | None
+    max_evals: int | None
+    max_time: float | None
+    target: float | None
+    tol: float | None
+    stagnation: int | None
+    n_runs: int
+    n_islands: int
+    migration: Migration | None
+    device: str | Sequence[str]
+    execution: str
+    dtype: str
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+    _box: FloatArray
+    _objective: Objective | None  # None: its values are told, or it has to be given again after loading
+
+    def _engine(self, objective: Objective | None) -> Engine:
+        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
+            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+        device = self.device
+        python = device == "auto" and objective is not None and objective.compiled is None
+        if self.execution == "joblib":
+            if not isinstance(device, str):
+                raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
+            check_device(device)
+            return Workers("cpu" if python else device, self.n_jobs)
+        if python:
+            engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
+        else:
+            engine, reason = choose_engine(device, self.n_jobs)
+        if self.verbose and device == "auto":
+            print(f"skde: device='auto' chose {engine.name}: {reason}")
+        return engine
+
+    @property
+    def _row_jobs(self) -> int | None:
+        """Joblib workers of a function of one point: one, where joblib's workers call it."""
+        return 1 if self.execution == "joblib" else self.n_jobs
+
+    def _algorithms(self) -> list[Algorithm]:
+        """Return one parameter object a run."""
+        n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
+        if isinstance(self.algorithm, Sequence) and not isinstance(self.algorithm, str):
+            algorithms = [get_algorithm(algorithm) for algorithm in self.algorithm]
+            if len(algorithms) != n_runs:
+                raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
+            if len({type(algorithm) for algorithm in algorithms}) != 1:
+                raise ValueError("algorithm: all entries must be of one class")
+            if len({algorithm.kernel for algorithm in algorithms}) != 1:
+                raise ValueError("algorithm: all entries must be with opposition, or all without")
+            return algorithms
+        return [get_algorithm(self.algorithm)] * n_runs
+
+    def _start(self, engine: Engine, box: FloatArray, x0: Any) -> Runner:
+        """Check everything and allocate the batch."""
+        return Runner(engine, self._spec(box, x0))
+
+    def _spec(self, box: FloatArray, x0: Any) -> Spec:
+        """Check everything and say what is to run."""
+        algorithms = self._algorithms()
+        n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
+        setting = Setting(len(box), **planned_budget(len(box), *self._budget, n_islands))
+        given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
+        needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
+        names = algorithm_entry(algorithms[0].kernel)[2]
+        self._box = box
+        check_precision(box, dtype)
+        return Spec(
+            algorithm=algorithms[0].kernel,
+            parameters=np.repeat([[float(parameters[name]) for name in names] for parameters in given], n_islands, 0),
+            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands),
+            lower=box[:, 0],
+            upper=box[:, 1],
+            limits=self._limits(schedules, len(box)),
+            start=check_start(x0, box, min(schedule.most for schedule in schedules)),
+            constants=algorithms[0].constants,
+            needs=reduce(or_, needs),
+            schedules=tuple(schedules),
+            islands=self._archipelago(n_islands, min(schedule.members for schedule in schedules)),
+            target=rules["target"],
+            tol=rules["tol"],
+            stagnation=rules["stagnation"],
+            dtype=np.dtype(dtype),
+        )
+
+    def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:
+        return last_generations(schedules, dim, *self._budget, done, self.n_islands)
+
+    @property
+    def _budget(self) -> tuple[Any, Any, Any]:
+        return self.max_iter, self.max_evals, self.max_time
+
+    def _archipelago(self, n_islands: int, pop_size: int) -> Archipelago:
+        migration = Migration() if self.migration is None else self.migration
+        if not isinstance(migration, Migration):
+            raise TypeError(f"migration must be a Migration or None, got {migration!r} ({type(migration).__name__})")
+        if n_islands > 1:
+            return migration.archipelago(n_islands, pop_size)
+        if self.migration is not None:
+            raise ValueError("migration needs islands to go to: n_islands must be at least 2, got 1")
+        return Archipelago()
