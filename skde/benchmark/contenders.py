@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
@@ -148,6 +149,8 @@ class Own(Contender):
             n_jobs=n_jobs,
             random_state=seed,
         )
+        if budget.seconds is not None:  # for the search, not for the compiler: a fit before it compiles for a GPU
+            clone(minimizer).set_params(max_time=None, max_iter=1).fit(function.objective, bounds=function.bounds)
         minimizer.fit(function.objective, bounds=function.bounds)
         try:
             found = minimizer.runs_
