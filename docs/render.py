@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, plots, speed, which
+from pages import algorithms, peers, plots, reproduce, speed, which
 
 DOCS = Path(__file__).resolve().parent
 
 
 def texts() -> dict[str, str]:
     """Return every page that is made, by its path in docs/."""
-    return {"speed.md": speed.page(), "which.md": which.page(), "peers.md": peers.page(), **algorithms.pages()}
+    pages = {"speed": speed, "which": which, "peers": peers, "reproduce": reproduce}
+    return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
 
 def write() -> None:

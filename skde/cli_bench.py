@@ -43,7 +43,12 @@ def add_run(commands: Any) -> None:
     """Add `skde bench run`."""
     what = "many runs of several algorithms on the functions of a suite"
     add = add_command(commands, "run", what, bench_run, RUN_EXAMPLES).add_argument
-    add("--suite", required=True, metavar="NAME", help="nashed2012, qin2012, or cec2017 (needs minionpy)")
+    add(
+        "--suite",
+        required=True,
+        metavar="NAME",
+        help="nashed2012, nashed2012-as-run, qin2012, or cec2017 (needs minionpy)",
+    )
     add(
         "--algorithms",
         type=algorithms,

@@ -31,11 +31,17 @@ def plans(algorithm: str) -> bool:
 def source(record: Record, name: str) -> list[str]:
     """Say where the figures come from."""
     settings, machine = record["settings"], record["machine"]
-    budget = settings["budget"].replace("dim", "D")
+    budget, runs = settings["budget"].replace("dim", "D"), settings["runs"]
+    given = (
+        f"{runs} runs side by side, {budget} together"
+        if budget.endswith("s")
+        else f"{runs} runs of {budget} evaluations"
+    )
+    where = machine.get("gpu") or f"{machine['cpu']}, {machine['isa']}"
     # A record grows: its cells know what they were taken with.
     commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
     return [
-        f"{settings['runs']} runs of {budget} evaluations. {machine['cpu']}, {machine['isa']}; {record['date'][:10]}, "
+        f"{given}. {where}; {record['date'][:10]}, "
         f"commit {commits}, `{record['command']}` ([{name}](benchmarks/{name})).",
         "",
     ]

@@ -108,8 +108,15 @@ class PSO(Algorithm):
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> PSO:
-        """Return the swarm that Nashed et al. (2012) tuned: 125 particles, c1 = 1.862, c2 = 1.881, w = 0.494."""
-        return cls(**{"w": 0.494, "c1": 1.862, "c2": 1.881, "pop_size": 125, **parameters})
+        """Return the swarm that Nashed et al. (2012) tuned: 125 particles, c1 = 1.862, c2 = 1.881, w = 0.494.
+
+        The paper leaves the rest to its source, L. Mussi, F. Daolio, S. Cagnoni, Evaluation of parallel particle swarm
+        optimization algorithms within the CUDA architecture, Information Sciences 181 (2011): a ring in which
+        everyone has two neighbours, no limit of the velocity, positions set to the bounds. Difference: their program
+        keeps the velocity of a component that was set to its bound, here it becomes 0.
+        """
+        tuned = {"w": 0.494, "c1": 1.862, "c2": 1.881, "topology": "ring", "pop_size": 125, "repair": "clip"}
+        return cls(**{**tuned, **parameters})
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
+from skde.result import RunResult
 from skde.stopping import Status
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
@@ -148,6 +150,13 @@ class Own(Contender):
             n_jobs=n_jobs,
             random_state=seed,
         )
+        if budget.seconds is not None:  # for the search, not for the compiler: a short fit before it compiles for a GPU
+            self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
+        found = self.fit(minimizer, function)
+        return Outcome([run.fun for run in found], [run.n_evals for run in found])
+
+    def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
+        """Return the runs of one fit."""
         minimizer.fit(function.objective, bounds=function.bounds)
         try:
             found = minimizer.runs_
@@ -155,7 +164,7 @@ class Own(Contender):
             raise KeyboardInterrupt from None
         if any(run.status == Status.INTERRUPTED for run in found):
             raise KeyboardInterrupt
-        return Outcome([run.fun for run in found], [run.n_evals for run in found])
+        return found
 
 
 class Peer(Contender):

@@ -112,7 +112,7 @@ def measure_generations(engine: DeviceEngine, say: Callable[[str], None]) -> lis
         add(algorithm, constant_size(algorithm, pop_size), name, dim)
     for topology in ("ring", "random"):
         add(f"pso, {topology}", PSO(topology=topology, pop_size=pop_size), name, dim)
-    add("pso, 125 particles", PSO.nashed2012(), "sphere", dim)
+    add("pso, 125 particles", PSO(pop_size=125), "sphere", dim)
     add("de, 16 islands of 16", DE(pop_size=16), name, 100, 16, migration=Migration())
     times: dict[str, list[float]] = {label: [] for label in makers}
     for repeat in range(REPEATS + 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -49,7 +49,16 @@ class Function:
 
 def own_function(suite: str, name: str, dim: int) -> Function:
     """Return a function of one of skde's suites."""
-    problem: Problem = get_problem(f"{suite}/{name}", dim=dim)
+    return of_problem(name, get_problem(f"{suite}/{name}", dim=dim))
+
+
+def nashed2012_as_run(suite: str, name: str, dim: int) -> Function:
+    """Return a function of nashed2012 with the weights and factors that the paper's program had."""
+    return of_problem(name, get_problem(f"nashed2012/{name}", dim=dim, as_run=True))
+
+
+def of_problem(name: str, problem: Problem) -> Function:
+    """Return one of skde's problems as a function of a suite."""
 
     def of_lists(points: list[list[float]]) -> list[float]:
         values: list[float] = problem(np.asarray(points)).tolist()
@@ -125,7 +134,8 @@ def suites() -> dict[str, Suite]:
     }
     # Function 2 was taken out of the competition, for its values at high dimensions are not stable.
     cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
-    return {**found, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
+    as_run = replace(found["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run)
+    return {**found, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
 
 
 def find_suite(name: str) -> Suite:

@@ -1,9 +1,14 @@
-"""The tables that `skde bench run` and `skde bench compare` print."""
+"""The tables that `skde bench run`, `skde bench compare` and `skde reproduce` print."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from skde.benchmark.papers import Paper
+from skde.benchmark.reproduction import AS_GOOD, NOISE, VERDICTS, WORSE, Row
+
+MARKS = {AS_GOOD: " ", NOISE: "~", WORSE: "!"}
 LONGEST = 16  # a longer algorithm is a number in a table's head, and told above it
 
 
@@ -38,6 +43,38 @@ def comparison_table(found: dict[str, Any]) -> str:
             for name, counts in part["against"].items()
         ]
     return "\n".join(lines)
+
+
+def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
+    """Return the rows of `reproduction.rows` as text: the paper's means beside ours."""
+    names = list(dict.fromkeys(row.algorithm for row in rows))
+    lines = [paper.title, "Means of the best values; ! marks ours where it is worse, ~ where that may be chance"]
+    for dim in dict.fromkeys(row.dim for row in rows):
+        lines += ["", f"{f'D={dim}':<10}" + "".join(f"{name:>10} paper{'ours':>11} " for name in names)]
+        for function in dict.fromkeys(row.function for row in rows):
+            cells = {row.algorithm: row for row in rows if (row.function, row.dim) == (function, dim)}
+            found = (cells.get(name) for name in names)
+            texts = (
+                f"{row.paper[0]:>16.1e}{row.ours[0]:>11.1e}{MARKS[row.verdict]}" if row else " " * 28 for row in found
+            )
+            lines.append(f"{function:<10}{''.join(texts)}")
+    lines.append("")
+    lines += [
+        f"{name:<10}{', '.join(f'{n} {verdict}' for verdict, n in counts.items())}" for name, counts in totals(rows)
+    ]
+    lines += [
+        f"{row.function} D={row.dim} {row.algorithm}: {row.note or 'not explained'}"
+        for row in rows
+        if row.verdict != AS_GOOD
+    ]
+    return "\n".join(lines)
+
+
+def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:
+    """Count the verdicts of every algorithm."""
+    names = dict.fromkeys(row.algorithm for row in rows)
+    found = {name: [row.verdict for row in rows if row.algorithm == name] for name in names}
+    return [(name, {verdict: found[name].count(verdict) for verdict in VERDICTS}) for name in names]
 
 
 def written(value: float | None, width: int = 11) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from skde.benchmark import commit, machine, versions
+from skde.benchmark import commit, gpu_descriptions, machine, versions
 from skde.benchmark.contenders import Budget, Contender
 from skde.benchmark.records import Cell, Record, key_of, read_record, write_record
 from skde.benchmark.suites import Function, find_suite
@@ -146,13 +146,19 @@ def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) 
     return {
         "date": now(),
         "device": settings.device,
-        "machine": machine(),
+        "machine": {**machine(), **gpu_of(settings.device)},
         "versions": versions(),
         "commit": commit(),
         "command": command,
         "settings": wanted,
         "cells": cells,
     }
+
+
+def gpu_of(device: str) -> dict[str, str]:
+    """Return the name of the GPU that a device is, if it is one."""
+    name = choose_engine(device)[0].name
+    return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
 
 
 def measured(settings: Settings, budget: Budget, function: Function, contender: Contender) -> Cell:

@@ -11,6 +11,7 @@ from skde.benchmark.records import read_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
 from skde.cli import main
+from skde.engines.cuda import compile_module
 
 SMALL = Settings("nashed2012", "200*dim", 3, seed=5)
 RUN = ["bench", "run", "--suite", "nashed2012", "--functions", "f0,f9", "--dims", "2", "--runs", "3"]
@@ -65,6 +66,15 @@ def test_seconds_are_a_budget():
     record = trials.run(Settings("nashed2012", "0.05s", 2), [contender("jde")], [5], ["f0"])
     assert all(n_evals > 1000 for n_evals in record["cells"][0]["n_evals"])
     assert 0.03 < record["cells"][0]["seconds"] < 1
+
+
+@pytest.mark.gpu
+def test_compiling_is_no_part_of_the_seconds(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
+    compile_module.cache_clear()
+    record = trials.run(Settings("nashed2012", "0.2s", 2, device="cuda"), [contender("jde")], [5], ["f0"])
+    assert all(n_evals > 100_000 for n_evals in record["cells"][0]["n_evals"])
+    assert record["machine"]["gpu"]
 
 
 def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
@@ -152,7 +162,7 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
     [
         (
             ["--suite", "nashed2021"],
-            "suite must be one of 'nashed2012', 'qin2012', 'cec2017'; got 'nashed2021'; did you",
+            "suite must be one of 'nashed2012', 'qin2012', 'nashed2012-as-run', 'cec2017'; got 'nashed2021'; did",
         ),
         (["--functions", "f99"], "function of 'nashed2012' must be one of 'f0', "),
         (["--functions", "f0,f0"], "functions must differ from one another, got f0, f0"),

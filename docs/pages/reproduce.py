@@ -1,0 +1,76 @@
+"""The page of papers' tables that were run again, from the records docs/benchmarks/reproduce-PAPER-*.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skde.benchmark.papers import PAPERS, Paper
+from skde.benchmark.papers.paper import Figure
+from skde.benchmark.records import Record, read_record
+from skde.benchmark.reproduction import AS_GOOD, NOISE, Row, rows
+from skde.benchmark.tables import totals
+
+from .which import source
+
+DOCS = Path(__file__).resolve().parents[1]
+
+
+def figure(value: Figure) -> str:
+    """Return mean and standard deviation in the paper's digits."""
+    mean, std = (f"{number:.1e}" if number else "0" for number in value)
+    return f"{mean} ({std})"
+
+
+def ours(row: Row) -> str:
+    """Return our figures, marked where they are not as good."""
+    text = figure(row.ours)
+    return text if row.verdict == AS_GOOD else f"*{text}*" if row.verdict == NOISE else f"**{text}**"
+
+
+def table(found: Sequence[Row], dim: int) -> list[str]:
+    """The paper's figures beside ours, for every algorithm of a record."""
+    names = list(dict.fromkeys(row.algorithm for row in found))
+    heads = [f"{name}: {whose}" for name in names for whose in ("paper", "skde")]
+    lines = [f"| D={dim} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    cells = {(row.function, row.algorithm): row for row in found if row.dim == dim}
+    for function in dict.fromkeys(function for function, _ in cells):
+        there = [cells.get((function, name)) for name in names]
+        texts = [f"{figure(row.paper)} | {ours(row)}" if row else " | " for row in there]
+        lines.append(f"| {function} | {' | '.join(texts)} |")
+    return [*lines, ""]
+
+
+def explanations(found: Sequence[Row]) -> list[str]:
+    """One line for every cell that is not as good."""
+    lines = []
+    for row in found:
+        if row.verdict != AS_GOOD:
+            chance = " (the difference may be chance)" if row.verdict == NOISE else ""
+            lines.append(f"- {row.function}, D={row.dim}, {row.algorithm}{chance}: {row.note or 'not explained.'}")
+    return ["Cells that are not as good:", "", *lines, ""] if lines else []
+
+
+def section(paper: Paper, record: Record, name: str) -> list[str]:
+    """What one record says."""
+    found = rows(paper, record)
+    lines = [f"### {', '.join(dict.fromkeys(row.algorithm for row in found))}: {record['settings']['budget']}"]
+    lines += ["", *source(record, name)]
+    for algorithm, counts in totals(found):
+        lines.append(f"- `{algorithm}`: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
+    lines.append("")
+    for dim in dict.fromkeys(row.dim for row in found):
+        lines += table(found, dim)
+    return lines + explanations(found)
+
+
+def page() -> str:
+    """The whole page."""
+    lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks/reproduce-*.json. -->", ""]
+    lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
+    for paper in PAPERS.values():
+        lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
+        lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]
+        for path in sorted((DOCS / "benchmarks").glob(f"reproduce-{paper.name}-*.json")):
+            lines += section(paper, read_record(path), path.name)
+    return "\n".join(lines).rstrip() + "\n"

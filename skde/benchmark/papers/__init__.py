@@ -1,0 +1,16 @@
+"""The tables of papers that `skde reproduce` runs again. A new one adds its import and its place in PAPERS."""
+
+from __future__ import annotations
+
+from skde.benchmark.papers import nashed2012
+from skde.benchmark.papers.paper import Note, Paper
+from skde.validation import check_choice
+
+__all__ = ["PAPERS", "Note", "Paper", "find_paper"]
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (nashed2012.PAPER,)}
+
+
+def find_paper(name: str) -> Paper:
+    """Return the paper of that name; the nearest is suggested."""
+    return PAPERS[check_choice("paper", name, PAPERS)]

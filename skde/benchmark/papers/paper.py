@@ -1,0 +1,79 @@
+"""What a paper's table says, and under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The mean of the best values, and their standard deviation.
+Figure = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Why some cells of a table may differ from ours.
+
+    Attributes
+    ----------
+    text : str
+        One sentence.
+    function : str
+        Of which function.
+    algorithms, dims : tuple
+        Of which of the paper's; empty: all.
+    """
+
+    text: str
+    function: str
+    algorithms: tuple[str, ...] = ()
+    dims: tuple[int, ...] = ()
+
+    def is_of(self, function: str, dim: int, algorithm: str) -> bool:
+        """Return whether it is about that cell."""
+        here = not self.algorithms or algorithm in self.algorithms
+        return function == self.function and here and (not self.dims or dim in self.dims)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One table.
+
+    Attributes
+    ----------
+    name : str
+        What the command and the algorithms' presets call it.
+    title : str
+        Authors, title, place, which table.
+    suite : str
+        The functions, in the form that the paper ran, as `skde bench run` knows them.
+    runs : int
+        What a mean is taken over.
+    zero : float
+        Means below are zero.
+    figures : mapping of (str, int) to mapping of str to (float, float)
+        For an algorithm in a dimension: function -> mean and standard deviation.
+    notes : tuple of Note
+        What explains cells; the first that fits counts.
+    """
+
+    name: str
+    title: str
+    suite: str
+    runs: int
+    zero: float
+    figures: Mapping[tuple[str, int], Mapping[str, Figure]]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms that it has, by their registry names."""
+        return list(dict.fromkeys(algorithm for algorithm, _ in self.figures))
+
+    @property
+    def dims(self) -> list[int]:
+        """The dimensions that it has."""
+        return list(dict.fromkeys(dim for _, dim in self.figures))
+
+    def note(self, function: str, dim: int, algorithm: str) -> str:
+        """Return what explains a cell, or nothing."""
+        return next((note.text for note in self.notes if note.is_of(function, dim, algorithm)), "")

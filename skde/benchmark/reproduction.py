@@ -1,0 +1,169 @@
+"""A paper's table run again, and compared with what the paper has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from skde.algorithms import ALGORITHMS
+from skde.benchmark import trials
+from skde.benchmark.contenders import Contender, contender
+from skde.benchmark.papers import Paper
+from skde.benchmark.papers.paper import Figure
+from skde.benchmark.records import Cell, Record
+from skde.typing import FloatArray
+from skde.validation import check_choice
+
+AS_GOOD, NOISE, WORSE = VERDICTS = ("as good", "noise", "worse")
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell of the table, the paper's beside ours.
+
+    Attributes
+    ----------
+    function, dim, algorithm : str, int, str
+        Which cell; the algorithm by the paper's name.
+    paper, ours : (float, float)
+        Mean and standard deviation of the best values.
+    verdict : {"as good", "noise", "worse"}
+        Of `judge`.
+    note : str
+        What the paper's `notes` have on a cell that is not as good.
+    """
+
+    function: str
+    dim: int
+    algorithm: str
+    paper: Figure
+    ours: Figure
+    verdict: str
+    note: str
+
+
+def preset(paper: Paper, algorithm: str) -> Contender:
+    """Return an algorithm with the paper's parameters, those that are not the defaults being part of its name.
+
+    Raises
+    ------
+    ValueError
+        Where the paper has no such algorithm, or skde has none.
+    """
+    check_choice(f"algorithm of {paper.name!r}", algorithm, paper.algorithms)
+    if not hasattr(ALGORITHMS.get(algorithm), paper.name):
+        raise ValueError(
+            f"{algorithm!r} of {paper.name!r} cannot be run: skde has no such algorithm, or no preset of it"
+        )
+    kind = ALGORITHMS[algorithm]
+    given, default = getattr(kind, paper.name)().get_params(), kind().get_params()
+    return contender(algorithm, **{name: value for name, value in given.items() if value != default[name]})
+
+
+def available(paper: Paper) -> list[str]:
+    """Return the paper's algorithms that can be run."""
+    return [name for name in paper.algorithms if hasattr(ALGORITHMS.get(name), paper.name)]
+
+
+def run(
+    paper: Paper,
+    settings: trials.Settings,
+    algorithms: Sequence[str],
+    dims: Sequence[int],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    command: str = "",
+    verbose: bool = False,
+) -> Record:
+    """Run a paper's algorithms, with its parameters, on its functions.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose table.
+    settings : Settings
+        As for `skde bench run`; the suite is the paper's.
+    algorithms : sequence of str
+        Of the paper's.
+    dims : sequence of int
+        Of the paper's.
+    out, command, verbose
+        As for `trials.run`.
+
+    Returns
+    -------
+    record : dict
+        As that of `trials.run`.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        For what the paper does not have, and what `trials.run` refuses.
+
+    Examples
+    --------
+    >>> from skde.benchmark import papers, reproduction, trials
+    >>> paper = papers.find_paper("nashed2012")
+    >>> record = reproduction.run(paper, trials.Settings(paper.suite, "500", 2), ["de"], [10])
+    >>> len(reproduction.rows(paper, record))
+    20
+    """
+    contenders = [preset(paper, algorithm) for algorithm in algorithms]
+    for dim in dims:
+        check_choice(f"dim of {paper.name!r}", str(dim), map(str, paper.dims))
+    return trials.run(settings, contenders, dims, out=out, command=command, verbose=verbose)
+
+
+def rows(paper: Paper, record: Record) -> list[Row]:
+    """Return the cells of a record beside the paper's."""
+    return [row(paper, cell) for cell in record["cells"]]
+
+
+def row(paper: Paper, cell: Cell) -> Row:
+    """Return one cell beside the paper's."""
+    function, dim, algorithm = cell["function"], cell["dim"], cell["algorithm"].partition(":")[0]
+    theirs = paper.figures[algorithm, dim][function]
+    best = np.array([np.inf if value is None else value for value in cell["best"]], np.float64)
+    verdict = judge(paper, theirs, best)
+    note = "" if verdict == AS_GOOD else paper.note(function, dim, algorithm)
+    return Row(function, dim, algorithm, theirs, summed(best), verdict, note)
+
+
+def summed(best: FloatArray) -> Figure:
+    """Return mean and standard deviation (with runs - 1; infinities have none, nor has one run)."""
+    finite = len(best) > 1 and np.isfinite(best).all()
+    return float(best.mean()), float(best.std(ddof=1)) if finite else 0.0
+
+
+def judge(paper: Paper, theirs: Figure, best: FloatArray) -> str:
+    """Judge the best values of our runs by the paper's mean.
+
+    Parameters
+    ----------
+    paper : Paper
+        Whose zero and number of runs count.
+    theirs : (float, float)
+        The paper's mean and standard deviation.
+    best : ndarray of shape (runs,)
+        Ours.
+
+    Returns
+    -------
+    verdict : {"as good", "noise", "worse"}
+        "as good": the mean, rounded to the two digits that the paper has, is at most the paper's, or it is zero.
+        "noise": it is higher, but by Welch's one-sided t-test at 0.05 it may be so by chance. "worse": it is higher.
+    """
+    mean, std = summed(best)
+    if mean < paper.zero or float(f"{mean:.1e}") <= theirs[0]:
+        return AS_GOOD
+    if not (np.isfinite(mean) and len(best) > 1 and max(std, theirs[1]) > 0):
+        return WORSE
+    p = stats.ttest_ind_from_stats(
+        mean, std, len(best), *theirs, paper.runs, equal_var=False, alternative="greater"
+    ).pvalue
+    return NOISE if p >= ALPHA else WORSE
