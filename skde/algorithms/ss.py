@@ -25,15 +25,18 @@ class SS(Algorithm):
     improves every child :math:`x` by `n_local` evaluations of Solis' and Wets' search with a bias :math:`b`,
 
     .. math::
-        d_j \sim N(b_j, \rho^2 I_j^2), \qquad (x, b) \leftarrow \begin{cases}
+        d_j \sim N(b_j, \rho^2 s_j^2), \qquad (x, b) \leftarrow \begin{cases}
         (x + d,\; 0.2 b + 0.4 d) & \text{if } f(x + d) < f(x), \\
         (x - d,\; b - 0.4 d) & \text{else if } f(x - d) < f(x), \\
         (x,\; 0.5 b) & \text{otherwise,} \end{cases}
 
-    whose :math:`\rho` doubles after more than 5 successes on end and halves after more than 3 failures; and takes the
-    best of :math:`R` and the children as the next :math:`R`. Where no child gets into :math:`R`, the next iteration has
-    random points instead of children, whose :math:`I_j` is the width of the bounds, and :math:`R` is made anew of these
-    and its best member.
+    whose :math:`\rho` doubles after more than 5 successes on end and halves after more than 3 failures. The unit
+    :math:`s_j` of the steps of a pair's first child (:math:`\alpha = 0.5 + \lambda`) is :math:`I_j`; that of the second
+    is :math:`w_j \sqrt r` with the bounds' widths :math:`w_j` and :math:`r^2` the mean of :math:`(I_j / w_j)^2`.
+
+    The best of :math:`R` and the children are the next :math:`R`. Where no child gets into :math:`R`, the next
+    iteration has random points instead of children, with :math:`s_j = w_j`, and :math:`R` is made anew of these and its
+    best member.
 
     A generation is one evaluation of every child, so an iteration takes 1 + `n_local` generations. Whether a target or
     a tolerance is reached is looked at when an iteration ends.
@@ -62,8 +65,8 @@ class SS(Algorithm):
     Source: Y. S. G. Nashed, R. Ugolotti, P. Mesejo, S. Cagnoni, libCudaOptimize (2012), section 2.3, whose tuned
     parameters are the defaults; the local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques,
     Mathematics of Operations Research 6 (1981), algorithm 1. The first leaves open, and we chose: the local search is
-    limited by evaluations, of which an iteration that tries the opposite step has two; its steps are measured by the
-    parents' distance, component by component, and :math:`\rho` knows no lower limit; distances between points are
+    limited by evaluations, of which an iteration that tries the opposite step has two; the units of its
+    steps, and that :math:`\rho` knows no lower limit; distances between points are
     measured in widths of the bounds; what happens when :math:`R` stagnates.
 
     Examples

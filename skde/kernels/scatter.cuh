@@ -151,7 +151,9 @@ struct Scatter : Plain {
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
     fill_repaired(team, run, g, i, x, out, blend);
-    const real width = i % 2 ? sqrt(distance(team, run, x, y) / real(run.dim)) : real(1);
+    // A second child begins half-way, in magnitude, between the parents' distance and the width of the box: references that
+    // are close to each other too early are left again.
+    const real width = i % 2 ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
     if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = real(run.settings.step) * width;
   }
 

@@ -90,7 +90,7 @@ class Scatter:
             children.append(self.child(draws[i], x, y, 0.5 + sign * self.algorithm.lambda_))
             mean = self.distance(x, y) / len(x)
             if i % 2:
-                self.units[i] = self.width, self.algorithm.step * math.sqrt(mean)
+                self.units[i] = self.width, self.algorithm.step * math.sqrt(math.sqrt(mean))
             else:
                 self.units[i] = abs(x - y), self.algorithm.step
         return np.array(children)
