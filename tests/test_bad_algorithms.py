@@ -49,6 +49,8 @@ CASES: list[tuple[Any, type[Exception], str]] = [
     (SADE(F_deviation=-1), ValueError, r"SADE.F_deviation.*got -1"),
     (SADE(pop_size=5), ValueError, r"SADE.pop_size must be at least 6 for rand/2, got 5"),
     (DE(opposition=1.5), ValueError, r"DE.opposition must be a number in \[0, 1\], got 1.5"),
+    (JSO(opposition=-0.1), ValueError, r"JSO.opposition must be a number in \[0, 1\], got -0.1"),
+    (SADE(opposition="now"), TypeError, r"SADE.opposition.*got 'now'"),
     (GODE(opposition="often"), TypeError, r"GODE.opposition.*got 'often'"),
     (GOJDE(CR=(0.9, 0.8)), ValueError, r"GOJDE.CR must have low <= high, got \(0.9, 0.8\)"),
     (JDE(CR=(0.5, 1.5)), ValueError, r"JDE.CR\[1\].*got 1.5"),

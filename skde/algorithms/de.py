@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting
+from skde.algorithms.base import REPAIRS, Setting
+from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
 from skde.validation import check_real, nearest
 
@@ -23,7 +24,6 @@ MUTATIONS = {
     "current-to-pbest/1": 2,
 }
 CROSSOVERS = ("bin", "exp", "none")
-OPPOSED = {"de": "gode", "jde": "gojde"}
 NEEDS_NO_CROSSOVER = "current-to-rand/1"
 
 
@@ -33,16 +33,14 @@ def strategies() -> list[str]:
     return [*names, NEEDS_NO_CROSSOVER]
 
 
-class DifferentialEvolution(Algorithm):
+class DifferentialEvolution(Opposable):
     """What the members of the family share: strategy, population, repair."""
 
     constants: ClassVar[tuple[str, ...]] = ("mutation", "crossover", "repair")
-    base: ClassVar[str]
 
     strategy: str
     pop_size: int
     p_best: float
-    opposition: float
     repair: str
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
@@ -61,19 +59,12 @@ class DifferentialEvolution(Algorithm):
             "crossover": CROSSOVERS.index(crossover),
             "repair": self._choice("repair", REPAIRS),
             "p_best": check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True),
-            "opposition": check_real(self._name("opposition"), self.opposition, 0, 1),
+            **super().kernel_parameters(setting),
         }
 
-    @property
-    def kernel(self) -> str:
-        """The kernel's name: with opposition another one, which has room for the opposites."""
-        return OPPOSED[self.base] if self.opposition else self.base
-
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
-        """Return what a run needs: a ranking for the p best; with opposition, the population's range."""
+    def own_needs(self, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: a ranking for the p best."""
         ranked = self._split()[0] == "current-to-pbest/1"
-        if self.opposition:
-            return Needs(ranked=ranked, stages=2, memory=2 * setting.dim)
         return Needs(ranked=ranked, stages=int(ranked))
 
     def _split(self) -> tuple[str, str]:
@@ -151,7 +142,8 @@ class DE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "de"
-    base: ClassVar[str] = "de"
+    plain: ClassVar[str] = "de"
+    opposed: ClassVar[str] = "gode"
 
     def __init__(
         self,

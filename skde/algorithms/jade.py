@@ -39,6 +39,9 @@ class JADE(SuccessHistoryDE):
         Individuals, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
+        from it.
 
     Notes
     -----
@@ -55,6 +58,7 @@ class JADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "jade"
+    plain: ClassVar[str] = "jade"
     rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
 
     def __init__(
@@ -66,8 +70,9 @@ class JADE(SuccessHistoryDE):
         CR_start: float = 0.5,
         pop_size: int = 100,
         repair: str = "midpoint",
+        opposition: float = 0.0,
     ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
         self.c = c
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:

@@ -58,7 +58,8 @@ class JDE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "jde"
-    base: ClassVar[str] = "jde"
+    plain: ClassVar[str] = "jde"
+    opposed: ClassVar[str] = "gojde"
 
     def __init__(
         self,

@@ -38,6 +38,9 @@ class JSO(LSHADE):
         Individuals at the end, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
+        from it.
 
     Notes
     -----
@@ -54,6 +57,7 @@ class JSO(LSHADE):
     """
 
     name: ClassVar[str] = "jso"
+    plain: ClassVar[str] = "jso"
     rules: ClassVar[dict[str, float]] = {**LSHADE.rules, "staged": 1, "rate": 0.5}
 
     def __init__(
@@ -66,8 +70,9 @@ class JSO(LSHADE):
         pop_size: int | None = None,
         pop_min: int = 4,
         repair: str = "midpoint",
+        opposition: float = 0.0,
     ) -> None:
-        super().__init__(p_best, memory_size, archive_rate, F_start, CR_start, pop_size, pop_min, repair)
+        super().__init__(p_best, memory_size, archive_rate, F_start, CR_start, pop_size, pop_min, repair, opposition)
 
     def _default_pop_size(self, dim: int) -> int:
         return max(round(25 * math.log(dim) * math.sqrt(dim)), 4)

@@ -33,6 +33,9 @@ class LSHADE(SuccessHistoryDE):
         Individuals at the end, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
+        from it.
 
     Notes
     -----
@@ -52,6 +55,7 @@ class LSHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "lshade"
+    plain: ClassVar[str] = "lshade"
     shrinks: ClassVar[bool] = True
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 0,
@@ -72,8 +76,9 @@ class LSHADE(SuccessHistoryDE):
         pop_size: int | None = None,
         pop_min: int = 4,
         repair: str = "midpoint",
+        opposition: float = 0.0,
     ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
         self.memory_size = memory_size
         self.pop_min = pop_min
 

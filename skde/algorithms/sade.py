@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting
+from skde.algorithms.base import REPAIRS, Setting
+from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
-# Of sade.cuh: chances, medians and tallies of CR; and per generation remembered, besides a code for every individual.
+# Of sade.cuh: chances, successes and failures; medians and tallies of CR.
 STRATEGIES, CROSSED, BINS = 4, 3, 129
 
 
-class SADE(Algorithm):
+class SADE(Opposable):
     r"""Differential evolution that learns its strategies and crossover rates.
 
     Every target is dealt one of four strategies k with chance :math:`p_k` (stochastic universal selection):
@@ -43,6 +44,9 @@ class SADE(Algorithm):
         Individuals, >= 6.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
+        from it.
 
     Notes
     -----
@@ -61,6 +65,8 @@ class SADE(Algorithm):
     """
 
     name: ClassVar[str] = "sade"
+    plain: ClassVar[str] = "sade"
+    opposed: ClassVar[str] = "opposed_sade"
 
     def __init__(
         self,
@@ -69,12 +75,14 @@ class SADE(Algorithm):
         F_deviation: float = 0.3,
         pop_size: int = 50,
         repair: str = "random",
+        opposition: float = 0.0,
     ) -> None:
         self.learning_period = learning_period
         self.F_mean = F_mean
         self.F_deviation = F_deviation
         self.pop_size = pop_size
         self.repair = repair
+        self.opposition = opposition
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
@@ -84,9 +92,10 @@ class SADE(Algorithm):
             "learning_period": check_int(self._name("learning_period"), self.learning_period, 1, 1000),
             "F_mean": check_real(self._name("F_mean"), self.F_mean, 0, 2),
             "F_deviation": check_real(self._name("F_deviation"), self.F_deviation, 0, 1),
+            **super().kernel_parameters(setting),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
-        """Return what a run needs: what is learned, and a row for each of the last generations."""
-        remembered = (int(parameters["learning_period"]) + 1) * (int(parameters["pop_size"]) + 2 * STRATEGIES)
-        return Needs(stages=1, memory=STRATEGIES + CROSSED + CROSSED * BINS + remembered)
+    def own_needs(self, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: what is learned, and a row for each generation that is remembered."""
+        remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
+        return Needs(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)

@@ -31,6 +31,9 @@ class SHADE(SuccessHistoryDE):
         Individuals, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
+    opposition : float, default 0.0
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
+        from it.
 
     Notes
     -----
@@ -47,6 +50,7 @@ class SHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "shade"
+    plain: ClassVar[str] = "shade"
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 1,
         "p_least": 2,
@@ -65,6 +69,7 @@ class SHADE(SuccessHistoryDE):
         CR_start: float = 0.5,
         pop_size: int = 100,
         repair: str = "midpoint",
+        opposition: float = 0.0,
     ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair)
+        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
         self.memory_size = memory_size

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
+from skde.algorithms.base import REPAIRS, Setting, reduction
+from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
 
-class SuccessHistoryDE(Algorithm):
+class SuccessHistoryDE(Opposable):
     """Differential evolution current-to-pbest/1/bin with an archive and a memory of successful F and CR."""
 
     # How a member of the family differs from SHADE; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
+    opposed: ClassVar[str] = "opposed_history"
 
     def __init__(
-        self, p_best: float, archive_rate: float, F_start: float, CR_start: float, pop_size: int | None, repair: str
+        self,
+        p_best: float,
+        archive_rate: float,
+        F_start: float,
+        CR_start: float,
+        pop_size: int | None,
+        repair: str,
+        opposition: float,
     ) -> None:
         self.p_best = p_best
         self.archive_rate = archive_rate
@@ -24,6 +33,7 @@ class SuccessHistoryDE(Algorithm):
         self.CR_start = CR_start
         self.pop_size = pop_size
         self.repair = repair
+        self.opposition = opposition
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
@@ -39,10 +49,11 @@ class SuccessHistoryDE(Algorithm):
             "F_start": check_real(self._name("F_start"), self.F_start, 0, 1),
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
             **self.rules,
+            **super().kernel_parameters(setting),
             **reduction(self, setting, pop_size),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def own_needs(self, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         return Needs(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)

@@ -9,16 +9,18 @@
 #include "scatter.cuh"
 #include "success_history.cuh"
 
-#define SKDE_ALGORITHMS(A)  \
-  A(de, De)                 \
-  A(jde, Jde)               \
-  A(sade, Sade)             \
-  A(jade, SuccessHistory)   \
-  A(shade, SuccessHistory)  \
-  A(lshade, SuccessHistory) \
-  A(jso, SuccessHistory)    \
-  A(lsrtde, Lsrtde)         \
-  A(gode, Gode)             \
-  A(gojde, Gojde)           \
-  A(pso, Pso)               \
+#define SKDE_ALGORITHMS(A)           \
+  A(de, De)                          \
+  A(jde, Jde)                        \
+  A(sade, Sade)                      \
+  A(jade, SuccessHistory)            \
+  A(shade, SuccessHistory)           \
+  A(lshade, SuccessHistory)          \
+  A(jso, SuccessHistory)             \
+  A(lsrtde, Lsrtde)                  \
+  A(gode, Gode)                      \
+  A(gojde, Gojde)                    \
+  A(opposed_history, OpposedHistory) \
+  A(opposed_sade, OpposedSade)       \
+  A(pso, Pso)                        \
   A(ss, Scatter)

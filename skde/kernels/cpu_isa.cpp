@@ -24,6 +24,7 @@ constexpr i64 COMPONENTS_WORTH_SHARING = 10000;
 template <class real> struct Worker {
   std::vector<real> scratch;
   std::vector<u32> words;
+  Ahead ahead;
   Lane<real> team;
 
   Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * vectors)) {
@@ -31,6 +32,7 @@ template <class real> struct Worker {
     words.resize(size_t(team.room) * 3);
     team.scratch = scratch.data();
     team.words = words.data();
+    team.ahead = &ahead;
   }
 };
 

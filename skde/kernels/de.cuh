@@ -140,6 +140,11 @@ template <class ControlRule> struct Differential : Plain {
     run.settings.control.keep(team, run, g, i, better);
   }
 
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.ranked); }
+  template <class R> SKDE_FN static void move(const R& run, i64 g, int i, int place) {
+    run.settings.control.move(run, g, i, place);
+  }
+
  private:
   template <class R>
   SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const DistinctIndices& r,

@@ -11,45 +11,51 @@ SKDE_FN double inner_unit(u32 word) { return (double(word) + 0.5) * 0x1p-32; }
 // log x for normal positive x: x = 2^k m with m in [sqrt(1/2), sqrt 2), and log m = 2 (s + s^3/3 + s^5/5 + ...) with
 // s = (m - 1) / (m + 1).
 SKDE_FN double log(double x) {
-  constexpr u64 root_half = 0x3fe6a09e667f3bcdull;
-  const i64 k = i64(bits_as<u64>(x) - root_half) >> 52;
-  const double m = bits_as<double>(bits_as<u64>(x) - (u64(k) << 52));
+  constexpr u64 root_half = 0x3fe6a09e667f3bcdull, bias = 1024;
+  // k + 1024 is positive: its bits behind those of 2^52 make a double, which vectorises where integers don't convert.
+  const u64 biased = (bits_as<u64>(x) - root_half + (bias << 52)) >> 52;
+  const double k = bits_as<double>(biased | bits_as<u64>(0x1p52)) - (0x1p52 + double(bias));
+  const double m = bits_as<double>(bits_as<u64>(x) - ((biased - bias) << 52));
   const double s = (m - 1.0) / (m + 1.0), t = s * s;
   const double tail =
       polynomial(t, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21);
   using C = Constants<double>;
-  return double(k) * C::ln2_1 + (2.0 * s + (2.0 * s * t * tail + double(k) * C::ln2_2));
+  return k * C::ln2_1 + (2.0 * s + (2.0 * s * t * tail + k * C::ln2_2));
 }
 
-// The quantile of the standard normal distribution (M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 1988: PPND16).
+// The quantile of the standard normal distribution (M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 1988: PPND16), in
+// three parts: around the median, of q = u - 1/2; and in the tails, of r = sqrt(-log of the smaller of u and 1 - u).
+SKDE_FN double normal_middle(double q) {
+  const double r = 0.180625 - q * q;
+  return q *
+         polynomial(r, 3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125,
+                    45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727) /
+         polynomial(r, 1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077, 21213.794301586595867,
+                    39307.895800092710610, 28729.085735721942674, 5226.4952788528545610);
+}
+SKDE_FN double normal_tail(double r) {
+  r -= 1.6;
+  return polynomial(r, 1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550, 3.64784832476320460504,
+                    1.27045825245236838258, 2.41780725177450611770e-1, 2.27238449892691845833e-2,
+                    7.74545014278341407640e-4) /
+         polynomial(r, 1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
+                    1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+                    1.05075007164441684324e-9);
+}
+SKDE_FN double normal_far_tail(double r) {
+  r -= 5.0;
+  return polynomial(r, 6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+                    2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                    2.71155556874348757815e-5, 2.01033439929228813265e-7) /
+         polynomial(r, 1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+                    7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+                    2.04426310338993978564e-15);
+}
+
 SKDE_FN double normal_quantile(double u) {
   const double q = u - 0.5;
-  if (abs_of(q) <= 0.425) {
-    const double r = 0.180625 - q * q;
-    return q *
-           polynomial(r, 3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125,
-                      45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727) /
-           polynomial(r, 1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
-                      21213.794301586595867, 39307.895800092710610, 28729.085735721942674, 5226.4952788528545610);
-  }
-  double r = sqrt(-log(q < 0 ? u : 1.0 - u)), value;
-  if (r <= 5.0) {
-    r -= 1.6;
-    value = polynomial(r, 1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
-                       3.64784832476320460504, 1.27045825245236838258, 2.41780725177450611770e-1,
-                       2.27238449892691845833e-2, 7.74545014278341407640e-4) /
-            polynomial(r, 1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
-                       1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
-                       1.05075007164441684324e-9);
-  } else {
-    r -= 5.0;
-    value = polynomial(r, 6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
-                       2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
-                       2.71155556874348757815e-5, 2.01033439929228813265e-7) /
-            polynomial(r, 1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
-                       7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
-                       2.04426310338993978564e-15);
-  }
+  if (abs_of(q) <= 0.425) return normal_middle(q);
+  const double r = sqrt(-log(q < 0 ? u : 1.0 - u)), value = r <= 5.0 ? normal_tail(r) : normal_far_tail(r);
   return q < 0 ? -value : value;
 }
 
@@ -80,6 +86,20 @@ SKDE_FN double cauchy_quantile(double u) {
   const double angle = Constants<double>::pi * (u - 0.5);
   return sin(angle) / cos(angle);
 }
+
+// Draws from 32 bits. These never get to the far tail.
+SKDE_FN double normal(u32 word) {
+  const double u = inner_unit(word), q = u - 0.5;
+  double value;
+  if (abs_of(q) <= 0.425) {
+    value = normal_middle(q);
+  } else {
+    const double size = normal_tail(sqrt(-log(q < 0 ? u : 1.0 - u)));
+    value = q < 0 ? -size : size;
+  }
+  return value;
+}
+SKDE_FN double cauchy(u32 word) { return cauchy_quantile(inner_unit(word)); }
 
 SKDE_FN double tanh(double x) {
   const double t = exp(-2.0 * abs_of(x)), value = (1.0 - t) / (1.0 + t);

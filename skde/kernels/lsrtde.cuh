@@ -8,6 +8,7 @@
 //   success    f(u) <= f(n_c), of the front as the trials before have left it
 #pragma once
 #include "distributions.cuh"
+#include "draws.cuh"
 #include "task.cuh"
 #include "variation.cuh"
 
@@ -15,10 +16,11 @@ namespace SKDE_NAMESPACE {
 
 struct Lsrtde : Plain {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, cells, CR_start);
-  // value: of the front. Of a trial: its value (NaN: no success), the share of components that it crossed, its gain, its slot
-  // in the front (-1: none), its rank among the new front; and that of the front's old member in its place (-1: gone).
+  // value: of the front (while a generation is settled, of the old members, NaN where they are gone). Of a trial: its value,
+  // the share of components that it crossed, its gain, its slot in the front (-1: no success), its rank among the new front;
+  // and that of the front's old member in its place (-1: gone). won: values of the successful trials, one behind the other.
   // top: the individuals in the order of their values.
-  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, top);
+  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, won, top);
   SKDE_VECTORS(front, trials);
   static constexpr bool SHRINKS = true;
 
@@ -38,7 +40,7 @@ struct Lsrtde : Plain {
   };
 
   // A run's memory: M_CR, and behind it
-  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2 };
+  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2, SUCCESSES = 3 };
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.cells; }
 
   struct Context {
@@ -51,55 +53,63 @@ struct Lsrtde : Plain {
     return {0.4 + 0.25 * tanh(5 * s), max_of(int(run.pop * 0.7 * exp(-7 * s)), 2)};
   }
 
+  struct Deal {
+    enum : int { CONTROLS, INDEX, MEMBER, BLOCKS };
+    enum : int { NORMAL_F, NORMAL_CR, FALLING, NUMBERS };
+    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+    SKDE_FN static u32 slot(int block) { return block == MEMBER; }
+    template <int k, class Words> SKDE_FN static double number(Words words) {
+      return k == FALLING ? falling(words(MEMBER, 0)) : normal(words(CONTROLS, k == NORMAL_F ? 0 : 2));
+    }
+  };
+
   template <class Team> struct Draws {
-    Words4 control, indices;
+    Dealt<Deal> dealt;
     ComponentWords<Team, Stream> words;
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : control(run.stream(g, i, CONTROL).block(0)),
-          indices(run.stream(g, i, INDICES).block(0)),
-          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+        : dealt(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
   template <class Team, class R>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
                               typename R::real* out) {
     using real = typename R::real;
-    const int chosen = below(draws.indices.w[0], run.pop);
-    int best = below(draws.indices.w[1], context.best - (chosen < context.best));
+    const Words4 &control = draws.dealt.block[Deal::CONTROLS], &indices = draws.dealt.block[Deal::INDEX];
+    const double* const numbers = draws.dealt.number;
+    const int chosen = below(indices.w[0], run.pop);
+    int best = below(indices.w[1], context.best - (chosen < context.best));
     best += chosen <= best;
-    const int r1 = by_rank(run, g, i, best);
-    int r2 = below(draws.indices.w[3], run.pop - 2);
+    const int r1 = by_rank(run, g, i, best, numbers[Deal::FALLING]);
+    int r2 = below(indices.w[3], run.pop - 2);
     r2 += r2 >= min_of(best, r1);
     r2 += r2 >= max_of(best, r1);
 
-    double F = context.mean_F + 0.02 * normal_quantile(inner_unit(draws.control.w[0]));
+    double F = context.mean_F + 0.02 * numbers[Deal::NORMAL_F];
     for (u32 again = 0; SKDE_RARELY(F < 0 || F > 1); ++again)
-      F = context.mean_F + 0.02 * normal_quantile(inner_unit(run.stream(g, i, CONTROL).block(1 + again).w[0]));
-    const double middle = run.memory(g - 1)[below(draws.control.w[1], run.settings.cells)];
-    const double CR = max_of(min_of(middle + 0.05 * normal_quantile(inner_unit(draws.control.w[2])), 1.0), 0.0);
+      F = context.mean_F + 0.02 * normal(run.stream(g, i, CONTROL).block(1 + again).w[0]);
+    const double middle = run.memory(g - 1)[below(control.w[1], run.settings.cells)];
+    const double CR = max_of(min_of(middle + 0.05 * numbers[Deal::NORMAL_CR], 1.0), 0.0);
 
     const real* const x = run.vector(Vectors::front, g - 1, chosen);
     const Mutant<real> v{x,      top(run, g, best), x, run.vector(Vectors::front, g - 1, r1), top(run, g, r2), real(F),
                          real(F)};
-    const int one = below(draws.control.w[3], run.dim);
+    const int one = below(control.w[3], run.dim);
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, one);
     const Binomial binomial(CR);
     const int crossed =
         team.count(run.dim, [&](int j) { return binomial.takes(draws.words.at(j, j / Team::size)) | (j == one); });
-    if (team.lane == 0) run.extra(Arrays::crossed, g)[i] = real(crossed) / real(run.dim);
+    if (team.lane != 0) return;
+    run.extra(Arrays::crossed, g)[i] = real(crossed) / real(run.dim);
+    run.extra(Arrays::slot, g)[i] = real(chosen);  // until it is known whether the trial succeeds
   }
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real) {
-    using real = typename R::real;
-    real* const kept = run.vector(Vectors::trials, g, i);
-    team.each(run.dim, [&](int j) { kept[j] = trial[j]; });
-    if (team.lane != 0) return;
-    run.extra(Arrays::f_trial, g)[i] = f_trial;
-    run.extra(Arrays::slot, g)[i] = real(below(run.stream(g, i, INDICES).block(0).w[0], run.pop));  // n_c's, for now
+    team.copy(run.dim, trial, run.vector(Vectors::trials, g, i));
+    if (team.lane == 0) run.extra(Arrays::f_trial, g)[i] = f_trial;
   }
 
   // Part 0: who succeeds, by one team; part 1: the new top, and who stands where in the new front; part 2: the new front, in
@@ -118,18 +128,18 @@ struct Lsrtde : Plain {
     if (g == 0) {
       if (team.lane != 0) return;
       for (int k = 0; k < cells; ++k) M[k] = run.settings.CR_start;
-      now[CURSOR] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0;
+      now[CURSOR] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0, now[SUCCESSES] = 0;
       return;
     }
-    compete(team, run, g);
+    const int successes = compete(team, run, g);
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
-    const real* const trial = run.extra(Arrays::f_trial, g);
-    const int successes = team.count(run.pop, [&](int k) { return !is_nan(trial[k]); });
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
     const real all = team.sum(run.pop, [&](int k) { return gain[k]; });
-    const auto w = [&](int k) { return all > 0 ? gain[k] / all : real(0); };
-    const double sum = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k]; }));
-    const double squares = double(team.sum(run.pop, [&](int k) { return w(k) * CR[k] * CR[k]; }));
+    const auto sums = team.template sums<2>(run.pop, [&](int k, real* t) {
+      const real w = all > 0 ? gain[k] / all : real(0);
+      t[0] = w * CR[k], t[1] = w * CR[k] * CR[k];
+    });
+    const double sum = double(sums.of[0]), squares = double(sums.of[1]);
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
     const int cell = int(before[CURSOR]);
@@ -137,6 +147,7 @@ struct Lsrtde : Plain {
     if (successes > 0) M[cell] = 0.5 * (M_before[cell] + (sum > 0 ? squares / sum : 1.0));
     now[CURSOR] = successes > 0 ? (cell + 1) % cells : cell;
     now[SUCCESS_RATE] = double(successes) / run.pop;
+    now[SUCCESSES] = successes;
     now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % next_pop(run, g);
   }
 
@@ -146,32 +157,51 @@ struct Lsrtde : Plain {
   }
 
  private:
-  // The trials of a generation in turn: each competes with what stands in its slot of the front by then. Where it
-  // succeeds, its own slot is the next one.
-  template <class Team, class R> SKDE_FN static void compete(Team& team, const R& run, i64 g) {
+  // The trials of a generation in turn: each competes with what stands in its slot of the front by then; where it succeeds,
+  // its own slot is the next one. All are decided at once from the successes of the round before, until a round changes
+  // nothing: the first k are right after k rounds, and nearly always all after two or three. Returns the successes.
+  template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
     using real = typename R::real;
-    real *const slot = run.extra(Arrays::slot, g), *const f_trial = run.extra(Arrays::f_trial, g),
-                *const gain = run.extra(Arrays::gain, g), *const now = run.extra(Arrays::rank_front, g);
-    const real* const before = run.extra(Arrays::value, g - 1);
-    team.each(run.pop, [&](int k) { now[k] = before[k]; });
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const real* const front = run.extra(Arrays::value, g - 1);
+    const real* const f = run.extra(Arrays::f_trial, g);
+    real *const slot = run.extra(Arrays::slot, g), *const won = run.extra(Arrays::won, g);
+    // Two that are written later have room until then: whether a trial succeeds, and how many do so before it.
+    real *const succeeds = run.extra(Arrays::rank_trial, g), *const before = run.extra(Arrays::gain, g);
+    const auto wins = [&](int i, real rival) { return real(replaces(f[i], rival) & !is_nan(f[i])); };
+    const auto rival = [&](int i) {
+      const int chosen = int(slot[i]), turn = turn_of(chosen, next, pop);
+      return real(turn) < before[i] ? won[turn] : front[chosen];
+    };
+    team.each(pop, [&](int i) { succeeds[i] = wins(i, front[int(slot[i])]); });
+    int successes, changed;
+    do {
+      team.sync();
+      successes = team.pack(pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, before, won);
+      team.sync();
+      changed = team.count(pop, [&](int i) {
+        const real earlier = succeeds[i], now = wins(i, rival(i));
+        succeeds[i] = now;
+        return now != earlier;
+      });
+    } while (changed);
+
+    real* const standing = run.extra(Arrays::value, g);
+    const real none = real(infinity()) - real(infinity());
+    team.each(pop, [&](int i) {
+      const bool success = succeeds[i] > 0;
+      const real gained = success ? improvement(f[i], rival(i)) : real(0);
+      const int place = next + int(before[i]);
+      slot[i] = success ? real(place < pop ? place : place - pop) : real(-1);
+      before[i] = gained;  // from here on Arrays::gain
+      standing[i] = turn_of(i, next, pop) < successes ? none : front[i];
+    });
     team.sync();
-    if (team.lane == 0) {
-      int next = int(numbers(run, g - 1)[NEXT_SLOT]);
-      for (int i = 0; i < run.pop; ++i) {
-        const real f = f_trial[i], rival = now[int(slot[i])];
-        const bool succeeds = replaces(f, rival) && !is_nan(f);
-        gain[i] = succeeds ? improvement(f, rival) : real(0);
-        slot[i] = succeeds ? real(next) : real(-1);
-        if (!succeeds) {
-          f_trial[i] = real(infinity()) - real(infinity());
-          continue;
-        }
-        now[next] = f;
-        next = next + 1 < run.pop ? next + 1 : 0;
-      }
-    }
-    team.sync();
+    return successes;
   }
+
+  // After how many successes it is the turn of a slot of the front.
+  SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
   template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
     return run.settings.population(run.evals + run.pop, g + 1);
@@ -185,64 +215,56 @@ struct Lsrtde : Plain {
     return run.x(g - 1, row_of(run, g, k));
   }
 
+  // In [0, 3), with density proportional to exp(-t).
+  SKDE_FN static double falling(u32 word) { return -log(1 - inner_unit(word) * (1 - exp(-3.0))); }
+
   // A member of the front, by rank with weights exp(-3 k / N), other than number `not_this`.
-  template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int not_this) {
-    const double range = 1 - exp(-3.0);
-    int member = not_this;
-    for (u32 again = 1; member == not_this; ++again) {
-      const double u = inner_unit(run.stream(g, i, INDICES).block(again).w[0]);
-      const int k = min_of(int(-log(1 - u * range) * (run.pop / 3.0)), run.pop - 1);
-      member = g > 1 ? int(run.order(g - 1)[k]) : k;
+  template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int not_this, double draw) {
+    for (u32 again = 2;; ++again) {
+      const int k = min_of(int(draw * (run.pop / 3.0)), run.pop - 1), member = g > 1 ? int(run.order(g - 1)[k]) : k;
+      if (member != not_this) return member;
+      draw = falling(run.stream(g, i, INDICES).block(again).w[0]);
     }
-    return member;
   }
 
   template <class Team, class R> SKDE_FN static void begin_front(Team& team, const R& run, int i) {
     reorder(team, run, 0, i);
     const int place = rank_of(team, run.f(0), run.pop, i);
-    const auto* const x = run.x(0, i);
-    auto* const front = run.vector(Vectors::front, 0, place);
-    team.each(run.dim, [&](int j) { front[j] = x[j]; });
+    team.copy(run.dim, run.x(0, i), run.vector(Vectors::front, 0, place));
     if (team.lane == 0) run.extra(Arrays::value, 0)[place] = run.f(0)[i];
   }
 
-  // What becomes of the top's member and of the trial number i: in the new top, and by rank in the new front. Failed trials
-  // have NaN in the place of their value, so they come before nothing; the old top is in order.
+  // What becomes of the top's member and of the trial number i: in the new top, and by rank in the new front. Among equal
+  // values old members come before trials, and trials in their turn.
   template <class Team, class R> SKDE_FN static void choose(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const real *const f = run.f(g - 1), *const front = run.extra(Arrays::value, g - 1),
-                      *const trial = run.extra(Arrays::f_trial, g);
-    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
-    const int successes = team.count(pop, [&](int k) { return !is_nan(trial[k]); });
-    const auto stays = [&](int k) { return (k < next ? k - next + pop : k - next) >= successes; };
+                      *const standing = run.extra(Arrays::value, g), *const won = run.extra(Arrays::won, g);
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
+    const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
     const auto trials_before = [&](real v) {
-      return is_nan(v) ? successes : team.count(pop, [&](int k) { return trial[k] < v; });
+      return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] < v; });
     };
-    const real mine = f[row_of(run, g, i)];
+    const real mine = f[row_of(run, g, i)], member = front[i];
+    const int slot = int(run.extra(Arrays::slot, g)[i]);
     place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
 
     int rank_front = -1, rank_trial = pop;
     if (stays(i)) {
-      const real v = front[i];
-      const bool none = is_nan(v);
-      rank_front = trials_before(v) + team.count(pop, [&](int k) {
-        const real w = front[k];
-        return stays(k) & (none ? !is_nan(w) | (k < i) : (w < v) | ((w == v) & (k < i)));
-      });
+      rank_front = trials_before(member);
+      if (is_nan(member))
+        rank_front += team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
+      else
+        rank_front +=
+            team.count(pop, [&](int k) { return (standing[k] < member) | ((standing[k] == member) & (k < i)); });
     }
-    if (!is_nan(trial[i])) {
-      const real v = trial[i];
-      const int before = team.count(pop, [&](int k) { return (trial[k] < v) | ((trial[k] == v) & (k < i)); });
-      int old = 0;  // of the old top, those that are not worse
-      for (int end = pop; old < end;) {
-        const int middle = (old + end) / 2;
-        if (f[row_of(run, g, middle)] <= v)
-          old = middle + 1;
-        else
-          end = middle;
-      }
-      place(team, run, g, run.vector(Vectors::trials, g, i), v, old + before);
-      rank_trial = before + team.count(pop, [&](int k) { return stays(k) & (front[k] <= v); });
+    if (slot >= 0) {
+      const int turn = turn_of(slot, next, pop);
+      const real v = won[turn];
+      const int before = team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
+      place(team, run, g, run.vector(Vectors::trials, g, i), v,
+            before + team.count(pop, [&](int k) { return f[row_of(run, g, k)] <= v; }));
+      rank_trial = before + team.count(pop, [&](int k) { return standing[k] <= v; });
     }
     if (team.lane != 0) return;
     run.extra(Arrays::rank_front, g)[i] = real(rank_front);
@@ -252,8 +274,7 @@ struct Lsrtde : Plain {
   template <class Team, class R, class real>
   SKDE_FN static void place(Team& team, const R& run, i64 g, const real* from, real value, int rank) {
     if (rank >= run.pop) return;
-    real* const to = run.x(g, rank);
-    team.each(run.dim, [&](int j) { to[j] = from[j]; });
+    team.copy(run.dim, from, run.x(g, rank));
     if (team.lane == 0) run.f(g)[rank] = value, run.extra(Arrays::top, g)[rank] = real(rank);
   }
 
@@ -262,15 +283,17 @@ struct Lsrtde : Plain {
     const real *const slot = run.extra(Arrays::slot, g), *const rank_front = run.extra(Arrays::rank_front, g),
                       *const rank_trial = run.extra(Arrays::rank_trial, g);
     const real left = real(next_pop(run, g));
+    const bool shrinks = left < run.pop;
     const auto enter = [&](const real* from, real value, real rank, real at) {
       if (rank < 0 || rank >= left) return;
+      int place = int(at);
       // Those that are left out make room for the ones behind them.
-      const int members = team.count(run.pop, [&](int k) { return rank_front[k] >= left && real(k) < at; });
-      const int trials =
-          team.count(run.pop, [&](int k) { return slot[k] >= 0 && rank_trial[k] >= left && slot[k] < at; });
-      const int place = int(at) - members - trials;
-      real* const to = run.vector(Vectors::front, g, place);
-      team.each(run.dim, [&](int j) { to[j] = from[j]; });
+      if (shrinks)
+        place -= team.count(run.pop, [&](int k) {
+          return int((rank_front[k] >= left) & (real(k) < at)) +
+                 int((slot[k] >= 0) & (rank_trial[k] >= left) & (slot[k] < at));
+        });
+      team.copy(run.dim, from, run.vector(Vectors::front, g, place));
       if (team.lane == 0) run.extra(Arrays::value, g)[place] = value, run.order(g)[int(rank)] = place;
     };
     enter(run.vector(Vectors::front, g - 1, i), run.extra(Arrays::value, g - 1)[i], rank_front[i], real(i));

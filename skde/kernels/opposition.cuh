@@ -3,10 +3,13 @@
 //
 //   x*_ij = k (a_j + b_j) - x_ij      a, b: the population's least and greatest values; k uniform, one a generation
 //
-// uniform in [a_j, b_j] where that leaves the box, and the best of both populations survive.
+// uniform in [a_j, b_j] where that leaves the box, and the best of both populations survive. Nothing is learned from such a
+// generation, and archives stay as they are. Where a population shrinks, it does so before its opposites are made.
 #pragma once
 #include "de.cuh"
 #include "jde.cuh"
+#include "sade.cuh"
+#include "success_history.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -26,8 +29,8 @@ template <class Base, class Names> struct Opposed : Base {
     using real = typename R::real;
     if (!SKDE_RARELY(turned(run, g))) return Base::propose(team, run, g, i, draws, context, out);
     const real k = unit<real>(run.stream(g, 0, OPPOSITION).block(0).w[1]);
-    const double *const a = run.memory(g - 1), *const b = a + run.dim;
-    const real* const x = run.x(g - 1, i);
+    const double *const a = range(run, g - 1), *const b = a + run.dim;
+    const real* const x = run.x(g - 1, Base::parent(run, g, i));
     const Stream stream = run.stream(g, i, REPAIR);
     for (int j = team.lane; j < run.dim; j += team.size) {
       const real low = real(a[j]), high = real(b[j]), v = k * (low + high) - x[j];
@@ -40,52 +43,66 @@ template <class Base, class Names> struct Opposed : Base {
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real f_parent) {
     if (!SKDE_RARELY(turned(run, g))) return Base::accept(team, run, g, i, trial, f_trial, f_parent);
-    auto* const opposite = run.vector(Vectors::opposites, g, i);
-    team.each(run.dim, [&](int j) { opposite[j] = trial[j]; });
+    team.copy(run.dim, trial, run.vector(Vectors::opposites, g, i));
     if (team.lane == 0) run.extra(Arrays::opposite, g)[i] = f_trial;
   }
 
-  // Part 0: the best of both, in order; part 1: their range, for opposites in the next generation.
-  template <class R> SKDE_FN static int stages(const R& run, i64 g) {
-    return turned(run, g) || turned(run, g + 1) ? 2 : int(run.task.ranked);
+  // First the base's parts or, in one, the best of both populations, in order; then, for opposites in the next generation, the
+  // range.
+  template <class R> SKDE_FN static int own_stages(const R& run, i64 g) {
+    return turned(run, g) ? 1 : Base::stages(run, g);
   }
+  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return own_stages(run, g) + turned(run, g + 1); }
 
   template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
-    if (stage == 1) return measure(team, run, g, i);
+    if (stage == own_stages(run, g)) return measure(team, run, g, i);
     if (!turned(run, g)) return Base::settle(team, run, g, i, stage);
-    const auto *const f = run.f(g - 1), *const opposite = run.extra(Arrays::opposite, g);
-    const auto old = [&](int k) { return f[k]; };
+    const auto* const opposite = run.extra(Arrays::opposite, g);
+    const auto* const f = run.f(g - 1);
+    const auto old = [&](int k) { return f[Base::parent(run, g, k)]; };
     const auto turned_over = [&](int k) { return opposite[k]; };
     const auto before = [&](int k) { return k < i; };
     const auto never = [](int) { return false; };
     const auto always = [](int) { return true; };
-    place(team, run, g, i, run.x(g - 1, i), f[i],
-          count_before(team, run.pop, old, f[i], before) + count_before(team, run.pop, turned_over, f[i], never));
+    place(team, run, g, i, run.x(g - 1, Base::parent(run, g, i)), old(i),
+          count_before(team, run.pop, old, old(i), before) + count_before(team, run.pop, turned_over, old(i), never));
     place(team, run, g, i, run.vector(Vectors::opposites, g, i), opposite[i],
           count_before(team, run.pop, old, opposite[i], always) +
               count_before(team, run.pop, turned_over, opposite[i], before));
   }
 
+  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+    turned(run, g) ? Base::carry(team, run, g) : Base::adapt(team, run, g);
+  }
+
  private:
+  // Least and greatest values, behind what the base keeps.
+  template <class R> SKDE_FN static double* range(const R& run, i64 g) {
+    return run.memory(g) + run.task.memory_size - 2 * run.dim;
+  }
+
   // A survivor takes the place of its rank, and what its slot carried along comes with it.
   template <class Team, class R, class real>
   SKDE_FN static void place(Team& team, const R& run, i64 g, int i, const real* from, real value, int rank) {
     if (rank >= run.pop) return;
-    real* const to = run.x(g, rank);
-    team.each(run.dim, [&](int j) { to[j] = from[j]; });
+    team.copy(run.dim, from, run.x(g, rank));
     if (team.lane != 0) return;
     run.f(g)[rank] = value;
-    run.settings.control.move(run, g, i, rank);
+    Base::move(run, g, i, rank);
     if (run.task.ranked) run.order(g)[rank] = rank;
   }
 
+  // Of those that the next generation begins with.
   template <class Team, class R> SKDE_FN static void measure(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     if (!turned(run, g + 1)) return;
-    double *const a = run.memory(g), *const b = a + run.dim;
+    auto next = run;
+    next.enter(g + 1, run.evals + run.pop);
+    double *const a = range(run, g), *const b = a + run.dim;
+    const auto member = [&](int k) { return run.x(g, Base::parent(next, g + 1, k)); };
     for (int j = i; j < run.dim; j += run.pop) {
-      const real low = -team.max(run.pop, [&](int k) { return -run.x(g, k)[j]; });
-      const real high = team.max(run.pop, [&](int k) { return run.x(g, k)[j]; });
+      const real low = -team.max(next.pop, [&](int k) { return -member(k)[j]; });
+      const real high = team.max(next.pop, [&](int k) { return member(k)[j]; });
       if (team.lane == 0) a[j] = double(low), b[j] = double(high);
     }
   }
@@ -97,7 +114,15 @@ struct FixedOpposed {
 struct SelfAdaptedOpposed {
   SKDE_ARRAYS(F, CR, opposite);
 };
+struct HistoryOpposed {
+  SKDE_ARRAYS(F, CR, gain, slot, opposite);
+};
+struct SadeOpposed {
+  SKDE_ARRAYS(code, opposite);
+};
 using Gode = Opposed<De, FixedOpposed>;
 using Gojde = Opposed<Jde, SelfAdaptedOpposed>;
+using OpposedHistory = Opposed<SuccessHistory, HistoryOpposed>;
+using OpposedSade = Opposed<Sade, SadeOpposed>;
 
 }  // namespace SKDE_NAMESPACE

@@ -39,15 +39,19 @@ SKDE_FN Wide multiply_low(Wide a, u32 b) {
 
 alignas(WIDE_BYTES) constexpr u64 EIGHT[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// The words of blocks slot, ..., slot + 7 of a stream: word k of block slot + b goes to out[8 k + b]. Upper halves of lanes
+// What the eight are: slots of one individual, or individuals at one slot.
+enum class Eight { SLOTS, INDIVIDUALS };
+
+// The words of eight blocks, the first of which is given: word k of block b goes to out[8 k + b]. Upper halves of lanes
 // hold rubbish on the way; nothing looks at them.
-SKDE_FN void philox_eight(u32 slot, u32 who, u64 generation, u64 seed, u32* out) {
+template <Eight eight> SKDE_FN void philox_eight(u32 slot, u32 who, u64 generation, u64 seed, u32* out) {
   Wide c0[WIDE_PARTS], c1[WIDE_PARTS], c2[WIDE_PARTS], c3[WIDE_PARTS];
   for (int part = 0; part < WIDE_PARTS; ++part) {
     Wide lanes;
     __builtin_memcpy(&lanes, EIGHT + part * WIDE_LANES, WIDE_BYTES);
-    c0[part] = lanes + slot;
-    c1[part] = Wide{} + who;
+    const Wide none{};
+    c0[part] = (eight == Eight::SLOTS ? lanes : none) + slot;
+    c1[part] = (eight == Eight::INDIVIDUALS ? lanes : none) + who;
     c2[part] = Wide{} + u32(generation);
     c3[part] = Wide{} + u32(generation >> 32);
   }

@@ -2,13 +2,14 @@
 // used as often as they succeeded in the last generations, each with the median of the CR that succeeded with it.
 #pragma once
 #include "distributions.cuh"
+#include "draws.cuh"
 #include "task.cuh"
 #include "variation.cuh"
 
 namespace SKDE_NAMESPACE {
 
 struct Sade : Plain {
-  SKDE_PARAMETERS(pop_size, repair, learning_period, F_mean, F_deviation);
+  SKDE_PARAMETERS(pop_size, repair, learning_period, F_mean, F_deviation, opposition);
   // Of a trial: 2 strategy + CR where it succeeded, -1 - strategy where not.
   SKDE_ARRAYS(code);
 
@@ -16,21 +17,32 @@ struct Sade : Plain {
   static constexpr int CROSSED = CURRENT_TO_RAND_1;  // strategies before this one have a CR
   // CR is drawn in steps of 1 / STEPS, so that its medians can be read off a tally.
   static constexpr int STEPS = 128, BINS = STEPS + 1;
-  // A run's memory: in both halves the strategies' probabilities, the medians of CR, a tally of the CR that succeeded;
-  // and behind these, in the first half alone, a row of codes and of counts (4 successes, 4 failures) for each of the
-  // last generations, learning_period of them and the one that goes out.
-  enum : int { CHANCE = 0, MEDIAN = STRATEGIES, TALLY = MEDIAN + CROSSED, RINGS = TALLY + CROSSED * BINS };
+  // A run's memory: in both halves the strategies' chances, the medians of CR, and of the last generations a tally of the CR
+  // that succeeded, how many trials of each strategy succeeded and failed, and from how many generations there was something to
+  // learn; and behind these, in the first half alone, a row of codes for each of the last of them, learning_period and the
+  // one that goes out.
+  enum : int {
+    CHANCE = 0,
+    MEDIAN = STRATEGIES,
+    TALLY = MEDIAN + CROSSED,
+    WON = TALLY + CROSSED * BINS,
+    LOST = WON + STRATEGIES,
+    LESSONS = LOST + STRATEGIES,
+    RING = LESSONS + 1
+  };
+  static constexpr double NO_TRIAL = -1 - STRATEGIES;  // a code before there are any
 
   struct Settings {
     const Repair repair;
     const int learning_period;
-    const double F_mean, F_deviation;
+    const double F_mean, F_deviation, opposition;
 
     SKDE_FN explicit Settings(const double* p)
         : repair(Repair(SKDE_REPAIR)),
           learning_period(int(p[Parameters::learning_period])),
           F_mean(p[Parameters::F_mean]),
-          F_deviation(p[Parameters::F_deviation]) {}
+          F_deviation(p[Parameters::F_deviation]),
+          opposition(p[Parameters::opposition]) {}
   };
 
   struct Context {
@@ -42,15 +54,25 @@ struct Sade : Plain {
     return {best_of(team, run.f(g - 1), run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
 
+  struct Deal {
+    enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
+    enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
+    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+    SKDE_FN static u32 slot(int block) { return block == FIFTH; }
+    template <int k, class Words> SKDE_FN static double number(Words words) {
+      return normal(words(CONTROLS, k == NORMAL_CR));
+    }
+  };
+
   template <class Team> struct Draws {
-    Words4 control;
+    Dealt<Deal> dealt;
     DistinctIndices indices;
     ComponentWords<Team, Stream> words;
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : control(run.stream(g, i, CONTROL).block(0)),
-          indices(run.stream(g, i, INDICES), run.pop, i, 5),
+        : dealt(team, run.seed, g, i),
+          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5),
           words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
@@ -59,21 +81,22 @@ struct Sade : Plain {
                               typename R::real* out) {
     using real = typename R::real;
     const int strategy = dealt(run, g, i, context);
-    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, strategy, draws.control.w[1]) : 1;
+    const Words4& control = draws.dealt.block[Deal::CONTROLS];
+    const double* const normals = draws.dealt.number;
+    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, strategy, normals[Deal::NORMAL_CR]) : 1;
     if (team.lane == 0) run.extra(Arrays::code, g)[i] = real(2 * strategy + CR);
 
-    const real F =
-        real(run.settings.F_mean + run.settings.F_deviation * normal_quantile(inner_unit(draws.control.w[0])));
+    const real F = real(run.settings.F_mean + run.settings.F_deviation * normals[Deal::NORMAL_F]);
     const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
     const real *const x = run.x(g - 1, i), *const best = run.x(g - 1, context.best);
     Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
     switch (strategy) {
       case RAND_TO_BEST_2: v = {x, best, x, drawn(0), drawn(1), F, F, drawn(2), drawn(3)}; break;
       case RAND_2: v.a = drawn(3), v.b = drawn(4); break;
-      case CURRENT_TO_RAND_1: v.base = x, v.a = drawn(0), v.b = x, v.G = unit<real>(draws.control.w[2]); break;
+      case CURRENT_TO_RAND_1: v.base = x, v.a = drawn(0), v.b = x, v.G = unit<real>(control.w[2]); break;
       default: break;
     }
-    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(draws.control.w[3], run.dim));
+    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[3], run.dim));
   }
 
   template <class Team, class R>
@@ -88,76 +111,68 @@ struct Sade : Plain {
   }
 
   template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
-    double *const now = run.memory(g), *const rings = run.memory(0) + RINGS;
+    using real = typename R::real;
+    double *const now = run.memory(g), *const ring = run.memory(0) + RING;
     const int period = run.settings.learning_period, rows = period + 1;
-    double *const codes = rings, *const counts = rings + i64(rows) * run.pop;
     if (g == 0) {
-      team.each(RINGS, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
-      team.each(rows * run.pop, [&](int k) { codes[k] = -1; });
-      team.each(rows * 2 * STRATEGIES, [&](int k) { counts[k] = 0; });
+      team.each(RING, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
+      team.each(rows * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
       return;
     }
-    const double* const before = run.memory(g - 1);
-    team.each(RINGS, [&](int k) { now[k] = before[k]; });
-    const auto* const code = run.extra(Arrays::code, g);
-    double *const in = codes + g % rows * run.pop, *const out = codes + (g + 1) % rows * run.pop;
+    const i64 lesson = i64(run.memory(g - 1)[LESSONS]) + 1;
+    const real* const code = run.extra(Arrays::code, g);
+    double *const in = ring + lesson % rows * run.pop, *const out = ring + (lesson + 1) % rows * run.pop;
+    carry(team, run, g);
     team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
-    double* const count = counts + g % rows * 2 * STRATEGIES;
-    for (int s = 0; s < STRATEGIES; ++s) {
-      const int won = team.count(run.pop, [&](int k) { return code[k] >= 2 * s && code[k] <= 2 * s + 1; });
-      const int lost = team.count(run.pop, [&](int k) { return code[k] == -1 - s; });
-      if (team.lane == 0) count[s] = won, count[STRATEGIES + s] = lost;
-    }
+    const auto change = team.template sums<2 * STRATEGIES>(run.pop, [&](int k, real* t) {
+      SKDE_UNROLL
+      for (int s = 0; s < STRATEGIES; ++s) {
+        t[s] = real(won(double(code[k]), s) - won(out[k], s));
+        t[STRATEGIES + s] = real(lost(double(code[k]), s) - lost(out[k], s));
+      }
+    });
     team.sync();
+    if (team.lane == 0) {
+      now[LESSONS] = double(lesson);
+      SKDE_UNROLL
+      for (int k = 0; k < 2 * STRATEGIES; ++k) now[WON + k] += double(change.of[k]);
+    }
     team.tally(run.pop, now + TALLY, [&](int k) { return bin_of(in[k]); }, 1.0);
     team.tally(run.pop, now + TALLY, [&](int k) { return bin_of(out[k]); }, -1.0);
     team.sync();
-    if (g < period) return;
-    learn(team, counts, g, period, now);
+    if (lesson >= period) learn(team, now);
+  }
+  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
+  template <class Team, class R> SKDE_FN static void carry(Team& team, const R& run, i64 g) {
+    const double* const before = run.memory(g - 1);
+    double* const now = run.memory(g);
+    team.each(RING, [&](int k) { now[k] = before[k]; });
   }
 
  private:
   // Chances follow the success rates of the last generations, medians of CR the tally.
-  template <class Team> SKDE_FN static void learn(Team& team, const double* counts, i64 g, int period, double* now) {
-    const int rows = period + 1;
+  template <class Team> SKDE_FN static void learn(Team& team, double* now) {
     double rate[STRATEGIES], sum = 0;
+    SKDE_UNROLL
     for (int s = 0; s < STRATEGIES; ++s) {
-      const auto total = [&](int column) {
-        return double(team.sum(period, [&](int back) {
-          return typename Team::real(counts[(g - back) % rows * 2 * STRATEGIES + column]);
-        }));
-      };
-      const double won = total(s), tried = won + total(STRATEGIES + s);
+      const double won = now[WON + s], tried = won + now[LOST + s];
       rate[s] = (tried > 0 ? won / tried : 0) + 0.01;
       sum += rate[s];
     }
     for (int s = 0; s < CROSSED; ++s) {
-      const double* const bins = now + TALLY + s * BINS;
-      const int n = counted(team, bins, BINS);
+      const auto bin = [&](int k) { return now[TALLY + s * BINS + k]; };
+      const int n = int(now[WON + s]);
       if (n == 0) continue;
-      const int low = smallest_with(team, bins, (n + 1) / 2), high = smallest_with(team, bins, n / 2 + 1);
+      const int low = team.reached(BINS, bin, (n + 1) / 2), high = team.reached(BINS, bin, n / 2 + 1);
       if (team.lane == 0) now[MEDIAN + s] = 0.5 * (low + high) / STEPS;
     }
-    if (team.lane == 0)
-      for (int s = 0; s < STRATEGIES; ++s) now[CHANCE + s] = rate[s] / sum;
+    if (team.lane != 0) return;
+    SKDE_UNROLL
+    for (int s = 0; s < STRATEGIES; ++s) now[CHANCE + s] = rate[s] / sum;
   }
 
-  // What the first n bins hold. Whole numbers: any order of summation gives the same.
-  template <class Team> SKDE_FN static int counted(Team& team, const double* bins, int n) {
-    return int(team.sum(n, [&](int k) { return typename Team::real(bins[k]); }));
-  }
-  template <class Team> SKDE_FN static int smallest_with(Team& team, const double* bins, int wanted) {
-    int low = 0, high = BINS - 1;
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (counted(team, bins, middle + 1) >= wanted)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    return low;
-  }
-
+  SKDE_FN static int won(double code, int strategy) { return (code >= 2 * strategy) & (code <= 2 * strategy + 1); }
+  SKDE_FN static int lost(double code, int strategy) { return code == -1 - strategy; }
   SKDE_FN static int bin_of(double code) {
     const int strategy = int(code * 0.5);
     if (code < 0 || strategy >= CROSSED) return -1;
@@ -176,12 +191,12 @@ struct Sade : Plain {
   }
 
   // Normal around the median, drawn again while it leaves [0, 1].
-  template <class R> SKDE_FN static double crossover_rate(const R& run, i64 g, int i, int strategy, u32 word) {
+  template <class R> SKDE_FN static double crossover_rate(const R& run, i64 g, int i, int strategy, double draw) {
     const double median = run.memory(g - 1)[MEDIAN + strategy];
     for (u32 again = 0;; ++again) {
-      const double CR = floor((median + 0.1 * normal_quantile(inner_unit(word))) * STEPS + 0.5) / STEPS;
+      const double CR = floor((median + 0.1 * draw) * STEPS + 0.5) / STEPS;
       if (CR >= 0 && CR <= 1) return CR;
-      word = run.stream(g, i, CONTROL).block(1 + again).w[0];
+      draw = normal(run.stream(g, i, CONTROL).block(1 + again).w[0]);
     }
   }
 };

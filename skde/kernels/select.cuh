@@ -29,10 +29,10 @@ template <class Team, class real> SKDE_FN real smallest(Team& team, const real* 
 // How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
-  const bool none = is_nan(value);
+  if (SKDE_RARELY(is_nan(value))) return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
   return team.count(n, [&](int k) {
     const real other = at(k);
-    return none ? !is_nan(other) || ties(k) : other < value || (other == value && ties(k));
+    return (other < value) | ((other == value) & ties(k));
   });
 }
 
@@ -41,9 +41,9 @@ template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f,
   return max_of(team.least(n, [&](int i) { return f[i]; }), 0);
 }
 
-// How many of n are better than i.
+// How many of n are better than i; ties go to the smaller index.
 template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f, int n, int i) {
-  return team.count(n, [&](int k) { return better(f, k, i); });
+  return count_before(team, n, [&](int k) { return f[k]; }, f[i], [&](int k) { return k < i; });
 }
 
 // Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left
@@ -52,14 +52,17 @@ template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f,
 struct DistinctIndices {
   int index[5];
 
-  SKDE_FN DistinctIndices(const Stream& stream, int n, int target, int wanted) {
+  SKDE_FN DistinctIndices(const Stream& stream, int n, int target, int wanted)
+      : DistinctIndices(stream.block(0), wanted > 4 ? stream.block(1).w[0] : 0u, n, target, wanted) {}
+
+  // From four words, and one more for a fifth index.
+  SKDE_FN DistinctIndices(const Words4& words, u32 fifth, int n, int target, int wanted) {
     int taken[6];
     taken[0] = target;
-    const Words4 words = stream.block(0);
     SKDE_UNROLL
     for (int m = 0; m < 4; ++m) draw(words.w[m], m, n, taken);
     index[4] = target;
-    if (wanted > 4) draw(stream.block(1).w[0], 4, n, taken);
+    if (wanted > 4) draw(fifth, 4, n, taken);
   }
 
  private:

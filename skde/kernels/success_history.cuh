@@ -9,6 +9,7 @@
 // population shrinks by leaving out its worst.
 #pragma once
 #include "distributions.cuh"
+#include "draws.cuh"
 #include "select.cuh"
 #include "task.cuh"
 #include "variation.cuh"
@@ -18,7 +19,7 @@ namespace SKDE_NAMESPACE {
 struct SuccessHistory : Plain {
   // p falls from p_first to p_last; p_drawn: every trial draws its own p below it. staged: jSO's rules by progress.
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate,
-                  cells, F_start, CR_start, rate, weighted, lehmer_CR, staged);
+                  cells, F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
   // Of a trial: what it was made with, by how much it improved (0: not), and a draw that names a place in the archive.
   SKDE_ARRAYS(F, CR, gain, slot);
   static constexpr bool SHRINKS = true;
@@ -29,7 +30,7 @@ struct SuccessHistory : Plain {
     const double p_first, p_last, p_least, archive_rate;
     const bool p_drawn, weighted, lehmer_CR, staged;
     const int cells;
-    const double F_start, CR_start, rate;
+    const double F_start, CR_start, rate, opposition;
 
     SKDE_FN explicit Settings(const double* p)
         : shrinking{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
@@ -45,7 +46,8 @@ struct SuccessHistory : Plain {
           cells(int(p[Parameters::cells])),
           F_start(p[Parameters::F_start]),
           CR_start(p[Parameters::CR_start]),
-          rate(p[Parameters::rate]) {}
+          rate(p[Parameters::rate]),
+          opposition(p[Parameters::opposition]) {}
 
     SKDE_FN int population(i64 evals, i64 g) const { return shrinking.population(evals, g); }
   };
@@ -62,18 +64,23 @@ struct SuccessHistory : Plain {
     return {run.settings.shrinking.progress(run.evals, g), archived(run, g)};
   }
 
+  struct Deal {
+    enum : int { CONTROLS, INDEX, SLOT, BLOCKS };
+    enum : int { NORMAL, CAUCHY, NUMBERS };  // of CR and F
+    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+    SKDE_FN static u32 slot(int block) { return block == SLOT; }
+    template <int k, class Words> SKDE_FN static double number(Words words) {
+      return k == NORMAL ? normal(words(CONTROLS, 1)) : cauchy(words(CONTROLS, 3));
+    }
+  };
+
   template <class Team> struct Draws {
-    Words4 control, indices;
-    double normal, cauchy;  // of CR and F
+    Dealt<Deal> dealt;
     ComponentWords<Team, Stream> words;
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : control(run.stream(g, i, CONTROL).block(0)),
-          indices(run.stream(g, i, INDICES).block(0)),
-          normal(normal_quantile(inner_unit(control.w[1]))),
-          cauchy(cauchy_quantile(inner_unit(control.w[3]))),
-          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+        : dealt(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
@@ -84,35 +91,38 @@ struct SuccessHistory : Plain {
     using real = typename R::real;
     const auto& s = run.settings;
     const double* const memory = run.memory(g - 1);
-    const int cell = below(draws.control.w[0], s.cells);
-    const double F = scale_factor(run, g, i, cell, context, draws.cauchy);
-    const double CR = crossover_rate(run, cell, memory[s.cells + cell], context, draws.normal);
-    if (team.lane == 0) run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
+    const Words4 &control = draws.dealt.block[Deal::CONTROLS], &indices = draws.dealt.block[Deal::INDEX];
+    const int cell = below(control.w[0], s.cells);
+    const double F = scale_factor(run, g, i, cell, context, draws.dealt.number[Deal::CAUCHY]);
+    const double CR = crossover_rate(run, cell, memory[s.cells + cell], context, draws.dealt.number[Deal::NORMAL]);
+    if (team.lane == 0) {
+      run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
+      run.extra(Arrays::slot, g)[i] = unit<real>(draws.dealt.block[Deal::SLOT].w[0]);
+    }
 
     const auto ranked = [&](int k) -> const real* { return run.x(g - 1, parent(run, g, k)); };
     const real* const x = ranked(i);
-    const real* const best = ranked(one_of_the_best(run, i, draws.indices, context));
+    const real* const best = ranked(one_of_the_best(run, i, indices, context));
     // r1 among the others; r2 among the others and the archive, stepping over i and r1.
-    int r1 = below(draws.indices.w[1], run.pop - 1);
+    int r1 = below(indices.w[1], run.pop - 1);
     r1 += r1 >= i;
-    int r2 = below(draws.indices.w[2], run.pop + context.archived - 2);
+    int r2 = below(indices.w[2], run.pop + context.archived - 2);
     r2 += r2 >= min_of(i, r1);
     r2 += r2 >= max_of(i, r1);
     const real* const last = r2 < run.pop ? ranked(r2) : run.archive(r2 - run.pop);
     const double weight = !s.staged ? 1 : context.progress < 0.2 ? 0.7 : context.progress < 0.4 ? 0.8 : 1.2;
     const Mutant<real> v{x, best, x, ranked(r1), last, real(weight * F), real(F)};
-    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(draws.control.w[2], run.dim));
+    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
   }
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real f_parent) {
     keep_better(team, run, g, i, parent(run, g, i), trial, f_trial, f_parent);
-    if (team.lane != 0) return;
-    const auto gain = improvement(f_trial, f_parent);
-    run.extra(Arrays::gain, g)[i] = gain;
-    if (gain > 0) run.extra(Arrays::slot, g)[i] = unit<typename R::real>(run.stream(g, i, INDICES).block(1).w[0]);
+    if (team.lane == 0) run.extra(Arrays::gain, g)[i] = improvement(f_trial, f_parent);
   }
+
+  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
   // The parent goes to the archive: behind its last row while there is room, then in the place of a row that was there
   // before this generation; where several draw the same, the last one has it.
@@ -133,9 +143,7 @@ struct SuccessHistory : Plain {
       if (team.count(after, [&](int k) { return (gain[i + 1 + k] > 0) & (drawn(i + 1 + k) == row); })) return;
     }
     if (row < 0) return;
-    const real* const from = run.x(g - 1, parent(run, g, i));
-    real* const to = run.archive(row);
-    team.each(run.dim, [&](int j) { to[j] = from[j]; });
+    team.copy(run.dim, run.x(g - 1, parent(run, g, i)), run.archive(row));
   }
 
   template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
@@ -148,7 +156,7 @@ struct SuccessHistory : Plain {
       return;
     }
     const double* const before = run.memory(g - 1);
-    team.each(cursor + 1, [&](int k) { now[k] = before[k]; });
+    carry(team, run, g);
     const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
                       *const CR = run.extra(Arrays::CR, g);
     const bool weighted = s.weighted;
@@ -176,6 +184,13 @@ struct SuccessHistory : Plain {
     now[cursor] = (cell + 1) % s.cells;
   }
 
+  template <class Team, class R> SKDE_FN static void carry(Team& team, const R& run, i64 g) {
+    const double* const before = run.memory(g - 1);
+    double* const now = run.memory(g);
+    const int rows = 2 * run.settings.cells + 1, kept = archived(run, g);
+    team.each(rows + 1, [&](int k) { now[k] = k < rows ? before[k] : kept; });
+  }
+
  private:
   template <class R> SKDE_FN static int capacity(const R& run) { return int(run.settings.archive_rate * run.pop); }
   template <class R> SKDE_FN static int archived(const R& run, i64 g) {
@@ -184,12 +199,12 @@ struct SuccessHistory : Plain {
 
   // Cauchy, drawn again while it is not positive, and cut at 1.
   template <class R>
-  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, const Context& context, double cauchy) {
+  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, const Context& context, double draw) {
     const auto& s = run.settings;
     const double middle = s.staged && cell == s.cells - 1 ? 0.9 : run.memory(g - 1)[cell];
-    double F = middle + 0.1 * cauchy;
+    double F = middle + 0.1 * draw;
     for (u32 again = 0; SKDE_RARELY(F <= 0); ++again)
-      F = middle + 0.1 * cauchy_quantile(inner_unit(run.stream(g, i, CONTROL).block(1 + again).w[0]));
+      F = middle + 0.1 * cauchy(run.stream(g, i, CONTROL).block(1 + again).w[0]);
     F = min_of(F, 1.0);
     return s.staged && context.progress < 0.6 ? min_of(F, 0.7) : F;
   }

@@ -112,6 +112,10 @@ struct Plain {
     if (run.task.ranked) rank(team, run, g, i);
   }
   template <class Team, class R> SKDE_FN static void adapt(Team&, const R&, i64) {}
+  // The same after a generation that teaches nothing: what the run has learned stays as it is.
+  template <class Team, class R> SKDE_FN static void carry(Team&, const R&, i64) {}
+  // Individual i of generation g - 1, with what it carries along, becomes individual `place` of generation g.
+  template <class R> SKDE_FN static void move(const R&, i64, int, int) {}
   // Individual i's share of putting right what is kept of the order of generation g, after values have changed.
   template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
     if (run.task.ranked) rank(team, run, g, i);

@@ -2,15 +2,19 @@
 // or a block on the GPU. Algorithms and problems are written against this interface and know nothing else of the machine.
 //
 //   each(n, body)     body(j) for the components of this lane
+//   copy(n, from, to) to[j] = from[j]
 //   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's components; k
 //                               says where ComponentWords has the component's word
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
-//   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max, count
+//   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers
 //   sums<m>(n, terms) m sums at once; terms(j, t) writes the terms to t[0] ... t[m - 1]
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
 //                     of additions counts
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
+//   pack(n, test, value, rank, packed)   rank[j]: for how many before j test held; packed[m]: value(j) of the m-th of those;
+//                     returns how many they are
+//   reached(n, term, wanted)   the first j at which term(0) + ... + term(j), whole numbers, is at least `wanted`, or n - 1
 //   sync()            what lanes wrote before is seen by the team's other lanes after
 //   scratch           memory of the team, as much as the objective asked for
 //
@@ -56,12 +60,23 @@ template <class real, class Self> struct Reductions {
 
 #ifndef __CUDACC__
 
+// Draws of eight individuals, made ahead (draws.cuh).
+struct Ahead {
+  static constexpr int MOST = 3;
+  u64 seed = 0;
+  i64 generation = -1;
+  int first = 0;
+  alignas(64) u32 words[MOST][32];
+  alignas(64) double numbers[MOST][8];
+};
+
 template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
   real* scratch = nullptr;
   u32* words = nullptr;  // room for three sets of draws of all components
   int room = 0;          // words in a set
+  Ahead* ahead = nullptr;
 
   void sync() const {}
 
@@ -70,14 +85,23 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int j = 0; j < n; ++j) body(j);
   }
 
+  SKDE_FN void copy(int n, const real* from, real* to) const {
+    in_blocks(n, [&](int begin, auto width) {
+      SKDE_SIMD
+      for (int j = begin; j < begin + width; ++j) to[j] = from[j];
+    });
+  }
+
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     int flag = 0;
-    SKDE_SIMD_OR(flag)
-    for (int j = 0; j < n; ++j) {
-      const real v = value(j, 0);
-      out[j] = v;
-      flag |= test(j, v);
-    }
+    in_blocks(n, [&](int begin, auto width) {
+      SKDE_SIMD_OR(flag)
+      for (int j = begin; j < begin + width; ++j) {
+        const real v = value(j, 0);
+        out[j] = v;
+        flag |= test(j, v);
+      }
+    });
     return flag != 0;
   }
 
@@ -88,10 +112,17 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
-    int total = 0;
+    // A vector and half a vector; few are left to be counted one by one.
+    const int whole = n / 16 * 16, behind = n / 8 * 8;
+    int total = 0, half = 0, rest = 0;
     SKDE_SIMD_ADD(total)
-    for (int j = 0; j < n; ++j) total += test(j);
-    return total;
+    for (int j = 0; j < whole; ++j) total += test(j);
+    if (whole < behind) {
+      SKDE_SIMD_ADD(half)
+      for (int k = 0; k < 8; ++k) half += test(whole + k);
+    }
+    for (int j = behind; j < n; ++j) rest += test(j);
+    return total + half + rest;
   }
 
   template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
@@ -126,11 +157,29 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
   }
 
+  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+    int many = 0;
+    for (int j = 0; j < n; ++j) {
+      rank[j] = real(many), packed[many] = value(j);
+      many += test(j);
+    }
+    return many;
+  }
+
+  template <class Term> SKDE_FN int reached(int n, Term term, int wanted) const {
+    int j = 0;
+    for (int sum = int(term(0)); sum < wanted && j < n - 1; sum += int(term(++j))) {
+    }
+    return j;
+  }
+
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
     alignas(64) real partial[PARTIALS];
     const int head = n < PARTIALS ? n : PARTIALS;
-    SKDE_SIMD
-    for (int j = 0; j < head; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
+    in_blocks(head, [&](int begin, auto width) {
+      SKDE_SIMD
+      for (int j = begin; j < begin + width; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
+    });
     for (int base = PARTIALS; base < n; base += PARTIALS) {
       const int rest = n - base < PARTIALS ? n - base : PARTIALS;
       SKDE_SIMD
@@ -151,6 +200,21 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
  private:
+  template <int n> struct Width {
+    constexpr operator int() const { return n; }
+  };
+
+  // body(begin, width) for blocks that cover 0 ... n - 1: as many as vectors hold, of which the last one may begin within the
+  // one before. What is not a whole vector would be done one by one, for many n most of them.
+  template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
+    constexpr int width = 8;
+    int begin = 0;
+    for (; begin + width <= n; begin += width) body(begin, Width<width>{});
+    if (begin == n) return;
+    if (n >= width) return body(n - width, Width<width>{});
+    for (int j = 0; j < n; ++j) body(j, Width<1>{});
+  }
+
   // As many rows of a matrix at a time as stay in registers.
   static constexpr int ROWS = 32;
   SKDE_FN static void rows(const real* columns, const real* z, real* y, int n, int many) {
@@ -177,7 +241,7 @@ template <class Team, class Stream, int set = 0> struct ComponentWords {
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
     u32* const out = team.words + set * team.room;
     for (int base = 0; base < n; base += 32)
-      philox_eight(u32(base / 4), stream.who, stream.generation, stream.seed, out + base);
+      philox_eight<Eight::SLOTS>(u32(base / 4), stream.who, stream.generation, stream.seed, out + base);
   }
   SKDE_FN u32 at(int j, int) const { return word[j]; }
 };
@@ -218,11 +282,49 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     for (int j = lane; j < n; j += size) body(j);
   }
 
+  SKDE_FN void copy(int n, const real* from, real* to) const {
+    for (int j = lane; j < n; j += size) to[j] = from[j];
+  }
+
   template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
     for (int j = lane; j < n; j += size) {
       const int place = where(j);
       if (place >= 0) atomicAdd(table + place, amount);
     }
+  }
+
+  // These two: every warp of a team does the same, and the first one writes.
+  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+    const int l = lane % 32;
+    int many = 0;
+    for (int base = 0; base < n; base += 32) {
+      const int j = base + l;
+      const bool holds = j < n && test(j);
+      const unsigned held = __ballot_sync(all_lanes(), holds);
+      const int before = many + __popc(held & ((1u << l) - 1));
+      if (lane < 32 && j < n) rank[j] = real(before);
+      if (lane < 32 && holds) packed[before] = value(j);
+      many += __popc(held);
+    }
+    return many;
+  }
+
+  // A lane adds up neighbours; then the lanes' sums are added up from the left.
+  template <class Term> SKDE_FN int reached(int n, Term term, int wanted) const {
+    const int l = lane % 32, share = (n + 31) / 32, begin = min_of(l * share, n), end = min_of(begin + share, n);
+    int sum = 0;
+    for (int j = begin; j < end; ++j) sum += int(term(j));
+    int all = sum;
+    for (int step = 1; step < 32; step *= 2) {
+      const int left = __shfl_up_sync(all_lanes(), all, step);
+      if (l >= step) all += left;
+    }
+    const unsigned behind = __ballot_sync(all_lanes(), all >= wanted);
+    if (!behind) return n - 1;
+    int j = begin;
+    for (int so_far = all - sum; j < end && (so_far += int(term(j))) < wanted; ++j) {
+    }
+    return __shfl_sync(all_lanes(), j, __ffs(int(behind)) - 1);
   }
 
   // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
@@ -293,7 +395,7 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
     int total = 0;
-    for (int j = this->lane; j < n; j += 32) total += bool(test(j));
+    for (int j = this->lane; j < n; j += 32) total += int(test(j));
     return fold_warp<Add>(total);
   }
 
@@ -370,7 +472,7 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
 
   template <class Test> SKDE_FN int count(int n, Test test) {
     int total = 0;
-    for (int j = this->lane; j < n; j += PARTIALS) total += bool(test(j));
+    for (int j = this->lane; j < n; j += PARTIALS) total += int(test(j));
     return combine<Add>(total);
   }
 

@@ -100,7 +100,7 @@ SKDE_FN bool keep_better(Team& team, const R& run, i64 g, int i, int p, const re
   const bool better = replaces(f_trial, f_parent);
   const real* const kept = better ? trial : run.x(g - 1, p);
   real* const x = run.x(g, i);
-  if (kept != x) team.each(run.dim, [&](int j) { x[j] = kept[j]; });
+  if (kept != x) team.copy(run.dim, kept, x);
   if (team.lane == 0) run.f(g)[i] = better ? f_trial : f_parent;
   return better;
 }

@@ -24,11 +24,27 @@ class TestOnCpu(AlgorithmContract):
         return algorithm
 
 
-@pytest.mark.gpu
-class TestOnGpu(AlgorithmContract):
-    @pytest.fixture
-    def algorithm(self, algorithm: Algorithm) -> Algorithm:
-        return algorithm
+OPPOSABLE = sorted(name for name, kind in ALGORITHMS.items() if kind().get_params().get("opposition") == 0)
+
+
+class TestWithOpposition(AlgorithmContract):
+    """Of those that are without it where nothing is said: opposition has kernels of its own."""
+
+    @pytest.fixture(params=OPPOSABLE)
+    def algorithm(self, request: pytest.FixtureRequest) -> Algorithm:
+        kind = ALGORITHMS[request.param]
+        return kind(**kind.get_test_params(), opposition=0.3)
+
+    def test_equivariant_in_place(self, algorithm: Algorithm, device: str) -> None:
+        """Opposites k (a + b) - x depend on where zero lies; scaling the box leaves it there."""
+        box = np.array([[-1.0, 1.0]] * 3)
+        plain = self.make(algorithm, device).fit(lambda X: ((X - 0.5) ** 2).sum(axis=1), bounds=box)
+        other = self.make(algorithm, device).fit(lambda X: ((X / 16 - 0.5) ** 2).sum(axis=1), bounds=box * 16)
+        assert np.array_equal(other.population_, plain.population_ * 16)
+
+
+class OnGpu:
+    """Where, and that it makes no difference."""
 
     @pytest.fixture
     def device(self) -> str:
@@ -41,3 +57,13 @@ class TestOnGpu(AlgorithmContract):
         cpu = Minimizer(algorithm, device="cpu", **options).fit("ackley", dim=17)
         assert same(gpu, cpu)
         assert np.array_equal(gpu.history_.best, cpu.history_.best)
+
+
+@pytest.mark.gpu
+class TestOnGpu(OnGpu, TestOnCpu):
+    """All of them."""
+
+
+@pytest.mark.gpu
+class TestOnGpuWithOpposition(OnGpu, TestWithOpposition):
+    """And those with it."""

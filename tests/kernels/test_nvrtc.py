@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from skde import DeviceObjective, _cpu
-from skde.algorithms import ALGORITHMS
 from skde.engines.cuda import KERNELS, kernel_options
 from skde.problems import get_problem, problem_names
 
@@ -65,8 +64,8 @@ def options(team: str, dtype: str, algorithm: str = "", **more: Any) -> tuple[st
 
 
 def kernels() -> list[str]:
-    """Return the algorithms, of those that share a kernel the first."""
-    types = {_cpu.algorithms()[name][1]: name for name in sorted(ALGORITHMS, reverse=True)}
+    """Return the kernels, of those of one type the first."""
+    types = {kind: name for name, (_, kind, *_) in sorted(_cpu.algorithms().items(), reverse=True)}
     return sorted(types.values())
 
 

@@ -91,7 +91,7 @@ class Sade:
         for i in np.flatnonzero(succeeded):
             self.x[i], self.f[i] = trials[i], f[i]
         self.past.append([(*used, success) for used, success in zip(self.used, succeeded, strict=True)])
-        if self.generation >= self.algorithm.learning_period:
+        if len(self.past) >= self.algorithm.learning_period:
             self.learn()
 
     def learn(self) -> None:

@@ -91,12 +91,25 @@ class SuccessHistory:
         """How many the archive holds."""
         return int(self.algorithm.archive_rate * len(self.x))
 
+    @property
+    def learned(self) -> list[float]:
+        """The kernel's memory."""
+        M_CR = [-1.0 if CR is None else CR for CR in self.M_CR]
+        return [*self.M_F, *M_CR, self.cursor, len(self.archive)]
+
     # -- the trials ----------------------------------------------------------------------------------------------------
 
     def ask(self) -> Any:
         """The trials of the next generation."""
         if self.f is None:
             return np.array(self.x)
+        self.begin()
+        self.tried: list[tuple[float, float]] = []
+        return np.array([self.trial(i, Draws(self.seed, self.generation, i)) for i in range(len(self.x))])
+
+    def begin(self) -> None:
+        """Who takes part in the next generation, in order; the archive shrinks with them."""
+        assert self.f is not None
         self.generation += 1
         most = self.algorithm.pop_size
         least = self.algorithm.pop_min if self.shrinks else most
@@ -105,8 +118,6 @@ class SuccessHistory:
         order = ranking(self.f)[:n]
         self.x, self.f = [self.x[k] for k in order], [self.f[k] for k in order]
         del self.archive[self.capacity :]
-        self.tried: list[tuple[float, float]] = []
-        return np.array([self.trial(i, Draws(self.seed, self.generation, i)) for i in range(n)])
 
     def trial(self, i: int, draws: Draws) -> Vector:
         """current-to-pbest/1/bin."""

@@ -1,4 +1,4 @@
-"""Opposition in DE and jDE: the slow implementation's decisions, and what an opposite generation leaves."""
+"""Opposition in the whole family: the slow implementation's decisions, and what an opposite generation leaves."""
 
 from __future__ import annotations
 
@@ -8,22 +8,34 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from sklearn.base import clone
 
-from skde import DE, GODE, GOJDE, JDE, Minimizer
+from skde import DE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, SADE, SHADE, Minimizer
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
+from skde.problems import get_problem
 
-from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner
+from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner, learned
 from .opposition import Opposed
 from .philox import Draws, unit
 from .plain import OPPOSITION
+
+# Those that learn, and with what they get to it quickly.
+LEARNING = [
+    JADE(archive_rate=0.3),
+    SHADE(memory_size=3),
+    LSHADE(memory_size=2, archive_rate=0.5),
+    JSO(memory_size=3),
+    SADE(learning_period=4),
+]
+each_that_learns = pytest.mark.parametrize("algorithm", LEARNING, ids=lambda algorithm: algorithm.name)
 
 
 def side_by_side(algorithm: Any, dim: int, max_iter: int, seed: int, objective: Callable[[Any], Any]) -> Opposed:
     """The slow run at its end."""
     kernel = Minimizer(algorithm, bounds=BOXES[dim], max_iter=max_iter, random_state=seed, device="cpu")
-    slow = Opposed(algorithm, BOXES[dim], seed)
+    slow = Opposed(algorithm, BOXES[dim], seed, max_iter=max_iter)
     compare(kernel, slow, objective)
     assert slow.generation == max_iter
     return slow
@@ -66,6 +78,71 @@ def test_decisions_from_given_points() -> None:
     algorithm, x0 = GOJDE(pop_size=9, opposition=0.4), BOXES[7].mean(axis=1) * [[1.0], [0.9]]
     kernel = Minimizer(algorithm, max_iter=20, random_state=4, device="cpu")
     compare_fit(kernel, Opposed(algorithm, BOXES[7], 4, x0), BOXES[7], x0, bowl)
+
+
+# -- with algorithms that learn ----------------------------------------------------------------------------------------
+
+
+@each_that_learns
+@pytest.mark.parametrize("opposition", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize(("dim", "pop_size", "max_iter"), [(2, 6, 60), (7, 131, 8), (75, 20, 12)])
+def test_decisions_of_those_that_learn(
+    algorithm: Any, opposition: float, dim: int, pop_size: int, max_iter: int
+) -> None:
+    """What they learn is compared too; populations that shrink do so whatever a generation consists of."""
+    algorithm = clone(algorithm).set_params(pop_size=pop_size, opposition=opposition)
+    side_by_side(algorithm, dim, max_iter, 2**40 + 7, corner)
+
+
+@each_that_learns
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_decisions_of_those_that_learn_on_no_numbers(algorithm: Any, objective: Callable[[Any], Any]) -> None:
+    side_by_side(clone(algorithm).set_params(pop_size=15, opposition=0.3), 7, 30, 3, objective)
+
+
+@pytest.mark.parametrize("kind", [LSHADE, JSO])
+@pytest.mark.parametrize("max_evals", [90, 400, 401])
+def test_populations_shrink_with_the_evaluations(kind: Any, max_evals: int) -> None:
+    algorithm = kind(pop_size=30, pop_min=5, opposition=0.4)
+    kernel = Minimizer(algorithm, bounds=BOXES[7], max_evals=max_evals, random_state=1, device="cpu")
+    slow = Opposed(algorithm, BOXES[7], 1, max_evals=max_evals)
+    compare(kernel, slow, bowl)
+    assert kernel.n_evals_ == slow.plain.evals <= max_evals
+    assert len(slow.x) < 30
+
+
+@each_that_learns
+def test_opposites_teach_nothing(algorithm: Any) -> None:
+    """Where all generations are opposites, what is learned stays as it began, and the archive empty."""
+    algorithm = clone(algorithm).set_params(pop_size=20, opposition=1.0)
+    kernel = Minimizer(algorithm, bounds=BOXES[7], max_iter=20, random_state=2, device="cpu")
+    X = kernel.ask()
+    kernel.tell(X, bowl(X))
+    # SaDE's chances and medians; all that the others have before the population's range.
+    own = 7 if algorithm.name == "sade" else len(learned(kernel)) - 2 * 7
+    began, best = learned(kernel)[:own], kernel.fun_
+    while not kernel.stopped_:
+        X = kernel.ask()
+        kernel.tell(X, bowl(X))
+        assert learned(kernel)[:own] == began
+    assert not kernel._runner.batch.array["archive"].any()
+    assert kernel.fun_ < best
+
+
+@each_that_learns
+def test_islands_and_ask_and_tell(algorithm: Any) -> None:
+    """Islands of populations with opposites, in a fit and by halves, on the objective's compiled values."""
+    algorithm = clone(algorithm).set_params(pop_size=16, opposition=0.3)
+    problem = get_problem("sphere", dim=7)
+    options: dict[str, Any] = {"n_islands": 3, "max_iter": 40, "random_state": 5, "device": "cpu"}
+    fitted = Minimizer(algorithm, **options).fit(problem)
+    halves = Minimizer(algorithm, bounds=problem.bounds, **options)
+    while not halves.stopped_:
+        X = halves.ask()
+        halves.tell(X, problem(X))
+    assert fitted.n_iter_ == 40
+    assert np.array_equal(fitted.population_, halves.population_)
+    assert np.array_equal(fitted.fitness_, halves.fitness_)
 
 
 # -- opposite generations ----------------------------------------------------------------------------------------------

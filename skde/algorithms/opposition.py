@@ -1,0 +1,52 @@
+"""Generalised opposition: a component that members of the family of differential evolution take as a parameter."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from skde.algorithms.base import Algorithm, Setting
+from skde.engines.spec import Needs
+from skde.validation import check_real
+
+
+class Opposable(Algorithm):
+    """An algorithm with the parameter `opposition`, the probability that a generation consists of opposites.
+
+    Attributes
+    ----------
+    plain : str
+        The kernel without opposition.
+    opposed : str
+        The kernel that has room for the opposites.
+    """
+
+    plain: ClassVar[str]
+    opposed: ClassVar[str]
+    opposition: float
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name: with opposition another one."""
+        return self.opposed if self.opposition else self.plain
+
+    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+        """Check the parameters and return the kernel's."""
+        return {"opposition": check_real(self._name("opposition"), self.opposition, 0, 1)}
+
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs: with opposition also a part between generations, and the population's range."""
+        own = self.own_needs(parameters)
+        if not self.opposition:
+            return own
+        return Needs(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
+
+    @abstractmethod
+    def own_needs(self, parameters: dict[str, float]) -> Needs:
+        """Return what a run needs without opposition.
+
+        Parameters
+        ----------
+        parameters : dict
+            What `kernel_parameters` returned.
+        """

@@ -1,0 +1,64 @@
+// The draws of an individual that are not its components': blocks of words, and numbers made of them. They depend on nothing
+// but their address, so the CPU makes those of eight individuals side by side in vector registers, before they are wanted.
+//
+// An algorithm's Deal says what they are:
+//   BLOCKS, NUMBERS        how many
+//   purpose(b), slot(b)    where block b comes from
+//   number<k>(words)       number k, made of words(b, w), word w of block b
+#pragma once
+#include "philox.cuh"
+#include "team.cuh"
+
+namespace SKDE_NAMESPACE {
+
+template <class Deal> struct Dealt {
+  Words4 block[Deal::BLOCKS];
+  double number[Deal::NUMBERS];
+
+#ifdef __CUDACC__
+  template <class Team> SKDE_FN Dealt(Team&, u64 seed, i64 g, int i) {
+    SKDE_UNROLL
+    for (int b = 0; b < Deal::BLOCKS; ++b) block[b] = Stream(seed, g, i, Deal::purpose(b)).block(Deal::slot(b));
+    make<0>();
+  }
+
+ private:
+  template <int k> SKDE_FN void make() {
+    if constexpr (k < Deal::NUMBERS) {
+      number[k] = Deal::template number<k>([&](int b, int w) { return block[b].w[w]; });
+      make<k + 1>();
+    }
+  }
+#else
+  template <class Team> SKDE_FN Dealt(Team& team, u64 seed, i64 g, int i) {
+    Ahead& ahead = *team.ahead;
+    if (u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed) fill(ahead, seed, g, i);
+    const int lane = i - ahead.first;
+    for (int b = 0; b < Deal::BLOCKS; ++b)
+      for (int k = 0; k < 4; ++k) block[b].w[k] = ahead.words[b][8 * k + lane];
+    for (int k = 0; k < Deal::NUMBERS; ++k) number[k] = ahead.numbers[k][lane];
+  }
+
+ private:
+  static void fill(Ahead& ahead, u64 seed, i64 g, int first) {
+    static_assert(Deal::BLOCKS <= Ahead::MOST && Deal::NUMBERS <= Ahead::MOST, "they have their room");
+    ahead.seed = seed, ahead.generation = g, ahead.first = first;
+    for (int b = 0; b < Deal::BLOCKS; ++b) {
+      const Stream stream(seed, g, first, Deal::purpose(b));
+      philox_eight<Eight::INDIVIDUALS>(Deal::slot(b), stream.who, stream.generation, seed, ahead.words[b]);
+    }
+    make<0>(ahead);
+  }
+  // One kind after the other: a loop of one result is vectorised.
+  template <int k> static void make(Ahead& ahead) {
+    if constexpr (k < Deal::NUMBERS) {
+      SKDE_SIMD
+      for (int lane = 0; lane < 8; ++lane)
+        ahead.numbers[k][lane] = Deal::template number<k>([&](int b, int w) { return ahead.words[b][8 * w + lane]; });
+      make<k + 1>(ahead);
+    }
+  }
+#endif
+};
+
+}  // namespace SKDE_NAMESPACE
