@@ -1,0 +1,413 @@
+"""One race, and races one after the other, as state machines: results in, next experiments out.
+
+Nothing here runs anything, draws anything or knows what a configuration is: configurations are numbers, steps are
+numbers, costs are floats. Decisions are made step by step, when all results of a step are there; so they depend on the
+results and not on the order in which these arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from skde.tuning import elimination
+from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
+from skde.typing import FloatArray, IntArray
+
+
+class Experiment(NamedTuple):
+    """A run of a configuration on a step."""
+
+    configuration: int
+    step: int
+
+
+class AllRejectedError(RuntimeError):
+    """Every configuration of a race failed: nothing is left to go on with."""
+
+
+class Race:
+    """One race.
+
+    Before every step it is asked whether the race ends; when all results of a step are there, configurations of
+    infinite cost are rejected and, where a test is due, those that it drops are eliminated.
+
+    Parameters
+    ----------
+    rules : Rules
+        The kind of race.
+    configurations : sequence of int
+        Who races; the order decides between equals.
+    steps : callable
+        steps(position) is the step at a position 0, 1, ..., or None behind the last one.
+    minimum : int
+        The race ends when no more than these are alive.
+    budget : int
+        Experiments that the race should not exceed.
+    limit : int
+        Experiments that it must not exceed.
+    known : mapping of Experiment to float, optional
+        Results that elites bring along; the steps among them come before others. Their configurations are safe until
+        they have been replayed, and the race does not end before a step of which only configurations that are out
+        have a result.
+
+    Attributes
+    ----------
+    used : int
+        Experiments done, known ones not counted.
+    ended : str or None
+        Why the race is over.
+    rejected : list of int
+        Configurations whose cost was infinite.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        configurations: Sequence[int],
+        steps: Callable[[int], int | None],
+        *,
+        minimum: int,
+        budget: int,
+        limit: int,
+        known: Mapping[Experiment, float] | None = None,
+    ) -> None:
+        self.rules = rules
+        self.configurations = list(configurations)
+        self.steps = steps
+        self.minimum, self.budget, self.limit = minimum, budget, limit
+        self.used = 0
+        self.ended: str | None = None
+        self.rejected: list[int] = []
+        self.position = 0
+        self._tests = 0
+        self._quiet = 0  # tests in a row that eliminated nobody
+        self._column = {configuration: c for c, configuration in enumerate(self.configurations)}
+        self._row: dict[int, int] = {}  # of a step
+        self._alive = np.ones(len(self.configurations), bool)
+        self._costs: FloatArray = np.full((0, len(self.configurations)), np.nan)
+        self._given = np.zeros(self._costs.shape, bool)
+        self._rows(rules.first_test)
+        for experiment, cost in (known or {}).items():
+            self._bring(experiment, cost)
+        self._safe: IntArray = self._given.sum(axis=0)  # known results that are not yet replayed
+        self._walk()
+
+    def _bring(self, experiment: Experiment, cost: float) -> None:
+        """Take in a known result."""
+        while experiment.step not in self._row:
+            before = len(self._row)
+            self._rows(before + 1)
+            if len(self._row) == before:
+                raise ValueError(f"{experiment} is known, but the race has no such step")
+        place = self._row[experiment.step], self._column[experiment.configuration]
+        self._costs[place], self._given[place] = cost, True
+
+    # -- what is asked -------------------------------------------------------------------------------------------------
+
+    @property
+    def alive(self) -> list[int]:
+        """The configurations that are still in the race."""
+        return [self.configurations[c] for c in np.flatnonzero(self._alive)]
+
+    def pending(self) -> list[Experiment]:
+        """Return the experiments that can run now, the most urgent first: all up to the next test."""
+        if self.ended:
+            return []
+        found: list[Experiment] = []
+        for row in range(self.position, self._horizon()):
+            missing = np.flatnonzero(self._alive & np.isnan(self._costs[row]))
+            if row > self.position and self.used + len(found) + len(missing) > self.limit:
+                break
+            step = self.steps(row)
+            assert step is not None
+            found += [Experiment(self.configurations[c], step) for c in missing]
+        return found
+
+    @property
+    def last_step(self) -> int:
+        """The highest step that is behind the race, -1 at its beginning."""
+        return max((step for step, row in self._row.items() if row < self.position), default=-1)
+
+    def best_first(self) -> list[int]:
+        """Return those alive by their standing on the race's steps."""
+        columns = np.flatnonzero(self._alive)
+        if self.position == 0:
+            return self.alive
+        order = np.argsort(self._standing(columns), kind="stable")
+        return [self.configurations[c] for c in columns[order]]
+
+    def results(self) -> dict[Experiment, float]:
+        """Return the results of those alive: known ones, and those of the steps that are behind them."""
+        steps = {row: step for step, row in self._row.items()}
+        decided = self._given.copy()
+        decided[: self.position] = True
+        return {
+            Experiment(self.configurations[column], steps[int(row)]): float(self._costs[row, column])
+            for column in np.flatnonzero(self._alive)
+            for row in np.flatnonzero(decided[:, column])
+        }
+
+    def _standing(self, columns: IntArray) -> FloatArray:
+        return elimination.standing(self._costs[: self.position, columns], self.rules.test)
+
+    # -- what is told --------------------------------------------------------------------------------------------------
+
+    def tell(self, experiment: Experiment, cost: float) -> None:
+        """Take a result in; infinity rejects the configuration.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            One that was pending. What this race has not asked for, or has a result of, is not looked at.
+        cost : float
+            Lower is better; not NaN.
+        """
+        if np.isnan(cost):
+            raise ValueError(f"the cost of {experiment} is NaN; a failure has the cost inf")
+        row, column = self._row.get(experiment.step), self._column.get(experiment.configuration)
+        if row is None or column is None or not np.isnan(self._costs[row, column]):
+            return
+        self._costs[row, column] = cost
+        if row == self.position:
+            self._walk()
+
+    # -- the race ------------------------------------------------------------------------------------------------------
+
+    def _walk(self) -> None:
+        """Decide as far as results go."""
+        while self.ended is None:
+            self.ended = self._reason_to_end()
+            if self.ended or np.isnan(self._costs[self.position, self._alive]).any():
+                return
+            self._close_step()
+
+    def _rows(self, count: int) -> None:
+        """Make room for the steps at the first `count` positions, as far as there are any."""
+        while len(self._row) < count:
+            step = self.steps(len(self._row))
+            if step is None:
+                break
+            self._row[step] = len(self._row)
+        missing = len(self._row) - len(self._costs)
+        if missing > 0:
+            blank = np.full((max(missing, len(self._costs)), len(self.configurations)), np.nan)
+            self._costs = np.vstack([self._costs, blank])
+            self._given = np.vstack([self._given, np.zeros(blank.shape, bool)])
+
+    def _horizon(self) -> int:
+        """Return the position of the next test, behind its last step; not beyond the last position."""
+        each = self.rules.each_test
+        ahead = max((self.position // each + 1) * each, self.rules.first_test)
+        self._rows(ahead)
+        return min(ahead, len(self._row))
+
+    def _reason_to_end(self) -> str | None:
+        """Return why the race ends before the present step, if it does."""
+        if self.position >= self._horizon():
+            return "no steps left"
+        missing = int((self._alive & ~self._given[self.position]).sum())
+        if self.used + missing > self.limit:
+            return "no experiments left"
+        if self.position < self.rules.first_test or not self._all_covered():
+            return None
+        n_alive = int(self._alive.sum())
+        if n_alive <= self.minimum:
+            return f"{n_alive} alive, at most {self.minimum} wanted"
+        each = self.rules.each_test
+        if self.position % each == 0 and self.used + missing * each > self.budget:
+            return "the race's experiments do not suffice for the next test"
+        if self.rules.elitist and self._quiet >= self.rules.patience:
+            return f"{self._quiet} tests in a row eliminated nobody"
+        return None
+
+    def _all_covered(self) -> bool:
+        """Whether every step still to come that has known results has one of a configuration that is alive."""
+        known = self._given[self.position :]
+        return bool((known[:, self._alive].any(axis=1) | ~known.any(axis=1)).all())
+
+    def _close_step(self) -> None:
+        """Reject and eliminate by the results of the present step and those before it."""
+        given = self._given[self.position]
+        self.used += int((self._alive & ~given).sum())
+        self._safe = self._safe - (given & self._alive)
+        failed = self._alive & np.isposinf(self._costs[self.position])
+        self.rejected += [self.configurations[c] for c in np.flatnonzero(failed)]
+        self._alive = self._alive & ~failed
+        if not self._alive.any():
+            raise AllRejectedError("every configuration of the race failed")
+        self.position += 1
+        due = self.position >= self.rules.first_test and self.position % self.rules.each_test == 0
+        if due and self._alive.sum() > 1:
+            self._eliminate()
+
+    def _eliminate(self) -> None:
+        self._tests += 1
+        columns = np.flatnonzero(self._alive)
+        costs = self._costs[: self.position, columns]
+        kept = elimination.keep(costs, self.rules.test, self.rules.alpha(self._tests)) | (self._safe[columns] > 0)
+        self._alive[columns[~kept]] = False
+        if not self._safe[self._alive].any() and self.position > self.rules.first_test:
+            self._quiet = self._quiet + 1 if kept.all() else 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next race is to be.
+
+    Attributes
+    ----------
+    iteration, n_iterations : int
+        Its number 1, 2, ..., and how many are planned by now.
+    budget : int
+        Experiments that it may use.
+    n_new : int
+        Configurations wanted beside the elites.
+    elites : list of int
+        The best of the last race, the best first.
+    """
+
+    iteration: int
+    n_iterations: int
+    budget: int
+    n_new: int
+    elites: list[int]
+
+
+class IteratedRace:
+    """Races one after the other, each with the best of the last and with new configurations.
+
+    Parameters
+    ----------
+    rules : Rules
+        The kind of race.
+    n_parameters : int
+        Parameters that are not fixed, >= 1.
+    max_experiments : int
+        The budget of all races.
+    shuffle : callable
+        shuffle(iteration, steps) returns the steps in the order in which race number `iteration` replays them.
+    n_steps : int or None, default None
+        Steps there are; None: no end of them.
+
+    Attributes
+    ----------
+    plan : Plan or None
+        What the next race is to be, while one is to `begin`; None during a race and at the end.
+    race : Race or None
+        The race that runs.
+    elites : list of int
+        The best of the last race, the best first.
+    used : int
+        Experiments of the races that are over.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        n_parameters: int,
+        max_experiments: int,
+        shuffle: Callable[[int, list[int]], list[int]],
+        n_steps: int | None = None,
+    ) -> None:
+        self.rules = rules
+        self.n_parameters = n_parameters
+        self.max_experiments = max_experiments
+        self.shuffle = shuffle
+        self.n_steps = n_steps
+        self.minimum = n_survivors(n_parameters)
+        self.n_iterations = n_iterations(n_parameters)
+        self.iteration = 0
+        self.used = 0
+        self.elites: list[int] = []
+        self.race: Race | None = None
+        self._known: dict[Experiment, float] = {}
+        self._seen = 0  # steps that races have used: 0, 1, ..., seen - 1
+        self.plan: Plan | None = self._next_plan()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there are too few experiments for another race."""
+        return self.race is None and self.plan is None
+
+    def begin(self, new: Sequence[int]) -> Race:
+        """Begin the planned race.
+
+        Parameters
+        ----------
+        new : sequence of int
+            Numbers of the new configurations.
+
+        Returns
+        -------
+        race : Race
+        """
+        plan = self.plan
+        if plan is None:
+            raise RuntimeError("no race is planned: one runs, or the experiments are used up")
+        self.plan, self.iteration = None, plan.iteration
+        self.race = race = Race(
+            self.rules,
+            [*self.elites, *new],
+            self._order(),
+            minimum=self.minimum,
+            budget=plan.budget,
+            limit=self.max_experiments - self.used,
+            known=self._known,
+        )
+        self._look()
+        return race
+
+    def tell(self, experiment: Experiment, cost: float) -> None:
+        """Take a result in, and end the race where that is its end."""
+        if self.race is not None:
+            self.race.tell(experiment, cost)
+            self._look()
+
+    def _order(self) -> Callable[[int], int | None]:
+        """Return the steps of the next race: new ones, for elites the old ones, then again new ones."""
+        end = self.n_steps
+        replayed: list[int] = []
+        first = self._seen
+        if self._known:
+            replayed = self.shuffle(self.iteration, list(range(self._seen)))
+        elif end is not None:  # results are not kept, so the steps can be used again
+            replayed, first = self.shuffle(self.iteration, list(range(end))), end
+        ahead = first + self.rules.new_steps
+        fresh = list(range(first, ahead if end is None else min(ahead, end)))
+        order = [*fresh, *replayed]
+
+        def step(position: int) -> int | None:
+            if position < len(order):
+                return order[position]
+            later = first + len(fresh) + position - len(order)
+            return later if end is None or later < end else None
+
+        return step
+
+    def _look(self) -> None:
+        """End the race where it has ended."""
+        race = self.race
+        if race is None or race.ended is None:
+            return
+        self.used += race.used
+        self.elites = race.best_first()[: self.minimum]
+        self._seen = max(self._seen, race.last_step + 1)
+        if self.rules.elitist:
+            elites = set(self.elites)
+            self._known = {e: cost for e, cost in race.results().items() if e.configuration in elites}
+        self.race, self.plan = None, self._next_plan()
+
+    def _next_plan(self) -> Plan | None:
+        """Return the next race, or None where too few experiments are left."""
+        iteration = self.iteration + 1
+        self.n_iterations = max(self.n_iterations, iteration)
+        budget = race_budget(self.max_experiments - self.used, iteration, self.n_iterations)
+        n_old = self._seen if self.rules.elitist else 0
+        count = self.rules.configurations(budget, iteration, len(self.elites), n_old)
+        if count <= self.minimum:
+            return None
+        return Plan(iteration, self.n_iterations, budget, count - len(self.elites), list(self.elites))
