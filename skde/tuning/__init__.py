@@ -1,1 +1,6 @@
 """Iterated racing: configuration of optimisers, and of anything else, within a number of experiments."""
+
+from skde.tuning.space import Space
+from skde.tuning.spaces import space_of
+
+__all__ = ["Space", "space_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_the_whole_race_keeps_its_budget(rules: Rules) -> None:
     assert len(told) >= 3
     assert sum(len(race["asked"]) for race in told) == told[-1]["used"] <= 600
     assert told[-1]["used"] > 600 - 70
-    for before, after in zip(told, told[1:], strict=False):
+    for before, after in pairwise(told):
         assert after["plan"].elites == before["elites"]
         assert len(before["elites"]) <= 3
 
