@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from scipy import special
 from scipy.spatial import cKDTree
 from scipy.stats import qmc
 
-from skde.tuning.scale import Scale, uniform
+from skde.tuning.scale import Scale, choice_number, uniform
 from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray
 
@@ -104,7 +104,7 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
     return found
 
 
-def updated(parent: Parent, space: Space, stage: Stage) -> Parent:
+def updated(parent: Parent, stage: Stage, ordinal: Collection[str] = ()) -> Parent:
     r"""Return the parent with the model that its children of this race are drawn by.
 
     .. math::
@@ -118,9 +118,9 @@ def updated(parent: Parent, space: Space, stage: Stage) -> Parent:
     most = 0.2 ** (1 / stage.n_parameters) if stage.capped else 1.0
     probabilities = dict(parent.model.probabilities)
     for name, distribution in parent.configuration.distributions.items():
-        if isinstance(distribution, CategoricalDistribution) and name not in space.ordinal:
+        if isinstance(distribution, CategoricalDistribution) and name not in ordinal:
             p = (1 - weight) * probabilities_of(parent.model, name, distribution)
-            p[distribution.choices.index(parent.configuration.params[name])] += weight
+            p[choice_number(distribution, parent.configuration.params[name])] += weight
             p = np.minimum(p, most)
             probabilities[name] = p / p.sum()
     sigma = parent.model.sigma * (1 / stage.n_new) ** (1 / stage.n_parameters)
@@ -140,6 +140,11 @@ def restarted(parent: Parent, stage: Stage) -> Parent:
     return replace(parent, model=Model(min(parent.model.sigma / shrunk**2, FIRST_SIGMA * shrunk), probabilities))
 
 
+def weights(n: int) -> FloatArray:
+    """Return the probabilities of n parents: (n - r + 1) / (n (n + 1) / 2) for the one of rank r."""
+    return np.arange(n, 0, -1) / (n * (n + 1) / 2)
+
+
 def children(
     parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator
 ) -> list[tuple[int, Configuration]]:
@@ -148,7 +153,7 @@ def children(
     Parameters
     ----------
     parents : sequence of Parent
-        The best first; of n the one of rank r is taken with probability (n - r + 1) / (n (n + 1) / 2).
+        The best first.
     space : Space
         Where.
     count : int
@@ -156,10 +161,8 @@ def children(
     rng : Generator
         Makes them.
     """
-    n = len(parents)
-    weights = np.arange(n, 0, -1) / (n * (n + 1) / 2)
     found = []
-    for number in rng.choice(n, size=count, p=weights).tolist():
+    for number in rng.choice(len(parents), size=count, p=weights(len(parents))).tolist():
         parent = parents[number]
 
         def near(name: str, distribution: BaseDistribution, parent: Parent = parent) -> Any:
@@ -214,7 +217,7 @@ def too_similar(configurations: Sequence[Configuration], space: Space) -> set[in
                 distribution = configuration.distributions[name]
                 value = configuration.params[name]
                 if isinstance(distribution, CategoricalDistribution) and name not in space.ordinal:
-                    places[i, j] = distribution.choices.index(value)
+                    places[i, j] = choice_number(distribution, value)
                 else:
                     places[i, j] = Scale(distribution).unit(value)
     pairs = cKDTree(places).query_pairs(SAME, p=np.inf, output_type="ndarray")
@@ -257,7 +260,7 @@ def next_configurations(parents: Sequence[Parent], space: Space, stage: Stage, r
     rng : Generator
         Makes them.
     """
-    models = [updated(parent, space, stage) for parent in parents]
+    models = [updated(parent, stage, space.ordinal) for parent in parents]
     drawn = children(models, space, stage.n_new, rng)
     everyone = [parent.configuration for parent in parents] + [configuration for _, configuration in drawn]
     same = too_similar(everyone, space)

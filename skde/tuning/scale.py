@@ -42,7 +42,7 @@ class Scale:
         distribution = self.distribution
         if self.levels is not None:
             if isinstance(distribution, CategoricalDistribution):
-                level = distribution.choices.index(value)
+                level: float = choice_number(distribution, value)
             else:
                 level = (value - self.low) / distribution.step  # type: ignore[attr-defined]
             place = (level + 0.5) / self.levels
@@ -68,6 +68,11 @@ class Scale:
             found = round(found)
         inside = min(max(found, distribution.low), distribution.high)
         return int(inside) if isinstance(distribution, IntDistribution) else float(inside)
+
+
+def choice_number(distribution: CategoricalDistribution, value: Any) -> int:
+    """Return the place of a choice among the choices."""
+    return int(distribution.to_internal_repr(value))
 
 
 def uniform(distribution: BaseDistribution, rng: np.random.Generator) -> Any:

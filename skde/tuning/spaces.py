@@ -36,7 +36,7 @@ _JDE = {
     "tau_2": FloatDistribution(0.01, 0.5, log=True),
     "pop_size": _population(8, 256),
 }
-# Wang et al. (2013): p_o in [0, 0.4] was tried.
+# Wang et al. (2013) take 0.05.
 _OPPOSITION = {"opposition": FloatDistribution(0.01, 0.4, log=True)}
 # Tanabe and Fukunaga (2014), who tuned these.
 _SHADE = {

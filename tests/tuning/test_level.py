@@ -1,4 +1,4 @@
-"""How often a race eliminates the best of equals: at most at the stated level where the level is spent over its tests."""
+"""How often a race eliminates the best of equals: at most at the stated level, where that is spent over its tests."""
 
 from __future__ import annotations
 

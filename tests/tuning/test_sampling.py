@@ -146,23 +146,23 @@ def test_parameters_that_no_walk_met() -> None:
 
 
 def test_sigma_shrinks() -> None:
-    first = updated(parent(FIRST_SIGMA), SPACE, stage())
+    first = updated(parent(FIRST_SIGMA), stage(), ["o"])
     assert first.model.sigma == pytest.approx(0.5 * (1 / 16) ** 0.5)
-    second = updated(first, SPACE, stage(iteration=3, n_new=100, n_parameters=4))
+    second = updated(first, stage(iteration=3, n_new=100, n_parameters=4), ["o"])
     assert second.model.sigma == pytest.approx(0.125 * 0.01**0.25)
 
 
 def test_probabilities_follow_the_parent() -> None:
-    first = updated(parent(), SPACE, stage())
+    first = updated(parent(), stage(), ["o"])
     assert set(first.model.probabilities) == {"c"}  # ordered choices are like numbers
     assert first.model.probabilities["c"] == pytest.approx([0.25, 0.5, 0.25])
-    second = updated(first, SPACE, stage(iteration=3))
+    second = updated(first, stage(iteration=3), ["o"])
     assert second.model.probabilities["c"] == pytest.approx([0.125, 0.75, 0.125])
 
 
 def test_probabilities_are_capped() -> None:
     """The cap is 0.2 ** (1 / 2) = 0.447, and then 0.25, 0.447 and 0.25 are scaled."""
-    first = updated(parent(), SPACE, stage(capped=True))
+    first = updated(parent(), stage(capped=True), ["o"])
     assert first.model.probabilities["c"] == pytest.approx(np.array([0.25, 0.2**0.5, 0.25]) / (0.5 + 0.2**0.5))
 
 
