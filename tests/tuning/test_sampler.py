@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import optuna
@@ -12,14 +12,6 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, SingleOnlySampl
 from optuna.trial import Trial
 
 from skde.tuning import IteratedRacingSampler
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(before)
 
 
 class TestContract(BasicSamplerTestCase, SingleOnlySamplerTestCase):
