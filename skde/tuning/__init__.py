@@ -1,5 +1,10 @@
 """Iterated racing: configuration of optimisers, and of anything else, within a number of experiments."""
 
+try:
+    import optuna as _optuna  # noqa: F401
+except ImportError as error:
+    raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'") from error
+
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.sampler import IteratedRacingSampler
 from skde.tuning.space import Space
