@@ -15,10 +15,6 @@ from sklearn.model_selection import train_test_split
 
 from skde.tuning.target import Job, Limits, Outcome, Target
 
-# A program is given up after this many times its time limit, and these seconds for starting and ending.
-HANGS_AFTER = 3.0
-GRACE_SECONDS = 10.0
-
 
 class Cost(ABC):
     """The cost of one experiment."""
@@ -166,7 +162,7 @@ class CommandCost(Cost):
         command = [*self.words, str(job.configuration + 1), str(job.index + 1), str(job.seed), str(job.instance)]
         for name, value in job.params.items():
             command += [f"--{name}", str(value)]
-        timeout = None if self.limits.seconds is None else HANGS_AFTER * self.limits.seconds + GRACE_SECONDS
+        timeout = self.limits.lost_after
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired:

@@ -77,6 +77,12 @@ class Record:
         storage.set_study_user_attr(self._study, IDENTITY, json.dumps(identity, sort_keys=True))
 
     @staticmethod
+    def there(storage: BaseStorage) -> bool:
+        """Whether a storage holds a tuning that has begun."""
+        studies = {study.study_name: study for study in storage.get_all_studies()}
+        return STUDY in studies and IDENTITY in studies[STUDY].user_attrs
+
+    @staticmethod
     def identity(storage: BaseStorage) -> dict[str, Any]:
         """Return the identity of the tuning in a storage.
 
@@ -140,6 +146,15 @@ class Record:
         self._trials.append(self.storage.create_new_trial(self._study, trial))
         self._params.append(configuration.params)
         self._done.append(False)
+
+    def params(self, number: int) -> dict[str, Any]:
+        """Return a configuration's values, also of one that another process has added."""
+        while number >= len(self._params):
+            trial = self.storage.get_trial_id_from_study_id_trial_number(self._study, len(self._params))
+            self._trials.append(trial)
+            self._params.append(self.storage.get_trial(trial).params)
+            self._done.append(False)
+        return self._params[number]
 
     def report(self, experiment: Experiment, cost: float) -> None:
         """Store a result."""

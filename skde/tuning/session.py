@@ -143,12 +143,14 @@ class Session:
                 try:
                     self._advance(race, target)
                 except AllRejectedError as error:
+                    target.finish()
                     reasons = "; ".join(dict.fromkeys(list(self._errors.values())[:3]))
                     raise RuntimeError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
                 if self.machine.race is not race:
                     self._close(race)
         for number in self.machine.elites:
             self.record.finish(number, self.value(number))
+        target.finish()
 
     @property
     def elites(self) -> list[int]:

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# An experiment is given up after this many times its time limit, and these seconds for starting and ending.
+HANGS_AFTER = 3.0
+GRACE_SECONDS = 10.0
+
 
 @dataclass(frozen=True)
 class Job:
@@ -62,6 +66,11 @@ class Limits:
     seconds: float | None
     evals: int | None = None
 
+    @property
+    def lost_after(self) -> float | None:
+        """Seconds after which an experiment is given up."""
+        return None if self.seconds is None else HANGS_AFTER * self.seconds + GRACE_SECONDS
+
 
 class Target(ABC):
     """Something that can be configured."""
@@ -75,6 +84,9 @@ class Target(ABC):
     def configured(self, params: dict[str, Any]) -> Any:
         """Return what was given to `as_target`, with the values of a configuration."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
+
+    def finish(self) -> None:  # noqa: B027 - nothing to end is the usual case
+        """End what waits for jobs: no more will come."""
 
     @abstractmethod
     def describe(self) -> str:

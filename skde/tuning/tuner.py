@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from skde.tuning.space import Space, as_space
 from skde.tuning.spaces import space_of
 from skde.tuning.target import Limits, Target
 from skde.tuning.targets import as_target
+from skde.tuning.workers import POLL_SECONDS, Offered, Queue, work
 from skde.validation import check_choice, check_int, check_real
 
 
@@ -72,7 +74,8 @@ class RacingTuner(BaseEstimator):
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
         can be resumed after a kill.
     n_jobs : int or None, default 1
-        Processes of joblib for functions, programs and estimators; threads for algorithms of skde.
+        Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: experiments are
+        left to the workers that `work` makes of other processes, and here is only waited for them.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         Where algorithms of skde run. On a GPU, and with run_evals_limit, the configurations of a step are runs of one
         batch.
@@ -208,18 +211,55 @@ class RacingTuner(BaseEstimator):
             raise ValueError("resume needs the target of the tuning in the storage: resume(target)")
         return self._drive()
 
-    def _run(self, target: Any, resume: bool) -> RacingTuner:
-        found = as_target(target, self._limits(), self.n_jobs, self.device)
+    def work(self, target: Any) -> int:
+        """Do experiments of a tuning that another process runs with n_jobs=0, until it is over.
+
+        The other process may be on another machine, begin later, and be killed and resumed meanwhile. A worker may be
+        killed at any time: what it had is done by another one after three times run_time_limit and ten seconds.
+
+        Parameters
+        ----------
+        target : str, Algorithm, estimator, callable or sequence of str
+            As in the other process, as all parameters but n_jobs and device; n_jobs is the threads of an algorithm.
+
+        Returns
+        -------
+        n_experiments : int
+            How many were done here.
+
+        Raises
+        ------
+        ValueError
+            For another tuning, and for a storage that processes cannot share: SQLite and memory.
+        """
+        threads = 1 if self.n_jobs == 0 else self.n_jobs
+        found = as_target(target, self._limits(), threads, self.device)
         storage = open_storage(self.storage)
+        queue = Queue(storage)
+        while not Record.there(storage):
+            time.sleep(POLL_SECONDS)
+        setting, identity = self._identify(target, found, Record.identity(storage)["random_state"])
+        record = Record(storage, identity, resume=True)
+        return work(queue, record.params, setting.instances, found)
+
+    def _run(self, target: Any, resume: bool) -> RacingTuner:
+        found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
+        storage = open_storage(self.storage)
+        if self.n_jobs == 0:
+            found = Offered(found, Queue(storage), self._limits())
         seed = None
         if resume and self.random_state is None:
             seed = Record.identity(storage)["random_state"]
-        setting = self._setting(target, seed)
-        found.check(setting.instances)
-        identity = {**describe(setting), "target": found.describe(), "limits": asdict(self._limits())}
+        setting, identity = self._identify(target, found, seed)
         self._target: Target = found
         self._session = Session(setting, Record(storage, identity, resume))
         return self._drive()
+
+    def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[Setting, dict[str, Any]]:
+        """Return what decisions depend on, and the same as data."""
+        setting = self._setting(given, seed)
+        target.check(setting.instances)
+        return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _drive(self) -> RacingTuner:
         session = self._session

@@ -17,7 +17,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skde import DE, JDE, Minimizer, get_problem
-from skde.tuning import RacingTuner, costs
+from skde.tuning import RacingTuner
+from skde.tuning import target as target_module
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
 
@@ -200,7 +201,7 @@ def test_a_programs_cost() -> None:
     ],
 )
 def test_programs_that_fail(mode: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.1)
     (outcome,) = target(PROGRAM, Limits(0.1)).run([job({"x": 0.25, "mode": mode})])
     assert outcome.cost == math.inf
     assert outcome.seconds < 10
