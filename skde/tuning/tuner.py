@@ -100,6 +100,8 @@ class RacingTuner(BaseEstimator):
     races_ : list of dict
         Of every race: its configurations, steps and experiments, who was alive at its end, who was rejected and why,
         and why it ended.
+    finished_ : bool
+        Whether the experiments are used up; not after Ctrl-C.
     n_experiments_ : int
         Experiments that count. With several processes a few more may have been done, of configurations that were
         rejected meanwhile.
@@ -383,6 +385,11 @@ class RacingTuner(BaseEstimator):
     def races_(self) -> list[dict[str, Any]]:
         """What is to be known of the races that are over."""
         return list(self._fitted().races)
+
+    @property
+    def finished_(self) -> bool:
+        """Whether the experiments are used up."""
+        return self._fitted().machine.finished
 
     @property
     def n_experiments_(self) -> int:
