@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skde.tuning import elimination
+from skde.tuning.elimination import BoolArray
 from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
 from skde.typing import FloatArray, IntArray
 
@@ -133,26 +134,39 @@ class Race:
         return max((step for step, row in self._row.items() if row < self.position), default=-1)
 
     def best_first(self) -> list[int]:
-        """Return those alive by their standing on the race's steps."""
+        """Return those alive, the best first: those with results of more steps before others, then by standing.
+
+        So a newcomer in a race that ended early does not stand before an elite that has proved itself longer.
+        """
         columns = np.flatnonzero(self._alive)
-        if self.position == 0:
-            return self.alive
-        order = np.argsort(self._standing(columns), kind="stable")
-        return [self.configurations[c] for c in columns[order]]
+        decided = self._decided()[:, columns]
+        counts = decided.sum(axis=0)
+        found: list[int] = []
+        for count in np.unique(counts)[::-1]:
+            alike = np.flatnonzero(counts == count)
+            common = decided[:, alike].all(axis=1)
+            order = np.arange(len(alike))
+            if common.any():
+                costs = self._costs[np.ix_(common, columns[alike])]
+                order = np.argsort(elimination.standing(costs, self.rules.test), kind="stable")
+            found += [self.configurations[c] for c in columns[alike[order]]]
+        return found
 
     def results(self) -> dict[Experiment, float]:
         """Return the results of those alive: known ones, and those of the steps that are behind them."""
         steps = {row: step for step, row in self._row.items()}
-        decided = self._given.copy()
-        decided[: self.position] = True
+        decided = self._decided()
         return {
             Experiment(self.configurations[column], steps[int(row)]): float(self._costs[row, column])
             for column in np.flatnonzero(self._alive)
             for row in np.flatnonzero(decided[:, column])
         }
 
-    def _standing(self, columns: IntArray) -> FloatArray:
-        return elimination.standing(self._costs[: self.position, columns], self.rules.test)
+    def _decided(self) -> BoolArray:
+        """Return which results of those alive do not depend on what happens to have arrived."""
+        decided = self._given.copy()
+        decided[: self.position] = True
+        return decided
 
     # -- what is told --------------------------------------------------------------------------------------------------
 

@@ -209,6 +209,22 @@ def test_a_rejected_elite_is_not_safe() -> None:
     assert race.rejected == [0]
 
 
+def test_more_steps_stand_before_fewer() -> None:
+    """Elite 0 knows ten steps, elite 1 eight; the newcomers win the five that the race has, and stand behind."""
+    known = {Experiment(0, s): 5.0 for s in range(1, 11)} | {Experiment(1, s): 5.0 for s in range(1, 9)}
+    race = make(ELITIST, n=4, known=known, minimum=4)
+    run(race, lambda c, s: 5.0 if c < 2 else (c + s) % 2 - 1.0)
+    assert race.position == 5
+    assert race.best_first() == [0, 1, 2, 3]
+
+
+def test_elites_of_as_many_steps_stand_by_those_they_share() -> None:
+    known = {Experiment(0, s): 5.0 for s in range(1, 10)} | {Experiment(1, s): 4.0 for s in range(2, 11)}
+    race = make(ELITIST, n=2, known=known, minimum=2, steps=lambda position: position if position < 11 else None)
+    run(race, lambda c, s: 0.0 if c == 0 else 9.0)
+    assert race.best_first()[0] == 1
+
+
 def test_results_of_survivors() -> None:
     race = elitist(minimum=1)
     run(race, lambda c, s: by_number(c, s) + 20 if c else 0.0)
