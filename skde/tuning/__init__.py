@@ -5,10 +5,11 @@ try:
 except ImportError as error:
     raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'") from error
 
+from skde.tuning.pruner import FriedmanPruner
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.sampler import IteratedRacingSampler
 from skde.tuning.space import Space
 from skde.tuning.spaces import space_of
 from skde.tuning.tuner import RacingTuner
 
-__all__ = ["PRESETS", "IteratedRacingSampler", "RacingTuner", "Rules", "Space", "space_of"]
+__all__ = ["PRESETS", "FriedmanPruner", "IteratedRacingSampler", "RacingTuner", "Rules", "Space", "space_of"]
