@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import optuna
-from landscape import INSTANCES, SPACE, cost
 
 from skde.tuning import RacingTuner
 from skde.tuning import target as target_module
+
+sys.path.insert(0, str(Path(__file__).parent))
+from landscape import INSTANCES, SPACE, cost
 
 role, storage, limit, mode = [*sys.argv[1:], "1.0", ""][:4]
 optuna.logging.set_verbosity(optuna.logging.ERROR)
