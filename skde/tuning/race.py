@@ -30,6 +30,9 @@ class AllRejectedError(RuntimeError):
     """Every configuration of a race failed: nothing is left to go on with."""
 
 
+ALL_FAILED = "every configuration of the race failed"
+
+
 class Race:
     """One race.
 
@@ -251,9 +254,10 @@ class Race:
         failed = self._alive & np.isposinf(self._costs[self.position])
         self.rejected += [self.configurations[c] for c in np.flatnonzero(failed)]
         self._alive = self._alive & ~failed
-        if not self._alive.any():
-            raise AllRejectedError("every configuration of the race failed")
         self.position += 1
+        if not self._alive.any():
+            self.ended = ALL_FAILED
+            return
         due = self.position >= self.rules.first_test and self.position % self.rules.each_test == 0
         if due and self._alive.sum() > 1:
             self._eliminate()
@@ -376,7 +380,13 @@ class IteratedRace:
         return race
 
     def tell(self, experiment: Experiment, cost: float) -> None:
-        """Take a result in, and end the race where that is its end."""
+        """Take a result in, and end the race where that is its end.
+
+        Raises
+        ------
+        AllRejectedError
+            Where the race has nobody left.
+        """
         if self.race is not None:
             self.race.tell(experiment, cost)
             self._look()
@@ -407,6 +417,8 @@ class IteratedRace:
         race = self.race
         if race is None or race.ended is None:
             return
+        if race.ended == ALL_FAILED:
+            raise AllRejectedError(ALL_FAILED)
         self.used += race.used
         self.elites = race.best_first()[: self.minimum]
         self._seen = max(self._seen, race.last_step + 1)

@@ -156,9 +156,8 @@ class Session:
     def elites(self) -> list[int]:
         """The best configurations so far, the best first."""
         race = self.machine.race
-        if race is not None and race.position > 0:
-            return race.best_first()[: self.machine.minimum]
-        return self.machine.elites
+        found = race.best_first()[: self.machine.minimum] if race is not None and race.position > 0 else []
+        return found or self.machine.elites
 
     def configuration(self, number: int) -> Configuration:
         """Return a configuration by its number."""
@@ -206,6 +205,8 @@ class Session:
 
     def _advance(self, race: Race, target: Target) -> None:
         """Take in what is known of the pending experiments, or have them done."""
+        if not race.alive:  # a tuning that had failed, and is resumed
+            raise AllRejectedError(race.ended)
         pending = race.pending()
         known = [experiment for experiment in pending if experiment in self.record.known]
         if known:

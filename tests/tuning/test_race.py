@@ -155,8 +155,12 @@ def test_infinity_rejects_at_once() -> None:
 
 
 def test_all_rejected() -> None:
+    race = make()
+    run(race, lambda c, s: np.inf)
+    assert race.ended == "every configuration of the race failed"
+    assert race.best_first() == []
     with pytest.raises(AllRejectedError):
-        run(make(), lambda c, s: np.inf)
+        races(ELITIST, lambda c, s: np.inf)
 
 
 # -- elites ------------------------------------------------------------------------------------------------------------

@@ -212,8 +212,28 @@ def test_all_configurations_fail() -> None:
     def failing(config: dict[str, Any], instance: float, seed: int) -> float:
         raise OSError("no disk")
 
-    with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: OSError: no disk"):
-        tuner().fit(failing)
+    unlucky = tuner()
+    for method in (lambda: unlucky.fit(failing), unlucky.resume):
+        with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: OSError: no disk"):
+            method()
+    with pytest.raises(NotFittedError):
+        _ = unlucky.best_params_
+
+
+def test_all_fail_later() -> None:
+    """What was best before stays readable."""
+    calls = []
+
+    def failing(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        if len(calls) > 400:
+            raise OSError("disk full")
+        return cost(config, instance, seed)
+
+    unlucky = tuner(preset="irace-2011")
+    with pytest.raises(RuntimeError, match="disk full"):
+        unlucky.fit(failing)
+    assert unlucky.best_params_["kind"] == "good"
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
