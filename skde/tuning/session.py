@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.tuning.race import AllRejectedError, Experiment, IteratedRace, Plan, Race
+from skde.tuning.iterated import AllRejectedError, IteratedRace, Plan
+from skde.tuning.race import Experiment, Race
 from skde.tuning.record import Record
 from skde.tuning.rules import Rules
 from skde.tuning.sampling import Model, Parent, Stage, first_configurations, next_configurations

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skde.tuning.race import AllRejectedError, Experiment, IteratedRace, Race
+from skde.tuning.iterated import AllRejectedError, IteratedRace
+from skde.tuning.race import Experiment, Race
 from skde.tuning.rules import Rules, preset
 
 PLAIN = preset("irace-2011")
@@ -126,6 +127,13 @@ def test_the_limit_ends_it_at_once() -> None:
     assert race.used == 18
     assert race.ended == "no experiments left"
     assert sorted(race.best_first()) == list(range(6))
+
+
+def test_results_that_came_early_count_for_the_limit() -> None:
+    race = make(n=6, budget=20, limit=20)
+    for experiment in race.pending()[1:]:  # the first step stays open
+        race.tell(experiment, alike(*experiment))
+    assert race.pending() == [Experiment(0, 0)]
 
 
 def test_the_end_of_the_steps_ends_it() -> None:
