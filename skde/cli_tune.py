@@ -49,7 +49,9 @@ def tune(options: Any) -> int:
         from skde.tuning import RacingTuner
     except ImportError as error:
         raise RuntimeError(str(error)) from None
+    import optuna
 
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # the study is not what users of the command look at
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
     tuner = RacingTuner(
         None,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import optuna
 import pytest
 
 import skde
@@ -22,8 +23,10 @@ def found_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def test_readable_result(capsys: pytest.CaptureFixture[str]) -> None:
+    optuna.logging.set_verbosity(optuna.logging.INFO)
     assert main([*SMALL, "--seed", "0"]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert err == ""
     assert "ended because" in out
     line = out.split("the best first:\n")[1].splitlines()[0]
     algorithm = eval(line, vars(skde))
