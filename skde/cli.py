@@ -16,11 +16,12 @@ from skde.cli_arguments import Parser, add_command, bounds, number, setting, tie
 from skde.cli_bench import add_bench
 from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
 from skde.cli_reproduce import add_reproduce
+from skde.cli_tune import add_tune
 from skde.engines import choose_engine
 from skde.problems import ALIASES, problem_names
 from skde.validation import check_choice, nearest
 
-COMMANDS = ("minimize", "info", "bench", "reproduce", "problems", "algorithms")
+COMMANDS = ("minimize", "info", "bench", "reproduce", "tune", "problems", "algorithms")
 BAD_INPUT = 2  # exit code
 
 MINIMIZE_EXAMPLES = """examples:
@@ -90,6 +91,7 @@ def make_parser() -> Parser:
     add_command(commands, "info", "versions, devices, and what device='auto' would choose", show_info)
     add_bench(commands)
     add_reproduce(commands)
+    add_tune(commands)
     add_command(commands, "problems", "the problems that have a name", show_problems)
     add_command(commands, "algorithms", "the algorithms and their parameters", show_algorithms)
     return parser

@@ -511,6 +511,7 @@ class AlgorithmContract:
     def test_time_and_callbacks_end_a_fit(self, algorithm: Algorithm, device: str) -> None:
         """With the best so far, and the reason."""
         limit = 10**9 if algorithm.shrinks else None  # such a population needs to know what it may spend
+        self.make(algorithm, device, max_iter=1).fit("rastrigin", dim=20)  # compiles
         m = self.make(algorithm, device, max_iter=limit, max_time=0.2).fit("rastrigin", dim=20)
         assert m.runs_[0].status == Status.TIME
         assert 0.15 < m.time_ < 1.0

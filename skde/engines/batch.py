@@ -226,8 +226,8 @@ class Batch(Runs):
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
         generation = int(self.array["generation"][run])
-        half, members = generation & 1, self.xp.asarray(self.members(run, generation))
-        return to_numpy(self.array["x"][half, run][members]), to_numpy(self.array["f"][half, run][members])
+        half, members = generation & 1, self.members(run, generation)
+        return to_numpy(self.array["x"][half, run])[members], to_numpy(self.array["f"][half, run])[members]
 
     def point(self, run: int, individual: int) -> FloatArray:
         """Return one individual's position (D,), on the host."""

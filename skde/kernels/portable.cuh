@@ -54,6 +54,15 @@ SKDE_FN int highest_bit(u64 n) {
 #endif
 }
 
+// Memory that is read soon: on its way while something else is waited for.
+template <class T> SKDE_FN void ask_for(const T* p) {
+#ifdef __CUDACC__
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+#else
+  (void)p;
+#endif
+}
+
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }

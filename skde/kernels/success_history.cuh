@@ -161,8 +161,10 @@ struct SuccessHistory : Plain {
                       *const CR = run.extra(Arrays::CR, g);
     const bool weighted = s.weighted;
     const auto share = [&](int k) { return weighted ? gain[k] : real(gain[k] > 0); };
-    const auto total =
-        team.template sums<2>(run.pop, [&](int k, real* t) { t[0] = real(gain[k] > 0), t[1] = share(k); });
+    const auto total = team.template sums<2>(run.pop, [&](int k, real* t) {
+      ask_for(F + k), ask_for(CR + k);
+      t[0] = real(gain[k] > 0), t[1] = share(k);
+    });
     const int successes = int(total.of[0]);
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
     const auto sums = team.template sums<4>(run.pop, [&](int k, real* t) {

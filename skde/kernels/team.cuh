@@ -406,15 +406,15 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[k][s] = real(0);
     for (int base = 0; base < n; base += PARTIALS) {
+      // No branch between the loads of one lane's terms.
+      real t[4][m];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const int j = base + 32 * k + this->lane;
-        if (j >= n) continue;
-        real t[m];
-        terms(j, t);
+      for (int k = 0; k < 4; ++k) terms(min_of(base + 32 * k + this->lane, n - 1), t[k]);
 #pragma unroll
-        for (int s = 0; s < m; ++s) partial[k][s] += t[s];
-      }
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int s = 0; s < m; ++s)
+          if (base + 32 * k + this->lane < n) partial[k][s] += t[k][s];
     }
     Several<real, m> found;
 #pragma unroll

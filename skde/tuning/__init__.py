@@ -1,0 +1,15 @@
+"""Iterated racing: configuration of optimisers, and of anything else, within a number of experiments."""
+
+try:
+    import optuna as _optuna  # noqa: F401
+except ImportError as error:
+    raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'") from error
+
+from skde.tuning.pruner import FriedmanPruner
+from skde.tuning.rules import PRESETS, Rules
+from skde.tuning.sampler import IteratedRacingSampler
+from skde.tuning.space import Space
+from skde.tuning.spaces import space_of
+from skde.tuning.tuner import RacingTuner
+
+__all__ = ["PRESETS", "FriedmanPruner", "IteratedRacingSampler", "RacingTuner", "Rules", "Space", "space_of"]

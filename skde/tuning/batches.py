@@ -1,0 +1,146 @@
+"""Targets that are algorithms of skde: many experiments are the runs of one batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skde.algorithms import Algorithm
+from skde.engines import Spec, choose_engine
+from skde.minimizer import Minimizer
+from skde.problems import Problem, get_problem
+from skde.stopping import Status
+from skde.tuning.target import Job, Limits, Outcome, Target
+from skde.typing import FloatArray
+
+# Runs of one batch: more would only need more memory.
+MOST_RUNS = 128
+
+
+class SameSeed(Minimizer):
+    """A Minimizer whose runs all have the seed of the first: what differs is their parameters alone."""
+
+    def _spec(self, box: FloatArray, x0: Any) -> Spec:
+        spec = super()._spec(box, x0)
+        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
+
+
+class AlgorithmTarget(Target):
+    """An algorithm of skde on problems; the cost is the best value found, less the minimum where that is known.
+
+    Different configurations on a step are runs of one batch. With a limit of seconds on the CPU they run one after the
+    other, because the runs of a batch would share the time.
+    """
+
+    batched = True
+
+    def __init__(self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str) -> None:
+        self.algorithm = algorithm
+        self.limits = limits
+        self.n_jobs = n_jobs
+        self.device = device
+        on_gpu = choose_engine(device, n_jobs)[0].name != "cpu"
+        self.most_runs = MOST_RUNS if on_gpu or limits.evals is not None else 1
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come."""
+        for _, same in groupby(jobs, lambda job: (job.index, job.seed)):
+            group = list(same)
+            for begin in range(0, len(group), self.most_runs):
+                yield from self.run_alike(group[begin : begin + self.most_runs])
+
+    def run_alike(self, jobs: list[Job]) -> list[Outcome]:
+        """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
+        outcomes: list[Outcome | None] = [None] * len(jobs)
+        batches: dict[str, list[int]] = {}
+        algorithms: list[Any] = []
+        for number, job in enumerate(jobs):
+            try:
+                algorithms.append(self.configured(job.params))
+                batches.setdefault(algorithms[-1].kernel, []).append(number)
+            except (ValueError, TypeError) as error:
+                algorithms.append(None)
+                outcomes[number] = Outcome(math.inf, 0.0, error=f"{type(error).__name__}: {error}")
+        for numbers in batches.values():
+            found = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
+            for number, outcome in zip(numbers, found, strict=True):
+                outcomes[number] = outcome
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    def run_batch(self, job: Job, algorithms: list[Algorithm]) -> list[Outcome]:
+        """Return the outcomes of algorithms on a job's step; where one is at fault for a failure, each runs alone."""
+        begin = time.perf_counter()
+        try:
+            found = self.fitted(job, algorithms)
+        except Exception as error:  # a Python objective may raise anything
+            if len(algorithms) > 1:
+                return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
+            return [Outcome(math.inf, time.perf_counter() - begin, error=f"{type(error).__name__}: {error}")]
+        seconds = time.perf_counter() - begin
+        return [self.outcome(job, run, seconds) for run in found.runs_]
+
+    def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
+        """Return the batch of runs.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; what was found up to then is no result.
+        """
+        objective, bounds = objective_of(job.instance)
+        minimizer = SameSeed(
+            algorithms,
+            n_runs=len(algorithms),
+            max_evals=self.limits.evals,
+            max_time=self.limits.seconds if self.limits.evals is None else None,
+            device=self.device,
+            n_jobs=self.n_jobs,
+            random_state=job.seed,
+        )
+        minimizer.fit(objective, bounds=bounds)
+        if any(run.status == Status.INTERRUPTED for run in minimizer.runs_):
+            raise KeyboardInterrupt
+        return minimizer
+
+    def outcome(self, job: Job, run: Any, seconds: float) -> Outcome:
+        """Return the outcome of one run."""
+        objective, _ = objective_of(job.instance)
+        lowest = objective.f_opt if isinstance(objective, Problem) else 0.0
+        if math.isnan(run.fun):
+            return Outcome(math.inf, seconds, run.n_evals, "ValueError: the best value is NaN")
+        return Outcome(run.fun - lowest, seconds, run.n_evals)
+
+    def describe(self) -> str:
+        """Return the algorithm with its parameters."""
+        return repr(self.algorithm)
+
+    def configured(self, params: dict[str, Any]) -> Algorithm:
+        """Return a clone of the algorithm with the values of a configuration."""
+        algorithm: Algorithm = clone(self.algorithm).set_params(**params)
+        return algorithm
+
+    def check(self, instances: Sequence[Any]) -> None:
+        """Refuse what are no objectives."""
+        for number, instance in enumerate(instances):
+            objective, bounds = objective_of(instance)
+            if not isinstance(objective, Problem) and bounds is None:
+                raise ValueError(
+                    f"instances[{number}] must be a problem, a problem's name, or a pair (objective, bounds), "
+                    f"got {instance!r}"
+                )
+
+
+def objective_of(instance: Any) -> tuple[Any, Any]:
+    """Return the objective of an instance, and its bounds where the instance brings them."""
+    if isinstance(instance, str):
+        return get_problem(instance), None
+    if isinstance(instance, tuple) and len(instance) == 2:
+        return instance
+    return instance, None

@@ -1,0 +1,180 @@
+"""Races one after the other, as a state machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from skde.tuning.race import ALL_FAILED, Experiment, Race
+from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
+
+
+class AllRejectedError(RuntimeError):
+    """Every configuration of a race failed: nothing is left to go on with."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the next race is to be.
+
+    Attributes
+    ----------
+    iteration, n_iterations : int
+        Its number 1, 2, ..., and how many are planned by now.
+    budget : int
+        Experiments that it may use.
+    n_new : int
+        Configurations wanted beside the elites.
+    elites : list of int
+        The best of the last race, the best first.
+    """
+
+    iteration: int
+    n_iterations: int
+    budget: int
+    n_new: int
+    elites: list[int]
+
+
+class IteratedRace:
+    """Races one after the other, each with the best of the last and with new configurations.
+
+    Parameters
+    ----------
+    rules : Rules
+        The kind of race.
+    n_parameters : int
+        Parameters that are not fixed, >= 1.
+    max_experiments : int
+        The budget of all races.
+    shuffle : callable
+        shuffle(iteration, steps) returns the steps in the order in which race number `iteration` replays them.
+    n_steps : int or None, default None
+        Steps there are; None: no end of them.
+
+    Attributes
+    ----------
+    plan : Plan or None
+        What the next race is to be, while one is to `begin`; None during a race and at the end.
+    race : Race or None
+        The race that runs.
+    elites : list of int
+        The best of the last race, the best first.
+    used : int
+        Experiments of the races that are over.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        n_parameters: int,
+        max_experiments: int,
+        shuffle: Callable[[int, list[int]], list[int]],
+        n_steps: int | None = None,
+    ) -> None:
+        self.rules = rules
+        self.n_parameters = n_parameters
+        self.max_experiments = max_experiments
+        self.shuffle = shuffle
+        self.n_steps = n_steps
+        self.minimum = n_survivors(n_parameters)
+        self.n_iterations = n_iterations(n_parameters)
+        self.iteration = 0
+        self.used = 0
+        self.elites: list[int] = []
+        self.race: Race | None = None
+        self._known: dict[Experiment, float] = {}
+        self._seen = 0  # steps that races have used: 0, 1, ..., seen - 1
+        self.plan: Plan | None = self._next_plan()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there are too few experiments for another race."""
+        return self.race is None and self.plan is None
+
+    def begin(self, new: Sequence[int]) -> Race:
+        """Begin the planned race.
+
+        Parameters
+        ----------
+        new : sequence of int
+            Numbers of the new configurations.
+
+        Returns
+        -------
+        race : Race
+        """
+        plan = self.plan
+        if plan is None:
+            raise RuntimeError("no race is planned: one runs, or the experiments are used up")
+        self.plan, self.iteration = None, plan.iteration
+        self.race = race = Race(
+            self.rules,
+            [*self.elites, *new],
+            self._order(),
+            minimum=self.minimum,
+            budget=plan.budget,
+            limit=self.max_experiments - self.used,
+            known=self._known,
+        )
+        self._look()
+        return race
+
+    def tell(self, experiment: Experiment, cost: float) -> None:
+        """Take a result in, and end the race where that is its end.
+
+        Raises
+        ------
+        AllRejectedError
+            Where the race has nobody left.
+        """
+        if self.race is not None:
+            self.race.tell(experiment, cost)
+            self._look()
+
+    def _order(self) -> Callable[[int], int | None]:
+        """Return the steps of the next race: new ones, for elites the old ones, then again new ones."""
+        end = self.n_steps
+        replayed: list[int] = []
+        first = self._seen
+        if self._known:
+            replayed = self.shuffle(self.iteration, list(range(self._seen)))
+        elif end is not None:  # results are not kept, so the steps can be used again
+            replayed, first = self.shuffle(self.iteration, list(range(end))), end
+        ahead = first + self.rules.new_steps
+        fresh = list(range(first, ahead if end is None else min(ahead, end)))
+        order = [*fresh, *replayed]
+
+        def step(position: int) -> int | None:
+            if position < len(order):
+                return order[position]
+            later = first + len(fresh) + position - len(order)
+            return later if end is None or later < end else None
+
+        return step
+
+    def _look(self) -> None:
+        """End the race where it has ended."""
+        race = self.race
+        if race is None or race.ended is None:
+            return
+        if race.ended == ALL_FAILED:
+            raise AllRejectedError(ALL_FAILED)
+        self.used += race.used
+        self.elites = race.best_first()[: self.minimum]
+        self._seen = max(self._seen, race.last_step + 1)
+        if self.rules.elitist:
+            elites = set(self.elites)
+            self._known = {e: cost for e, cost in race.results().items() if e.configuration in elites}
+        self.race, self.plan = None, self._next_plan()
+
+    def _next_plan(self) -> Plan | None:
+        """Return the next race, or None where too few experiments are left."""
+        iteration = self.iteration + 1
+        self.n_iterations = max(self.n_iterations, iteration)
+        budget = race_budget(self.max_experiments - self.used, iteration, self.n_iterations)
+        n_old = self._seen if self.rules.elitist else 0
+        count = self.rules.configurations(budget, iteration, len(self.elites), n_old)
+        if count <= self.minimum:
+            return None
+        return Plan(iteration, self.n_iterations, budget, count - len(self.elites), list(self.elites))

@@ -1,0 +1,174 @@
+"""What a tuning leaves in Optuna's storage: configurations as trials, results as intermediate values by step."""
+
+from __future__ import annotations
+
+import json
+import math
+from os import PathLike
+from typing import Any
+
+import optuna
+from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import Study, StudyDirection
+from optuna.trial import TrialState, create_trial
+
+from skde.tuning.race import Experiment
+from skde.tuning.space import Configuration
+
+STUDY = "skde-tuning"
+IDENTITY = "skde:tuning"
+
+
+def open_storage(storage: Any) -> BaseStorage:
+    """Return the storage for a file's name, a database's URL, a storage, or None: in memory."""
+    if storage is None:
+        return InMemoryStorage()
+    if isinstance(storage, BaseStorage):
+        return storage
+    if not isinstance(storage, str | PathLike):
+        raise TypeError(
+            "storage must be None, a file's name, a URL or a storage of Optuna, "
+            f"got {storage!r} ({type(storage).__name__})"
+        )
+    if "://" in str(storage):
+        return RDBStorage(str(storage))
+    return JournalStorage(JournalFileBackend(str(storage)))
+
+
+class Record:
+    """A tuning's study.
+
+    Parameters
+    ----------
+    storage : BaseStorage
+        Where it is.
+    identity : dict
+        What the tuning's decisions depend on, as data.
+    resume : bool
+        Whether the study has to be there, or must not be.
+
+    Attributes
+    ----------
+    known : dict of Experiment to float
+        The results that were there.
+
+    Raises
+    ------
+    ValueError
+        For a study that is there or not against what was said, or that is of another tuning.
+    """
+
+    def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool) -> None:
+        self.storage = storage
+        self.known: dict[Experiment, float] = {}
+        self._trials: list[int] = []
+        self._params: list[dict[str, Any]] = []
+        self._done: list[bool] = []
+        if resume:
+            self._load(identity)
+            return
+        try:
+            self._study = storage.create_new_study([StudyDirection.MINIMIZE], STUDY)
+        except optuna.exceptions.DuplicatedStudyError:
+            raise ValueError(
+                "the storage holds a tuning already: go on with it by resume(), or give another storage"
+            ) from None
+        storage.set_study_user_attr(self._study, IDENTITY, json.dumps(identity, sort_keys=True))
+
+    @staticmethod
+    def there(storage: BaseStorage) -> bool:
+        """Whether a storage holds a tuning that has begun."""
+        studies = {study.study_name: study for study in storage.get_all_studies()}
+        return STUDY in studies and IDENTITY in studies[STUDY].user_attrs
+
+    @staticmethod
+    def identity(storage: BaseStorage) -> dict[str, Any]:
+        """Return the identity of the tuning in a storage.
+
+        Raises
+        ------
+        ValueError
+            Where there is none.
+        """
+        try:
+            study = storage.get_study_id_from_name(STUDY)
+        except KeyError:
+            raise ValueError("the storage holds no tuning to resume: begin it by fit()") from None
+        found = storage.get_study_user_attrs(study).get(IDENTITY)
+        if found is None:
+            raise ValueError(f"the study {STUDY!r} in the storage is not of a tuning")
+        identity: dict[str, Any] = json.loads(found)
+        return identity
+
+    def _load(self, identity: dict[str, Any]) -> None:
+        there = self.identity(self.storage)
+        for name, value in json.loads(json.dumps(identity)).items():
+            if there.get(name) != value:
+                raise ValueError(
+                    f"the tuning in the storage had another {name.replace('_', ' ')}, {there.get(name)!r}, than "
+                    f"this one, {value!r}; a tuning can only be resumed as it was begun"
+                )
+        self._study = self.storage.get_study_id_from_name(STUDY)
+        for trial in self.storage.get_all_trials(self._study, deepcopy=False):
+            self._trials.append(self.storage.get_trial_id_from_study_id_trial_number(self._study, trial.number))
+            self._params.append(trial.params)
+            self._done.append(trial.state.is_finished())
+            for step, cost in trial.intermediate_values.items():
+                self.known[Experiment(trial.number, step)] = cost
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return optuna.load_study(study_name=STUDY, storage=self.storage)
+
+    def add(self, number: int, configuration: Configuration, race: int) -> None:
+        """Add a configuration, or find that it is there.
+
+        Raises
+        ------
+        ValueError
+            Where another one is in its place.
+        """
+        if number < len(self._trials):
+            if self._params[number] != configuration.params:
+                raise ValueError(
+                    f"configuration {number} of the tuning in the storage is {self._params[number]!r}, but the space "
+                    f"gives {configuration.params!r} now; a tuning can only be resumed with the space it was begun with"
+                )
+            return
+        trial = create_trial(
+            state=TrialState.RUNNING,
+            params=configuration.params,
+            distributions=configuration.distributions,
+            user_attrs={"race": race},
+        )
+        self._trials.append(self.storage.create_new_trial(self._study, trial))
+        self._params.append(configuration.params)
+        self._done.append(False)
+
+    def params(self, number: int) -> dict[str, Any]:
+        """Return a configuration's values, also of one that another process has added."""
+        while number >= len(self._params):
+            trial = self.storage.get_trial_id_from_study_id_trial_number(self._study, len(self._params))
+            self._trials.append(trial)
+            self._params.append(self.storage.get_trial(trial).params)
+            self._done.append(False)
+        return self._params[number]
+
+    def report(self, experiment: Experiment, cost: float) -> None:
+        """Store a result."""
+        self.storage.set_trial_intermediate_value(self._trials[experiment.configuration], experiment.step, cost)
+        self.known[experiment] = cost
+
+    def finish(self, number: int, value: float) -> None:
+        """End a configuration's trial; one of an infinite value has failed."""
+        if not self._done[number]:
+            failed = math.isinf(value)
+            state = TrialState.FAIL if failed else TrialState.COMPLETE
+            self.storage.set_trial_state_values(self._trials[number], state, None if failed else [value])
+            self._done[number] = True
+
+    def note_race(self, iteration: int, summary: dict[str, Any]) -> None:
+        """Store what is to be known of a race that is over."""
+        self.storage.set_study_user_attr(self._study, f"race {iteration}", summary)

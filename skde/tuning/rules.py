@@ -1,0 +1,128 @@
+"""How long an iterated race is, and how wide: the numbers of its iterations, configurations and experiments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, floor, log2
+from typing import Any
+
+from skde.validation import check_choice
+
+TESTS = ("friedman", "t", "t-holm", "t-bonferroni")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What distinguishes one kind of iterated race from another; see `PRESETS`.
+
+    Parameters
+    ----------
+    elitist : bool
+        Whether the best of a race keep their results for the next one and are safe until these have been replayed.
+    test : {"friedman", "t", "t-holm", "t-bonferroni"}, default "friedman"
+        What eliminates: Friedman's test with its post-hoc rule, or paired t-tests against the best, adjusted for their
+        number or not.
+    confidence : float, default 0.95
+        Of every test, in (0, 1).
+    first_test : int, default 5
+        Steps before the first test, >= 2.
+    each_test : int, default 1
+        Steps between two tests, >= 1.
+    mu : int, default 5
+        Steps that the budget must allow every configuration, >= 1.
+    most_configurations : int or None, default None
+        Of one race.
+    new_steps : int, default 1
+        Steps that an elitist race begins with before it replays the old ones.
+    patience : int, default 2
+        Tests in a row without an elimination that end an elitist race.
+    spending : bool, default False
+        Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
+        are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
+    """
+
+    elitist: bool
+    test: str = "friedman"
+    confidence: float = 0.95
+    first_test: int = 5
+    each_test: int = 1
+    mu: int = 5
+    most_configurations: int | None = None
+    new_steps: int = 1
+    patience: int = 2
+    spending: bool = False
+
+    def alpha(self, test: int) -> float:
+        """Return the level of a race's test number 1, 2, ..."""
+        level = 1 - self.confidence
+        return level / (test * (test + 1)) if self.spending else level
+
+    def configurations(self, budget: int, iteration: int, n_elites: int = 0, n_old: int = 0) -> int:
+        """Return how many configurations, elites included, a race is for.
+
+        Parameters
+        ----------
+        budget : int
+            Experiments of the race.
+        iteration : int
+            1, 2, ...
+        n_elites, n_old : int, default 0
+            Elites and the steps that they have behind them; only of an elitist race.
+        """
+        growth = min(5, iteration)
+        if not self.elitist:
+            count = budget // (max(self.mu, self.first_test) + growth)
+        else:
+            replayed = ceil((n_old + self.new_steps) / self.each_test) * self.each_test
+            least = max(self.mu, self.first_test) + self.each_test * growth
+            count = (budget + n_elites * n_old) // max(least, replayed)
+        return count if self.most_configurations is None else min(count, self.most_configurations)
+
+    def least_budget(self, n_parameters: int) -> int:
+        """Return the fewest experiments with which the first race has more configurations than it must keep."""
+        growth = 1 if not self.elitist else self.each_test
+        steps = max(self.mu, self.first_test) + growth
+        return (n_survivors(n_parameters) + 1) * steps * n_iterations(n_parameters)
+
+
+# irace as it was in 2011 (the technical report), and as it is by default since its version 2.
+PRESETS = {
+    "irace-2011": Rules(elitist=False),
+    "elitist": Rules(elitist=True, most_configurations=1024),
+}
+
+
+def preset(name: str, **changes: Any) -> Rules:
+    """Return the rules of a preset, with changes.
+
+    Parameters
+    ----------
+    name : {"elitist", "irace-2011"}
+        Which.
+    **changes
+        Parameters of `Rules` that shall differ.
+
+    Examples
+    --------
+    >>> from skde.tuning.rules import preset
+    >>> preset("irace-2011", test="t-holm").test
+    't-holm'
+    """
+    rules = replace(PRESETS[check_choice("preset", name, PRESETS)], **changes)
+    check_choice("test", rules.test, TESTS)
+    return rules
+
+
+def n_iterations(n_parameters: int) -> int:
+    """Return how many races are planned: floor(2 + log2 N)."""
+    return floor(2 + log2(n_parameters))
+
+
+def n_survivors(n_parameters: int) -> int:
+    """Return how many configurations end a race when no more are alive: floor(2 + log2 N)."""
+    return floor(2 + log2(n_parameters))
+
+
+def race_budget(left: int, iteration: int, iterations: int) -> int:
+    """Return the share of the experiments left that race number `iteration` may use; races beyond the plan: all."""
+    return left // max(iterations - iteration + 1, 1)

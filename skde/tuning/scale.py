@@ -1,0 +1,80 @@
+"""Parameters on the unit interval, where distances and deviations of all of them can be compared."""
+
+from __future__ import annotations
+
+from math import exp, floor, log
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+
+class Scale:
+    """Maps the values of a distribution, which have an order, to [0, 1] and back.
+
+    Levels (integers, floats with a step, ordered choices) have intervals of equal width, with themselves in the middle.
+    So the half steps below the first and above the last level belong to the interval, and the last level is as likely
+    as the others. Integers on a logarithmic scale have intervals from half a step below to half a step above.
+
+    Parameters
+    ----------
+    distribution : BaseDistribution
+        Of Optuna; the choices of a categorical one are taken in their order.
+    """
+
+    def __init__(self, distribution: BaseDistribution) -> None:
+        self.distribution = distribution
+        self.levels: int | None = None
+        if isinstance(distribution, CategoricalDistribution):
+            self.levels = len(distribution.choices)
+            return
+        assert isinstance(distribution, FloatDistribution | IntDistribution)
+        self.log = distribution.log
+        low, high = float(distribution.low), float(distribution.high)
+        if distribution.log and isinstance(distribution, IntDistribution):
+            low, high = low - 0.5, high + 0.5
+        elif distribution.step is not None:
+            self.levels = round((high - low) / distribution.step) + 1
+        self.low, self.high = (log(low), log(high)) if self.log else (low, high)
+
+    def unit(self, value: Any) -> float:
+        """Return a value's place in [0, 1]; of one outside the bounds, the nearer end."""
+        distribution = self.distribution
+        if self.levels is not None:
+            if isinstance(distribution, CategoricalDistribution):
+                level: float = choice_number(distribution, value)
+            else:
+                level = (value - self.low) / distribution.step  # type: ignore[attr-defined]
+            place = (level + 0.5) / self.levels
+        else:
+            place = ((log(value) if self.log else value) - self.low) / max(self.high - self.low, 1e-300)
+        return float(min(max(place, 0.0), 1.0))
+
+    def value(self, place: float) -> Any:
+        """Return the value at a place in [0, 1]."""
+        distribution = self.distribution
+        if self.levels is not None:
+            level = min(floor(place * self.levels), self.levels - 1)
+            if isinstance(distribution, CategoricalDistribution):
+                return distribution.choices[level]
+            assert isinstance(distribution, FloatDistribution | IntDistribution)
+            step = distribution.step
+            assert step is not None
+            return type(step)(min(distribution.low + level * step, distribution.high))
+        assert isinstance(distribution, FloatDistribution | IntDistribution)
+        found = self.low + place * (self.high - self.low)
+        found = exp(found) if self.log else found
+        if isinstance(distribution, IntDistribution):
+            found = round(found)
+        inside = min(max(found, distribution.low), distribution.high)
+        return int(inside) if isinstance(distribution, IntDistribution) else float(inside)
+
+
+def choice_number(distribution: CategoricalDistribution, value: Any) -> int:
+    """Return the place of a choice among the choices."""
+    return int(distribution.to_internal_repr(value))
+
+
+def uniform(distribution: BaseDistribution, rng: np.random.Generator) -> Any:
+    """Return a value drawn uniformly; on a logarithmic scale where the distribution is one."""
+    return Scale(distribution).value(float(rng.random()))

@@ -1,0 +1,96 @@
+"""What every target is: jobs in, outcomes out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# An experiment is given up after this many times its time limit, and these seconds for starting and ending.
+HANGS_AFTER = 3.0
+GRACE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One experiment, for a target.
+
+    Attributes
+    ----------
+    configuration : int
+        Its number.
+    params : dict
+        Its values.
+    index : int
+        The instance's number.
+    instance : object
+        The instance.
+    seed : int
+        In [0, 2**31).
+    """
+
+    configuration: int
+    params: dict[str, Any]
+    index: int
+    instance: Any
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an experiment.
+
+    Attributes
+    ----------
+    cost : float
+        Lower is better; inf for a failure.
+    seconds : float
+        What it took; of a batch, the time of all of it.
+    n_evals : int or None
+        Evaluations, where the target counts them.
+    error : str or None
+        Why it failed.
+    """
+
+    cost: float
+    seconds: float
+    n_evals: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one experiment: evaluations where they are given, else seconds."""
+
+    seconds: float | None
+    evals: int | None = None
+
+    @property
+    def lost_after(self) -> float | None:
+        """Seconds after which an experiment is given up."""
+        return None if self.seconds is None else HANGS_AFTER * self.seconds + GRACE_SECONDS
+
+
+class Target(ABC):
+    """Something that can be configured."""
+
+    batched = False  # whether many jobs at a time are done faster than one after the other
+
+    @abstractmethod
+    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come."""
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return what was given to `as_target`, with the values of a configuration."""
+        raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
+
+    def finish(self) -> None:  # noqa: B027 - nothing to end is the usual case
+        """End what waits for jobs: no more will come."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what the target is, as text that is the same every time."""
+
+    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - nothing to check is the usual case
+        """Refuse instances that the target cannot take."""

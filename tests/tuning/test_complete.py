@@ -1,0 +1,56 @@
+"""Every public name of tuning has a test, a docstring and, where users call it, an example; the page's code runs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skde import tuning
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = "\n".join(path.read_text() for path in Path(__file__).parent.glob("*.py") if path != Path(__file__))
+
+
+@pytest.mark.parametrize("name", tuning.__all__)
+def test_public_names(name: str) -> None:
+    assert re.search(rf"\b{name}\b", TESTS), f"no test mentions skde.tuning.{name}"
+    thing = getattr(tuning, name)
+    if callable(thing) and name != "Rules":
+        assert "Examples\n" in (inspect.getdoc(thing) or "")
+
+
+def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    scope: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL):
+        exec(compile(block, "tuning.md", "exec"), scope)
+    assert "pop_size" in capsys.readouterr().out
+    tuning.Space(scope["svm"])  # type: ignore[arg-type]
+
+
+def test_without_optuna_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['optuna'] = None; import skde.tuning"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'skde[tuning]'" in done.stderr
+
+
+def test_the_table_of_tuners_is_the_records() -> None:
+    page = (ROOT / "docs" / "tuning.md").read_text()
+    rows = [
+        row
+        for name in ("tuners", "tuners-de")
+        for row in json.loads((ROOT / "docs" / "benchmarks" / f"{name}.json").read_text())["figures"]
+    ]
+    for tuner in {row["tuner"] for row in rows}:
+        told = [
+            f"{row['median']:.3f}" + ("" if tuner == "racing, elitist" else f" ({row['p']:.2g})")
+            for row in rows
+            if row["tuner"] == tuner
+        ]
+        assert f"| {tuner} | {' | '.join(told)} |" in page

@@ -1,0 +1,82 @@
+"""The lengths and widths of iterated races, against the formulas by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from skde.tuning.rules import PRESETS, Rules, n_iterations, n_survivors, preset, race_budget
+
+
+@pytest.mark.parametrize(("n", "expected"), [(1, 2), (2, 3), (3, 3), (4, 4), (6, 4), (7, 4), (8, 5), (100, 8)])
+def test_iterations_and_survivors(n: int, expected: int) -> None:
+    assert n_iterations(n) == expected
+    assert n_survivors(n) == expected
+
+
+def test_the_races_share_what_is_left() -> None:
+    assert race_budget(30_000, 1, 4) == 7500
+    assert race_budget(22_501, 2, 4) == 7500
+    assert race_budget(17, 4, 4) == 17
+    assert race_budget(17, 5, 4) == 17
+
+
+def test_the_first_race_of_2011_has_1250_configurations_for_six_parameters() -> None:
+    assert PRESETS["irace-2011"].configurations(race_budget(30_000, 1, n_iterations(6)), 1) == 1250
+
+
+def test_the_elitist_first_race_is_capped() -> None:
+    assert PRESETS["elitist"].configurations(7500, 1) == 1024
+    assert PRESETS["elitist"].configurations(6000, 1) == 1000
+
+
+@pytest.mark.parametrize(("iteration", "expected"), [(1, 1200 // 6), (2, 1200 // 7), (5, 120), (9, 120)])
+def test_2011_grows_the_denominator_up_to_the_fifth_race(iteration: int, expected: int) -> None:
+    assert PRESETS["irace-2011"].configurations(1200, iteration) == expected
+
+
+@pytest.mark.parametrize(
+    ("each", "n_elites", "n_old", "expected"),
+    [
+        (1, 4, 3, (600 + 12) // 7),  # mu + e min(5, j) decides
+        (1, 4, 20, (600 + 80) // 21),  # old and new steps decide
+        (3, 4, 20, (600 + 80) // 21),  # 21 is a multiple of 3
+        (4, 4, 20, (600 + 80) // 24),  # rounded up to one
+    ],
+)
+def test_elites_save_what_they_have_behind_them(each: int, n_elites: int, n_old: int, expected: int) -> None:
+    assert preset("elitist", each_test=each).configurations(600, 2, n_elites, n_old) == expected
+
+
+def test_first_test_can_be_what_decides() -> None:
+    assert preset("irace-2011", first_test=9).configurations(1000, 1) == 100
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+@pytest.mark.parametrize("n_parameters", [1, 3, 6, 20])
+@pytest.mark.parametrize("each_test", [1, 4])
+def test_the_least_budget_is_the_least_that_begins_a_race(name: str, n_parameters: int, each_test: int) -> None:
+    rules = preset(name, each_test=each_test)
+
+    def first(budget: int) -> int:
+        return rules.configurations(race_budget(budget, 1, n_iterations(n_parameters)), 1)
+
+    least = rules.least_budget(n_parameters)
+    assert first(least) > n_survivors(n_parameters)
+    assert first(least - 1) <= n_survivors(n_parameters)
+
+
+def test_levels() -> None:
+    assert Rules(elitist=True).alpha(7) == pytest.approx(0.05)
+    spending = Rules(elitist=True, spending=True)
+    assert sum(spending.alpha(test) for test in range(1, 100_000)) == pytest.approx(0.05, rel=1e-4)
+
+
+@pytest.mark.parametrize("changes", [{"test": "wilcoxon"}, {"test": None}])
+def test_unknown_tests_are_refused(changes: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="test must be one of"):
+        preset("elitist", **changes)
+
+
+def test_unknown_presets_are_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean 'elitist'"):
+        preset("elitest")

@@ -1,0 +1,235 @@
+"""Everything that can be configured: algorithms of skde, estimators, programs; and what each of them refuses."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skde import DE, JDE, Minimizer, get_problem
+from skde.tuning import RacingTuner
+from skde.tuning import target as target_module
+from skde.tuning.target import Job, Limits
+from skde.tuning.targets import as_target
+
+SECOND = Limits(1.0)
+PROGRAM = [sys.executable, str(Path(__file__).parent / "program.py")]
+
+
+def target(what: Any, limits: Limits = SECOND, n_jobs: int | None = 1) -> Any:
+    return as_target(what, limits, n_jobs, "cpu")
+
+
+def job(params: dict[str, Any], instance: Any = "i1", seed: int = 7, index: int = 0) -> Job:
+    return Job(0, params, index, instance, seed)
+
+
+# -- algorithms of skde ------------------------------------------------------------------------------------------------
+
+SPHERE = get_problem("sphere", dim=5)
+
+
+def test_a_batch_is_its_runs_alone() -> None:
+    found = target("de", Limits(1.0, 2000))
+    params = [
+        {"F": 0.5, "pop_size": 20},
+        {"F": 0.7, "pop_size": 33, "strategy": "best/1/exp"},
+        {"opposition": 0.2},
+        {"F": 0.6},
+    ]
+    jobs = [job(p, instance, seed) for instance, seed in ((SPHERE, 3), ("levy", 4)) for p in params]
+    together = [outcome.cost for outcome in found.run(jobs)]
+    alone = [next(iter(found.run([one]))).cost for one in jobs]
+    assert together == alone
+    m = Minimizer(DE(F=0.7, pop_size=33, strategy="best/1/exp"), max_evals=2000, random_state=3).fit(SPHERE)
+    assert together[1] == m.fun_
+
+
+def test_what_an_algorithm_spent_is_told() -> None:
+    (outcome,) = target("jde", Limits(1.0, 1050)).run([job({"pop_size": 20}, SPHERE)])
+    assert outcome.n_evals == 1040
+    assert 0 < outcome.seconds < 1
+
+
+def test_a_limit_of_seconds_is_kept() -> None:
+    outcomes = list(target("de", Limits(0.1)).run([job({}, SPHERE), job({"F": 0.6}, SPHERE)]))
+    assert all(0.1 <= outcome.seconds < 0.6 for outcome in outcomes)
+    assert all(outcome.n_evals > 1000 for outcome in outcomes)
+
+
+def test_costs_are_above_the_minimum() -> None:
+    problem = get_problem("qin2012/F1", dim=5)
+    (outcome,) = target("jde", Limits(1.0, 20_000)).run([job({}, problem)])
+    assert problem.f_opt != 0 or outcome.cost >= 0
+    assert outcome.cost == pytest.approx(0, abs=1e-3)
+
+
+def test_one_bad_configuration_does_not_spoil_a_batch() -> None:
+    params = [{"F": 0.5}, {"F": 7.0}, {"pop_size": 5000}, {"strategy": "worst/1"}, {"nonsense": 1}, {"F": 0.5}]
+    outcomes = list(target("de", Limits(1.0, 2000)).run([job(p, SPHERE) for p in params]))
+    assert [outcome.error is None for outcome in outcomes] == [True, False, False, False, False, True]
+    assert outcomes[0].cost == outcomes[5].cost
+    for outcome, message in zip(outcomes[1:5], ("DE.F", "max_evals", "strategy", "nonsense"), strict=True):
+        assert outcome.cost == math.inf
+        assert message in str(outcome.error)
+
+
+def test_python_functions_are_instances_too() -> None:
+    def bowl(X: np.ndarray) -> np.ndarray:
+        return (X**2).sum(axis=1)
+
+    def broken(X: np.ndarray) -> np.ndarray:
+        raise OSError("gone")
+
+    found = target("de", Limits(1.0, 3000))
+    functions = [bowl, broken, lambda X: np.full(len(X), np.nan)]
+    good, bad, nan = found.run([job({}, (f, [(-1, 1)] * 3), index=i) for i, f in enumerate(functions)])
+    assert good.cost < 0.1
+    assert bad.error == "OSError: gone"
+    assert "NaN" in str(nan.error)
+
+
+def test_tuning_an_algorithm() -> None:
+    """Rosenbrock and others in five variables; what comes out is better than the start on shifted problems."""
+    problems = [get_problem(f"nashed2012/f{i}", dim=5) for i in (0, 4, 9, 12)]
+    start = DE(F=0.9, CR=0.1, pop_size=200, strategy="rand/1/bin")
+    tuner = RacingTuner(None, problems, max_experiments=300, run_evals_limit=2000, random_state=0).fit(start)
+    best = tuner.best_estimator_
+    assert isinstance(best, DE)
+    assert best.get_params() == {**start.get_params(), **tuner.best_params_}
+    assert tuner.study_.trials[0].params["F"] == 0.9
+    for problem in (get_problem("qin2012/F1", dim=5), get_problem("ackley", dim=5)):
+        found = [
+            np.median([run.fun for run in Minimizer(a, max_evals=2000, n_runs=9, random_state=1).fit(problem).runs_])
+            for a in (best, start)
+        ]
+        assert found[0] < found[1]
+
+
+def test_threads_change_nothing() -> None:
+    first, second = (
+        RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0, n_jobs=n)
+        .fit("pso")
+        .races_
+        for n in (1, 2)
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("instances", [["sphere", 3], ["sphere", DE()], ["sphere", (1, 2, 3)]])
+def test_what_is_no_objective(instances: list[Any]) -> None:
+    with pytest.raises(ValueError, match=r"instances\[1\] must be a problem"):
+        RacingTuner(None, instances, max_experiments=300).fit("de")
+
+
+def test_unknown_problems() -> None:
+    with pytest.raises(ValueError, match="did you mean 'sphere'"):
+        RacingTuner(None, ["sphere", "spere"], max_experiments=300).fit(JDE())
+
+
+# -- estimators --------------------------------------------------------------------------------------------------------
+
+DATA = [load_iris(), load_wine(return_X_y=True)]
+
+
+def test_an_estimators_cost() -> None:
+    found = target(SVC(kernel="rbf"))
+    good, same, bad, wrong = found.run([job({"C": c}, DATA[0]) for c in (1.0, 1.0, 1e-6)] + [job({"C": -1.0}, DATA[0])])
+    assert good.cost == same.cost < 0.15
+    assert bad.cost > 0.5
+    assert wrong.cost == math.inf
+    assert "C" in str(wrong.error)
+
+
+def test_seeds_split_and_reach_the_estimator() -> None:
+    found = target(DecisionTreeClassifier(max_features=1))
+    outcomes = [outcome.cost for outcome in found.run([job({}, DATA[1], seed) for seed in (1, 1, 2, 3, 4, 5)])]
+    assert outcomes[0] == outcomes[1]
+    assert len(set(outcomes)) > 2
+
+
+def test_regressors() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    (outcome,) = target(Ridge()).run([job({"alpha": 0.1}, (X, X @ [1, 2, 3]))])
+    assert outcome.cost == pytest.approx(0, abs=1e-3)
+
+
+def test_tuning_an_estimator() -> None:
+    space = {"C": FloatDistribution(1e-6, 1e3, log=True), "gamma": FloatDistribution(1e-5, 1e2, log=True)}
+    tuner = RacingTuner(space, DATA, max_experiments=150, random_state=0).fit(SVC())
+    best = tuner.best_estimator_
+    assert isinstance(best, SVC)
+    assert tuner.best_params_["C"] == best.C
+    X, y = DATA[0].data, DATA[0].target
+    assert best.fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("instance", [3, "iris", (np.zeros((3, 1)), np.zeros(4))])
+def test_what_is_no_data_set(instance: Any) -> None:
+    with pytest.raises(ValueError, match=r"instances\[1\] must be a data set"):
+        RacingTuner({"C": FloatDistribution(0, 1)}, [DATA[0], instance], max_experiments=300).fit(SVC())
+
+
+# -- programs ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_programs_cost() -> None:
+    found = target(PROGRAM)
+    (outcome,) = found.run([job({"x": 0.25, "mode": "good"})])
+    assert outcome.cost == 0.0625
+    (outcome,) = target(" ".join(PROGRAM)).run([job({"x": 0.25, "mode": "good"})])
+    assert outcome.cost == 0.0625
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [
+        ("fail", "exit status 1 of .*program.py.*: it failed"),
+        ("silent", "the last line printed must begin with the cost, got 'no number'"),
+        ("hang", r"no end after 0.4 s; killed: .*program.py 1 1 7 i1 --x 0.25 --mode hang"),
+    ],
+)
+def test_programs_that_fail(mode: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.1)
+    (outcome,) = target(PROGRAM, Limits(0.1)).run([job({"x": 0.25, "mode": mode})])
+    assert outcome.cost == math.inf
+    assert outcome.seconds < 10
+    assert re.search(message, str(outcome.error))
+
+
+def test_a_program_that_is_not_there() -> None:
+    (outcome,) = target("nowhere/to/be/found --quick").run([job({})])
+    assert "cannot run nowhere/to/be/found --quick" in str(outcome.error)
+    (outcome,) = target("shde").run([job({})])
+    assert "did you mean 'shade'" in str(outcome.error)
+
+
+def test_tuning_a_program() -> None:
+    space = {
+        "x": FloatDistribution(0, 1),
+        "mode": CategoricalDistribution(["good", "fail", "silent"]),
+        "unused": IntDistribution(1, 2),
+    }
+    tuner = RacingTuner(space, ["i1", "i2"], max_experiments=100, random_state=0, n_jobs=2).fit(PROGRAM)
+    assert tuner.best_params_["mode"] == "good"
+    assert abs(tuner.best_params_["x"] - 0.5) < 0.2
+
+
+# -- what is no target -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", [3, None, [], ["a", 3], ""])
+def test_what_is_no_target(what: Any) -> None:
+    with pytest.raises(TypeError, match="the target must be an algorithm of skde"):
+        target(what)

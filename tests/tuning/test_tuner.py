@@ -1,0 +1,365 @@
+"""RacingTuner: that it finds what is best, repeats itself, survives kills and failures, and says what is wrong."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.trial import TrialState
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skde.tuning import RacingTuner, Rules, Space
+
+from .landscape import INSTANCES, SPACE, cost, truth
+
+
+def tuner(**options: Any) -> RacingTuner:
+    settings = {"space": SPACE, "instances": INSTANCES, "max_experiments": 600, "random_state": 1, **options}
+    return RacingTuner(settings.pop("space"), settings.pop("instances"), **settings)
+
+
+def decisions(fitted: RacingTuner) -> Any:
+    return [(race["elites"], race["alive"], race["n_experiments"]) for race in fitted.races_], fitted.elites_
+
+
+# -- what it finds -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["elitist", "irace-2011", Rules(elitist=True, spending=True)])
+@pytest.mark.parametrize("test", ["friedman", "t-holm"])
+def test_it_finds_the_best(preset: Any, test: str) -> None:
+    found = [tuner(preset=preset, test=test, max_experiments=1000, random_state=seed).fit(cost) for seed in range(3)]
+    for fitted in found:
+        assert fitted.best_params_["kind"] == "good"
+        assert truth(fitted.best_params_) < 1.25
+        assert 900 < fitted.n_experiments_ == len(fitted.results_) <= 1000
+    assert np.median([truth(fitted.best_params_) for fitted in found]) < 1.15
+
+
+def test_it_is_better_than_random_search() -> None:
+    """At equal experiments, of which random search gives ten to each configuration."""
+    raced, random = [], []
+    for seed in range(8):
+        raced.append(truth(tuner(random_state=seed).fit(cost).best_params_))
+        rng = np.random.default_rng(seed)
+        configurations = [
+            {"x": rng.uniform(-1, 1), "kind": rng.choice(["good", "bad", "ugly"]), "n": int(rng.integers(1, 21))}
+            for _ in range(60)
+        ]
+        means = [np.mean([cost(c, 1.0, s) for s in range(10)]) for c in configurations]
+        random.append(truth(configurations[int(np.argmin(means))]))
+    assert np.median(raced) < np.median(random)
+    assert np.median(raced) < 1.1
+
+
+def test_an_initial_configuration_that_is_best_stays() -> None:
+    best = {"x": 0.3, "kind": "good", "n": 15}
+    fitted = tuner(space=Space(SPACE, initial=[best])).fit(cost)
+    assert fitted.results_[0].configuration == 0
+    assert 0 in fitted.races_[0]["alive"]
+    assert truth(fitted.best_params_) < 1.06
+    assert fitted.study_.trials[0].params == best
+
+
+# -- the study ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_study_is_one_of_optuna() -> None:
+    fitted = tuner().fit(cost)
+    study = fitted.study_
+    assert {trial.state for trial in study.trials} == {TrialState.COMPLETE}
+    assert sum(len(trial.intermediate_values) for trial in study.trials) == len(fitted.results_)
+    for result in fitted.results_[::50]:
+        trial = study.trials[result.configuration]
+        assert trial.intermediate_values[result.step] == result.cost
+        assert result.cost == cost(trial.params, INSTANCES[result.instance], result.seed)
+    assert all(0 <= trial.value <= 1 for trial in study.trials)
+    assert study.trials[fitted.elites_[0].number].params == fitted.best_params_
+    assert set(optuna.importance.get_param_importances(study)) == set(SPACE)
+    values = {kind: [t.value for t in study.trials if t.params["kind"] == kind] for kind in ("good", "bad")}
+    assert np.mean(values["good"]) < np.mean(values["bad"])
+
+
+def test_with_t_tests_values_are_mean_costs() -> None:
+    fitted = tuner(test="t").fit(cost)
+    trial = fitted.study_.trials[3]
+    assert trial.value == pytest.approx(np.mean(list(trial.intermediate_values.values())))
+
+
+def test_every_step_is_one_instance_and_one_seed() -> None:
+    results = tuner().fit(cost).results_
+    steps = {(r.step, r.instance, r.seed) for r in results}
+    assert len(steps) == len({r.step for r in results}) == len({r.seed for r in results})
+    instances = [instance for _, instance, _ in sorted(steps)]
+    for begin in range(0, len(instances) - 2, 3):
+        assert sorted(instances[begin : begin + 3]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("preset", ["elitist", "irace-2011"])
+def test_deterministic_targets_have_one_step_an_instance(preset: str) -> None:
+    instances = list(range(1, 9))
+    fitted = tuner(deterministic=True, instances=instances, preset=preset).fit(lambda c, i, seed: i * truth(c))
+    assert {r.step for r in fitted.results_} <= set(range(8))
+    assert len({(r.configuration, r.step) for r in fitted.results_}) == len(fitted.results_)
+    assert truth(fitted.best_params_) < 1.1
+
+
+# -- the same decisions ------------------------------------------------------------------------------------------------
+
+
+def test_it_repeats_itself() -> None:
+    assert decisions(tuner().fit(cost)) == decisions(tuner().fit(cost))
+    assert decisions(tuner().fit(cost)) != decisions(tuner(random_state=2).fit(cost))
+
+
+def test_processes_change_nothing() -> None:
+    assert decisions(tuner(n_jobs=2).fit(cost)) == decisions(tuner().fit(cost))
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {folder!r})
+import optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+from landscape import INSTANCES, SPACE, killed_after
+from skde.tuning import RacingTuner
+tuner = RacingTuner(SPACE, INSTANCES, max_experiments=150, random_state=1, storage={storage!r})
+getattr(tuner, {method!r})(killed_after({calls}))
+"""
+
+
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_a_killed_tuning_resumes_with_the_same_decisions(kind: str, tmp_path: Path) -> None:
+    storage = str(tmp_path / "tuning.log") if kind == "journal" else f"sqlite:///{tmp_path / 'tuning.db'}"
+    for method, calls in (("fit", 37), ("resume", 41)):
+        code = KILLED.format(folder=str(Path(__file__).parent), storage=storage, method=method, calls=calls)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == -9, done.stderr
+    calls = []
+
+    def counted(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        return cost(config, instance, seed)
+
+    counted.__qualname__ = cost.__qualname__
+    resumed = tuner(storage=storage, random_state=None, max_experiments=150).resume(counted)
+    whole = tuner(max_experiments=150).fit(cost)
+    assert decisions(resumed) == decisions(whole)
+    assert len(calls) == len(whole.results_) - 37 - 41
+    assert resumed.results_[0].seconds is None
+    assert resumed.results_[-1].seconds is not None
+    # And once more, when all is done.
+    assert decisions(tuner(storage=storage, max_experiments=150).resume(counted)) == decisions(whole)
+    assert len(calls) == len(whole.results_) - 37 - 41
+
+
+def test_interrupted_and_resumed() -> None:
+    calls = []
+
+    def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        if len(calls) == 200:
+            raise KeyboardInterrupt
+        return cost(config, instance, seed)
+
+    fitted = tuner().fit(interrupting)
+    assert len(fitted.results_) == 199
+    assert set(fitted.best_params_) == set(SPACE)
+    assert decisions(fitted.resume()) == decisions(tuner().fit(cost))
+
+
+def test_interrupted_before_anything_was_found() -> None:
+    def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tuner().fit(interrupting)
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_failing_configurations_are_rejected_and_the_race_goes_on(n_jobs: int) -> None:
+    def failing(config: dict[str, Any], instance: float, seed: int) -> float:
+        if config["kind"] == "bad":
+            raise ArithmeticError("bad is bad")
+        if config["kind"] == "ugly":
+            return math.nan if config["n"] % 2 else math.inf
+        return cost(config, instance, seed)
+
+    fitted = tuner(n_jobs=n_jobs).fit(failing)
+    assert fitted.best_params_["kind"] == "good"
+    rejected = {number: error for race in fitted.races_ for number, error in race["rejected"].items()}
+    assert set(rejected.values()) == {"ArithmeticError: bad is bad", "ValueError: the cost is NaN", ""}
+    states = [trial.state for trial in fitted.study_.trials]
+    assert states.count(TrialState.FAIL) == len(rejected)
+    failed = [result for result in fitted.results_ if result.cost == np.inf]
+    if n_jobs == 1:
+        assert len(failed) == len(rejected)
+    assert {result.error for result in failed} == {"ArithmeticError: bad is bad", "ValueError: the cost is NaN", None}
+
+
+def test_all_configurations_fail() -> None:
+    def failing(config: dict[str, Any], instance: float, seed: int) -> float:
+        raise OSError("no disk")
+
+    unlucky = tuner()
+    for method in (lambda: unlucky.fit(failing), unlucky.resume):
+        with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: OSError: no disk"):
+            method()
+    with pytest.raises(NotFittedError):
+        _ = unlucky.best_params_
+
+
+def test_all_fail_later() -> None:
+    """What was best before stays readable."""
+    calls = []
+
+    def failing(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        if len(calls) > 400:
+            raise OSError("disk full")
+        return cost(config, instance, seed)
+
+    unlucky = tuner(preset="irace-2011")
+    with pytest.raises(RuntimeError, match="disk full"):
+        unlucky.fit(failing)
+    assert unlucky.best_params_["kind"] == "good"
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"max_experiments": 71},
+            ValueError,
+            r"max_experiments must be at least 72 for 3 parameters, got 71: the first",
+        ),
+        ({"max_experiments": 0}, ValueError, "max_experiments must be an integer >= 1"),
+        ({"instances": [1.0]}, ValueError, "instances must be at least 2, got 1"),
+        ({"instances": []}, ValueError, "instances must be at least 2, got 0"),
+        ({"space": {}}, ValueError, "the space is empty"),
+        ({"space": None}, ValueError, "space must be given"),
+        ({"run_time_limit": 0}, ValueError, "run_time_limit must be"),
+        ({"run_evals_limit": 0}, ValueError, "run_evals_limit must be"),
+        ({"test": "anova"}, ValueError, "test must be one of"),
+        ({"preset": "elite"}, ValueError, "did you mean 'elitist'"),
+        ({"storage": 3}, TypeError, "storage must be"),
+        ({"random_state": "x"}, TypeError, "random_state must be"),
+    ],
+)
+def test_bad_input(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        tuner(**options).fit(cost)
+
+
+def test_the_least_budget_is_enough() -> None:
+    assert tuner(max_experiments=72).fit(cost).best_params_
+
+
+def test_too_many_initial_configurations() -> None:
+    initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
+    with pytest.raises(ValueError, match="too small for 30 initial configurations"):
+        tuner(space=Space(SPACE, initial=initial), max_experiments=100).fit(cost)
+
+
+def test_a_storage_with_a_tuning_is_not_begun_again(tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    tuner(storage=storage, max_experiments=100).fit(cost)
+    with pytest.raises(ValueError, match=r"holds a tuning already: go on with it by resume\(\)"):
+        tuner(storage=storage, max_experiments=100).fit(cost)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": {**SPACE, "x": FloatDistribution(-2.0, 1.0)}}, "had another space"),
+        ({"instances": [1.0, 2.0, 3.0]}, "had another instances"),
+        ({"max_experiments": 101}, "had another max experiments"),
+        ({"random_state": 7}, "had another random state"),
+        ({"test": "t"}, "had another rules"),
+        ({"run_time_limit": 2.0}, "had another limits"),
+    ],
+)
+def test_only_the_same_tuning_is_resumed(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    tuner(storage=storage, max_experiments=100).fit(cost)
+    with pytest.raises(ValueError, match=message):
+        tuner(**{"storage": storage, "max_experiments": 100, **options}).resume(cost)
+    with pytest.raises(ValueError, match="had another target"):
+        tuner(storage=storage, max_experiments=100).resume(truth)
+
+
+def test_a_function_that_draws_otherwise_is_noticed(tmp_path: Path) -> None:
+    """The same distributions met, but other configurations: a condition that changed."""
+
+    def space(trial: Any, border: float = 0.5) -> None:
+        if trial.suggest_float("x", 0, 1) > border:
+            trial.suggest_float("y", 0, 1)
+
+    storage = tmp_path / "tuning.log"
+    options = {"storage": storage, "max_experiments": 100}
+    tuner(space=space, **options).fit(lambda config, instance, seed: config["x"])
+    changed = tuner(space=lambda trial: space(trial, 0.2), **options)
+    with pytest.raises(ValueError, match="but the space gives"):
+        changed.resume(lambda config, instance, seed: config["x"])
+
+
+def test_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no tuning to resume"):
+        tuner(storage=tmp_path / "tuning.log").resume(cost)
+    with pytest.raises(ValueError, match="resume needs the target"):
+        tuner(storage=tmp_path / "tuning.log").resume()
+    study = optuna.create_study(study_name="skde-tuning")
+    with pytest.raises(ValueError, match="is not of a tuning"):
+        tuner(storage=study._storage, random_state=None).resume(cost)
+
+
+# -- as an estimator ---------------------------------------------------------------------------------------------------
+
+
+def test_it_is_an_estimator() -> None:
+    first = tuner(test="t")
+    assert clone(first).get_params()["test"] == "t"
+    with pytest.raises(NotFittedError):
+        _ = first.best_params_
+    with pytest.raises(AttributeError, match="best_estimator_"):
+        _ = first.fit(cost).best_estimator_
+
+
+def test_prediction() -> None:
+    found = tuner(space={name: FloatDistribution(0, 1) for name in "abcdef"}, max_experiments=30_000).predict_budget()
+    assert found["n_parameters"] == 6
+    assert found["n_iterations"] == found["n_survivors"] == 4
+    assert found["races"][0] == {"iteration": 1, "n_experiments": 7500, "n_configurations": 1024}
+    assert sum(race["n_experiments"] for race in found["races"]) == 30_000
+    assert found["seconds"] == 30_000
+    assert tuner(run_evals_limit=100).predict_budget()["seconds"] is None
+    least = tuner().predict_budget()["least"]
+    assert least == 72
+
+
+def test_a_prediction_is_about_right() -> None:
+    fitted = tuner().fit(cost)
+    predicted = tuner().predict_budget()["races"]
+    assert fitted.races_[0]["n_configurations"] == predicted[0]["n_configurations"]
+    assert fitted.races_[0]["n_experiments"] <= predicted[0]["n_experiments"]
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    fitted = tuner(verbose=1).fit(cost)
+    shown = capsys.readouterr().err
+    assert f"{fitted.n_experiments_}/600" in shown
+    assert "alive, best" in shown

@@ -1,0 +1,222 @@
+"""Workers as processes: the same decisions as alone, also when workers and the tuner are killed or hang."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from optuna.storages import InMemoryStorage
+from optuna.trial import TrialState
+
+from skde.tuning import RacingTuner
+from skde.tuning import target as target_module
+from skde.tuning.costs import FunctionCost, OneByOne
+from skde.tuning.record import open_storage
+from skde.tuning.target import Job, Limits, Outcome
+from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of
+
+from .landscape import INSTANCES, SPACE, cost
+
+Start = Callable[..., subprocess.Popen[str]]
+SCRIPT = str(Path(__file__).parent / "worker.py")
+
+
+def tuner(storage: Any, **options: Any) -> RacingTuner:
+    return RacingTuner(SPACE, INSTANCES, max_experiments=120, random_state=1, storage=storage, **options)
+
+
+def decisions(fitted: RacingTuner) -> Any:
+    return [(race["elites"], race["alive"], race["n_experiments"]) for race in fitted.races_], fitted.elites_
+
+
+@pytest.fixture(scope="module")
+def alone() -> Any:
+    return decisions(tuner(None).fit(cost))
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Start a process of worker.py; whatever still runs at the end of the test is killed."""
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 1.0)  # as in worker.py
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(role: str, storage: Any, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, SCRIPT, role, str(storage), *options]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def done_by(process: subprocess.Popen[str]) -> int:
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return int(out)
+
+
+def wait_for_offer(storage: Any, state: TrialState, count: int = 1) -> None:
+    """Wait until so many offers are in a state."""
+    queue = Queue(open_storage(storage))
+    end = time.monotonic() + 60
+    while len(queue.offers(state)) < count:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """Start a server of one's own; return the URL of its database."""
+    found = shutil.which("initdb") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None)
+    if found is None:
+        pytest.skip("there is no PostgreSQL")
+    if importlib.util.find_spec("psycopg2") is None:
+        pytest.skip("there is no psycopg2")
+    programs = Path(found).resolve().parent
+    folder = Path(tempfile.mkdtemp(prefix="skde-"))
+    user: dict[str, Any] = {}
+    if os.getuid() == 0:  # which PostgreSQL does not run as
+        account = pwd.getpwnam("postgres")
+        user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        os.chown(folder, account.pw_uid, account.pw_gid)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    data = folder / "data"
+    subprocess.run(
+        [programs / "initdb", "-D", data, "-A", "trust", "-U", "skde"], check=True, capture_output=True, **user
+    )
+    options = ["-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1", "-F"]
+    server = subprocess.Popen([programs / "postgres", *options], stderr=subprocess.DEVNULL, cwd=folder, **user)
+    try:
+        for _ in range(200):
+            ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
+            if subprocess.run(ready, check=False, **user).returncode == 0:
+                break
+            time.sleep(0.05)
+        yield f"postgresql+psycopg2://skde@127.0.0.1:{port}/postgres"
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+        shutil.rmtree(folder)
+
+
+def test_two_workers_decide_as_one_process(start: Start, tmp_path: Path, alone: Any) -> None:
+    storage = tmp_path / "tuning.log"
+    workers = [start("work", storage, "1.0", "sleep0.01") for _ in range(2)]
+    fitted = tuner(storage, n_jobs=0).fit(cost)
+    assert decisions(fitted) == alone
+    counts = [done_by(worker) for worker in workers]
+    assert sum(counts) == len(fitted.results_)
+    assert all(result.seconds >= 0.01 for result in fitted.results_)
+
+
+def test_workers_of_postgres_are_killed_and_hang(start: Start, postgres: str, alone: Any) -> None:
+    """One hangs, one is killed at work, two do it all; then the tuner is killed, and resumes."""
+    first = start("fit", postgres, "0.2")
+    hanging, killed = start("work", postgres, "0.2", "hang"), start("work", postgres, "0.2", "hang")
+    wait_for_offer(postgres, TrialState.RUNNING, 2)
+    killed.kill()
+    workers = [start("work", postgres, "0.2") for _ in range(2)]
+    wait_for_offer(postgres, TrialState.COMPLETE, 40)
+    assert first.poll() is None
+    first.kill()
+    resumed = tuner(postgres, n_jobs=0, run_time_limit=0.2).resume(cost)
+    assert decisions(resumed) == alone
+    assert hanging.poll() is None
+    assert sum(done_by(worker) for worker in workers) == len(resumed.results_)
+    offers = Queue(open_storage(postgres)).offers()
+    assert [offer.user_attrs["turn"] for offer in offers if offer.state == TrialState.FAIL] == [1, 1]
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Queue:
+    return Queue(open_storage(tmp_path / "tuning.log"))
+
+
+def test_an_offer_has_one_owner_and_one_end(queue: Queue, tmp_path: Path) -> None:
+    other = Queue(open_storage(tmp_path / "tuning.log"))
+    number = queue.offer(Place(3, 1, 5), 1)
+    (seen,) = other.offers(TrialState.WAITING)
+    assert place_of(seen) == Place(3, 1, 5)
+    assert other.claim(number)
+    assert not queue.claim(number)
+    queue.withdraw(number)
+    other.deliver(number, Outcome(1.0, 1.0))  # too late
+    assert queue.look(number).state == TrialState.FAIL
+    assert not other.claim(number)
+
+
+@pytest.mark.parametrize(
+    "outcome", [Outcome(2.5, 0.5, 7), Outcome(2.5, 0.5), Outcome(math.inf, 0.5, error="ValueError: bad")]
+)
+def test_outcomes_come_back(queue: Queue, outcome: Outcome) -> None:
+    number = queue.offer(Place(3, 1, 5), 1)
+    queue.claim(number)
+    queue.deliver(number, outcome)
+    assert outcome_of(queue.look(number)) == outcome
+
+
+def test_what_three_workers_lose_has_failed(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
+    target = Offered(OneByOne(FunctionCost(cost), 1), queue, Limits(0.05))
+    turns = []
+
+    def claim_and_hang(seconds: float) -> None:
+        for offer in queue.offers(TrialState.WAITING):
+            turns.append(offer.user_attrs["turn"])
+            queue.claim(offer.number)
+        time.sleep(seconds)
+
+    monkeypatch.setattr("skde.tuning.workers.time", SimpleNamespace(sleep=claim_and_hang, monotonic=time.monotonic))
+    (outcome,) = target.run([Job(0, {}, 0, 1.0, 5)])
+    assert turns == [1, 2, 3]
+    assert outcome.cost == math.inf
+    assert outcome.error == "lost by 3 workers, or it hangs"
+
+
+def test_storages_that_cannot_be_shared(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="workers cannot share SQLite: claims are not atomic"):
+        tuner(f"sqlite:///{tmp_path / 'tuning.db'}", n_jobs=0).fit(cost)
+    for storage in (None, InMemoryStorage()):
+        with pytest.raises(ValueError, match="workers need a storage that other processes reach"):
+            tuner(storage, n_jobs=0).fit(cost)
+        with pytest.raises(ValueError, match="workers need a storage that other processes reach"):
+            tuner(storage).work(cost)
+    with pytest.raises(ValueError, match="run_time_limit must be given with workers"):
+        tuner(tmp_path / "tuning.log", n_jobs=0, run_time_limit=None).fit(cost)
+
+
+def test_workers_of_another_tuning_are_refused(tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    tuner(storage).fit(cost)
+    with pytest.raises(ValueError, match="had another limits"):
+        tuner(storage, run_time_limit=3.0).work(cost)
+
+
+def test_a_tuner_without_workers_waits(start: Start, tmp_path: Path, alone: Any) -> None:
+    storage = tmp_path / "tuning.log"
+    first = start("fit", storage)
+    wait_for_offer(storage, TrialState.WAITING, 20)
+    first.kill()
+    worker = start("work", storage)
+    time.sleep(1)
+    assert worker.poll() is None  # although all that was offered may be done
+    assert decisions(tuner(storage, n_jobs=0).resume(cost)) == alone
+    assert done_by(worker) > 0
