@@ -45,7 +45,25 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
         lines.append(f"| {setting_name(setting)} | {' | '.join(columns)} |")
     peers = record["settings"]["peers"]
     lines += ["", "Peers: " + "; ".join(f"{peer}: {peers[peer]}" for peer in PEERS if peer in peers) + ".", ""]
-    return lines + family(record) + overhead(record)
+    return lines + swarms(record) + family(record) + overhead(record)
+
+
+def swarms(record: dict[str, Any]) -> list[str]:
+    """Evaluations per second of the swarms; older records have none."""
+    rows = record["figures"].get("swarms", [])
+    if not rows:
+        return []
+    notes = record["settings"]["swarms"]
+    columns = ["pso", "pso, NumPy objective", *notes]
+    lines = ["Swarms, million evaluations a second:", ""]
+    lines += [f"| setting | {' | '.join(columns)} | pso / pygmo | pso / pyswarms, both with NumPy |", "|---" * 7 + "|"]
+    for row in rows:
+        speed = {key: f"{value['median'] / 1e6:.2f}" for key, value in row["evals_per_second"].items()}
+        ratios = {key: f"{value:.2f}" for key, value in row["ratios"].items()}
+        cells = [*(speed.get(column, "absent") for column in columns), ratios.get("pso / pygmo", "")]
+        cells.append(ratios.get("pso, NumPy objective / pyswarms", ""))
+        lines.append(f"| {setting_name(row)} | {' | '.join(cells)} |")
+    return [*lines, "", "Peers: " + "; ".join(f"{peer}: {note}" for peer, note in notes.items()) + ".", ""]
 
 
 def overhead(record: dict[str, Any]) -> list[str]:

@@ -1,10 +1,11 @@
-"""The same differential evolution in other libraries; each is optional and recorded as absent where it is missing."""
+"""The same algorithms in other libraries; each is optional and recorded as absent where it is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from skde.problems import Problem
 from skde.typing import FloatArray
 
 F, CR = 0.5, 0.9
+# Of a swarm: Clerc's constriction.
+W, C = 0.7298437881283576, 1.4961797656631332
 
 # Does a number of generations after the initial population and returns the evaluations that it made.
 Run = Callable[[int], int]
@@ -106,13 +109,47 @@ def make_pygmo(problem: Problem, pop_size: int) -> Run:
     """Return pygmo's de on pygmo's own compiled function."""
     import pygmo
 
+    def de(generations: int) -> Any:
+        return pygmo.de(gen=generations, F=F, CR=CR, variant=7, ftol=0, xtol=0, seed=0)
+
+    return pygmo_run(de, problem, pop_size)
+
+
+def make_pygmo_swarm(problem: Problem, pop_size: int) -> Run:
+    """Return pygmo's pso on pygmo's own compiled function."""
+    import pygmo
+
+    def pso(generations: int) -> Any:
+        return pygmo.pso(generations, omega=W, eta1=C, eta2=C, max_vel=1.0, variant=1, neighb_type=1, seed=0)
+
+    return pygmo_run(pso, problem, pop_size)
+
+
+def pygmo_run(make: Callable[[int], Any], problem: Problem, pop_size: int) -> Run:
+    """Return one of pygmo's algorithms, made for a number of generations, on pygmo's function."""
+    import pygmo
+
     # pygmo has no plain sphere; function 1 of its CEC 2013 suite is one, shifted.
     own = pygmo.rastrigin(dim=problem.dim) if function_of(problem) is rastrigin else pygmo.cec2013(1, problem.dim)
 
     def run(generations: int) -> int:
         population = pygmo.population(pygmo.problem(own), pop_size, seed=0)
-        de = pygmo.de(gen=generations, F=F, CR=CR, variant=7, ftol=0, xtol=0, seed=0)
-        return int(pygmo.algorithm(de).evolve(population).problem.get_fevals())
+        return int(pygmo.algorithm(make(generations)).evolve(population).problem.get_fevals())
+
+    return run
+
+
+def make_pyswarms(problem: Problem, pop_size: int) -> Run:
+    """Return pyswarms' GlobalBestPSO on the vectorised NumPy function."""
+    from pyswarms.single import GlobalBestPSO
+
+    function = function_of(problem)
+    bounds = (problem.bounds[:, 0], problem.bounds[:, 1])
+
+    def run(generations: int) -> int:
+        swarm = GlobalBestPSO(pop_size, problem.dim, {"w": W, "c1": C, "c2": C}, bounds)
+        swarm.optimize(function, generations, verbose=False)
+        return generations * pop_size
 
     return run
 
@@ -154,8 +191,17 @@ PEERS = (
     Peer("pygmo", "de variant 7 (rand/1/bin), own C++ objective: rastrigin; cec2013 f1 as sphere", True, make_pygmo),
     Peer("minionpy", "Differential_Evolution, rand1bin, vectorised NumPy objective", False, make_minionpy),
 )
+SWARMS = (
+    Peer(
+        "pygmo",
+        "pso variant 1, global best, own C++ objective: rastrigin; cec2013 f1 as sphere",
+        True,
+        make_pygmo_swarm,
+    ),
+    Peer("pyswarms", "GlobalBestPSO, vectorised NumPy objective", False, make_pyswarms),
+)
 
 
-def peer_notes() -> dict[str, str]:
+def peer_notes(peers: Sequence[Peer] = PEERS) -> dict[str, str]:
     """Return, for every peer, what is measured, or that it is absent."""
-    return {peer.name: peer.note if peer.present else "absent" for peer in PEERS}
+    return {peer.name: peer.note if peer.present else "absent" for peer in peers}

@@ -9,17 +9,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from skde import DE, JDE, Algorithm, Minimizer, Problem, get_problem
+from skde import DE, JDE, PSO, Algorithm, Minimizer, Problem, get_problem
 from skde.benchmark import commit, machine, versions
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
-from skde.benchmark.peers import CR, PEERS, F, Run, function_of, peer_notes
+from skde.benchmark.peers import CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
 from skde.engines import CpuEngine, DeviceEngine, choose_device
 from skde.validation import check_int, check_real
 
@@ -34,6 +34,7 @@ LEAST_GENERATIONS = 5
 PYTHON_SETTING = (30, 100)  # dimension and population of the figures with a Python objective
 # (problem, dim, pop_size)
 CPU_SETTINGS = (("sphere", 30, 100), ("rastrigin", 30, 100), ("sphere", 100, 250), ("rastrigin", 100, 250))
+SWARM_DIM, PARTICLES = 30, 125
 SHARED_FROM_DIM = 100  # the settings at which threads share one population
 # (problem, dim, pop_size, runs)
 GPU_SETTINGS = (
@@ -109,7 +110,7 @@ def measure(
         "most_generations": MOST_GENERATIONS,
     }
     if on_cpu:
-        settings |= {"threads": threads, "peers": peer_notes()}
+        settings |= {"threads": threads, "peers": peer_notes(), "swarms": peer_notes(SWARMS)}
         figures = cpu_figures(threads, seconds, say)
     else:
         with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
@@ -147,12 +148,36 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
                 "ratios": cpu_ratios(rates),
             }
         )
+    say("swarms")
+    swarms = [swarm_rates(name, seconds) for name in ("sphere", "rastrigin")]
     say("Python objective")
     python = python_objective("cpu", MOST_GENERATIONS, REPEATS)
     say("import")
     algorithms = measure_generations(CpuEngine(1), say)
     imported = figure(import_seconds(3))
-    return {"settings": rows, "algorithms": algorithms, "python_objective": python, "import_seconds": imported}
+    return {
+        "settings": rows,
+        "swarms": swarms,
+        "algorithms": algorithms,
+        "python_objective": python,
+        "import_seconds": imported,
+    }
+
+
+def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
+    """Return how many evaluations skde's swarm and the peers' make in a second, side by side on one thread."""
+    problem = get_problem(name, dim=SWARM_DIM)
+    pso = PSO(w=W, c1=C, c2=C, pop_size=PARTICLES)
+    contenders = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
+    contenders |= {peer.name: peer.make(problem, PARTICLES) for peer in SWARMS if peer.present}
+    rates = interleaved_rates(contenders, seconds, REPEATS)
+    return {
+        "problem": name,
+        "dim": SWARM_DIM,
+        "pop_size": PARTICLES,
+        "evals_per_second": {name: figure(rates[name]) for name in rates},
+        "ratios": peer_ratios("pso", rates, SWARMS),
+    }
 
 
 def cpu_contenders(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
@@ -210,13 +235,19 @@ def suitable_generations(run: Run, seconds: float) -> int:
 
 def cpu_ratios(rates: Figures) -> dict[str, float]:
     """Return the ratios that matter, each the median over the rounds."""
-    present = [peer for peer in PEERS if peer.name in rates]
-    ratios = {f"de / {peer.name}": ratio(rates["de"], rates[peer.name]) for peer in present}
-    like = "de, NumPy objective"
-    ratios |= {f"{like} / {peer.name}": ratio(rates[like], rates[peer.name]) for peer in present if not peer.compiled}
+    ratios = peer_ratios("de", rates, PEERS)
     ratios["jde / de"] = ratio(rates["jde"], rates["de"])
     ratios |= {f"{name} / de": ratio(rates[name], rates["de"]) for name in rates if name.endswith("threads")}
     return ratios
+
+
+def peer_ratios(name: str, rates: Figures, peers: Sequence[Peer]) -> dict[str, float]:
+    """Return how many times a peer's rate ours is: with our compiled objective, and with one like the peer's."""
+    present = [peer for peer in peers if peer.name in rates]
+    like = f"{name}, NumPy objective"
+    ratios = {f"{name} / {peer.name}": ratio(rates[name], rates[peer.name]) for peer in present}
+    alike = [peer for peer in present if not peer.compiled]
+    return ratios | {f"{like} / {peer.name}": ratio(rates[like], rates[peer.name]) for peer in alike}
 
 
 def import_seconds(repeats: int) -> list[float]:

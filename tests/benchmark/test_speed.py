@@ -9,7 +9,7 @@ import pytest
 from skde import DE, JDE, Minimizer, get_problem
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import commit, generations, machine, speed, versions
-from skde.benchmark.peers import FUNCTIONS, PEERS, Peer, function_of, peer_notes
+from skde.benchmark.peers import FUNCTIONS, PEERS, SWARMS, Peer, function_of, peer_notes
 from skde.cli import main
 from skde.engines import choose_device
 
@@ -46,7 +46,15 @@ def test_peers_count_what_they_do(peer, name):
     assert run(11) == 12 * 20
 
 
+@pytest.mark.parametrize("peer", [peer for peer in SWARMS if peer.present], ids=lambda peer: peer.name)
+def test_swarms_count_what_they_do(peer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pyswarms writes a log where it is imported
+    run = peer.make(get_problem("sphere", dim=10), 20)
+    assert run(11) - run(5) == 6 * 20
+
+
 def test_absent_peers_are_recorded():
+    assert list(peer_notes(SWARMS)) == ["pygmo", "pyswarms"]
     notes = peer_notes()
     assert list(notes) == ["scipy", "pygmo", "minionpy"]
     assert "rand1bin" in notes["scipy"]
@@ -76,6 +84,9 @@ def test_record(capsys, tmp_path, small):
         assert found["median"] == sorted(found["repeats"])[1] > 0
     assert {"de / scipy", "de, NumPy objective / scipy", "jde / de", "de, 2 threads / de"} <= set(second["ratios"])
     assert first["ratios"]["de / scipy"] > 1
+    for found in record["figures"]["swarms"]:
+        assert {"pso", "pso, NumPy objective"} <= set(found["evals_per_second"])
+    assert record["settings"]["swarms"] == peer_notes(SWARMS)
     rows = {row["algorithm"]: row for row in record["figures"]["algorithms"]}
     assert {*ALGORITHMS, "pso, ring", "pso, 125 particles", "de, 16 islands of 16"} <= set(rows)
     assert all(len(row["repeats"]) == 3 and row["median"] > 0 for row in rows.values())
