@@ -1,4 +1,4 @@
-// Scatter search on the GPU's scale (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead
+// Scatter search (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead
 // of a population.
 //
 //   diversification   P random points; R is the best of them, and those farthest from R
