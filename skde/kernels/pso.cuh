@@ -73,41 +73,21 @@ struct Pso : Plain {
     const auto& s = run.settings;
     const real w = real(s.w), c1 = real(s.c1), c2 = real(s.c2);
     const real *const x = run.vector(Vectors::position, g - 1, i), *const v = run.vector(Vectors::velocity, g - 1, i);
-    const real* const mine = run.x(g - 1, i);
+    const real *const mine = run.x(g - 1, i), *const theirs = run.x(g - 1, leader(team, run, g, i, context));
+    const real *const lower = run.lower, *const upper = run.upper;
     real* const velocity = run.vector(Vectors::velocity, g, i);
-    // The position comes with the velocity, in the same pass; and what is easily brought back, for particles leave the box
-    // all the time: a reflection at one bound, or a stop there.
-    const bool reflects = s.repair == Repair::REFLECT, stops = s.repair == Repair::CLIP;
-    const auto leaves = [&](int j, real step) {
-      const real low = run.lower[j], high = run.upper[j], there = x[j] + step;
-      const bool inside = (there >= low) & (there <= high);
-      const real bound = there < low ? low : high, once = reflects ? bound + (bound - there) : bound;
-      const bool back = (reflects | stops) & !inside & (there == there) & (once >= low) & (once <= high);
-      out[j] = back ? once : there;
-      if (back) velocity[j] = reflects ? -step : real(0);
-      return !(inside | back);
+    const auto next = [&](int j, int k) {
+      const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
+      return limited(run, j, w * v[j] + c1 * r1 * (mine[j] - x[j]) + c2 * r2 * (theirs[j] - x[j]));
     };
-    const auto moves = [&](auto theirs) {
-      const auto next = [&](int j, int k) {
-        const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
-        return limited(run, j, w * v[j] + c1 * r1 * (mine[j] - x[j]) + c2 * r2 * (theirs(j) - x[j]));
-      };
-      return team.fill(run.dim, velocity, next, leaves);
+    // The position comes with the velocity, in the same pass. What the lambda knows, it has by value: a store could change
+    // what is behind a reference, which would keep the loop from being vectorised.
+    const auto leaves = [=](int j, real step) {
+      const real there = x[j] + step;
+      out[j] = there;
+      return !((there >= lower[j]) & (there <= upper[j]));
     };
-    bool outside;
-    if (s.topology == Topology::RING && s.n_neighbors == 2) {
-      // All three are loaded while it is found out who leads.
-      const int left = i ? i - 1 : run.pop - 1, right = i + 1 < run.pop ? i + 1 : 0;
-      const real *const a = run.x(g - 1, left), *const b = run.x(g - 1, right);
-      const int best = leader(team, run, g, i, context);
-      outside = moves([&](int j) {
-        const real own = mine[j], before = a[j], behind = b[j];
-        return best == left ? before : best == right ? behind : own;
-      });
-    } else {
-      const real* const best = run.x(g - 1, leader(team, run, g, i, context));
-      outside = moves([&](int j) { return best[j]; });
-    }
+    const bool outside = team.fill(run.dim, velocity, next, leaves);
     if (SKDE_RARELY(outside)) come_back(team, run, g, i, x, velocity, out);
   }
 

@@ -1,5 +1,4 @@
-// Scatter search (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead
-// of a population.
+// Scatter search (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead of a population.
 //
 //   diversification   P random points; R is the best of them, and those farthest from R
 //   combination       every pair of R gives two children by BLX-alpha, with alpha = 0.5 + lambda and 0.5 - lambda
@@ -150,7 +149,8 @@ struct Scatter : Plain {
       const real low = min_of(x[j], y[j]), width = max_of(x[j], y[j]) - low;
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
-    fill_repaired(team, run, g, i, x, out, blend);
+    const auto outside = [&](int j, real v) { return !((v >= run.lower[j]) & (v <= run.upper[j])); };
+    if (SKDE_RARELY(team.fill(run.dim, out, blend, outside))) repair_all(team, run, g, i, x, out);
     // A second child begins half-way, in magnitude, between the parents' distance and the width of the box: references that
     // are close to each other too early are left again.
     const real width = i % 2 ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
@@ -175,12 +175,6 @@ struct Scatter : Plain {
     if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = typename R::real(run.settings.step);
   }
 
-  template <class Team, class R, class real, class Value>
-  SKDE_FN static void fill_repaired(Team& team, const R& run, i64 g, int i, const real* x, real* out, Value value) {
-    const auto left = [&](int j, real v) { return !((v >= run.lower[j]) & (v <= run.upper[j])); };
-    if (SKDE_RARELY(team.fill(run.dim, out, value, left))) repair_all(team, run, g, i, x, out);
-  }
-
   // -- local search --------------------------------------------------------------------------------------------------
 
   // x + d with d ~ N(b, deviation), or after a failure x - d.
@@ -189,25 +183,28 @@ struct Scatter : Plain {
     using real = typename R::real;
     const real *const x = run.x(g - 1, i), *const bias = run.vector(Vectors::bias, g - 1, i);
     real* const move = run.vector(Vectors::move, g, i);
+    const auto outside = [&](int j, real d) {
+      out[j] = x[j] + d;
+      return !((out[j] >= run.lower[j]) & (out[j] <= run.upper[j]));
+    };
+    bool left;
     if (run.extra(Arrays::opposite, g - 1)[i] > 0) {
       const real* const failed = run.vector(Vectors::move, g - 1, i);
-      return fill_repaired(team, run, g, i, x, out, [&](int j, int) {
-        move[j] = -failed[j];
-        return x[j] - failed[j];
-      });
+      left = team.fill(run.dim, move, [&](int j, int) { return -failed[j]; }, outside);
+    } else {
+      const real deviation = run.extra(Arrays::deviation, g - 1)[i];
+      // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
+      // scales; a second child's by the width of the box, so that they lead in all directions.
+      const bool along = i % 2 == 0 && !context.fresh;
+      const auto between = along ? parents_of(run, i, context) : Parents<real>{run.lower, run.upper};
+      const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
+      const auto step = [&](int j, int k) {
+        const real unit = abs_of(between.a[j] - between.b[j]);
+        return bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
+      };
+      left = team.fill(run.dim, move, step, outside);
     }
-    const real deviation = run.extra(Arrays::deviation, g - 1)[i];
-    // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
-    // scales; a second child's by the width of the box, so that they lead in all directions.
-    const bool along = i % 2 == 0 && !context.fresh;
-    const auto between = along ? parents_of(run, i, context) : Parents<real>{run.lower, run.upper};
-    const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
-    fill_repaired(team, run, g, i, x, out, [&](int j, int k) {
-      const real unit = abs_of(between.a[j] - between.b[j]);
-      const real d = bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
-      move[j] = d;
-      return x[j] + d;
-    });
+    if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
   }
 
   //   x + d better   b' = 0.2 b + 0.4 d

@@ -4,7 +4,8 @@
 //   each(n, body)     body(j) for the components of this lane
 //   copy(n, from, to) to[j] = from[j]
 //   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's components; k
-//                               says where ComponentWords has the component's word
+//                               says where ComponentWords has the component's word; value() must not write, for it is also
+//                               asked where nothing is written
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers
 //   sums<m>(n, terms) m sums at once; terms(j, t) writes the terms to t[0] ... t[m - 1]

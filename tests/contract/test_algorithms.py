@@ -50,13 +50,21 @@ class OnGpu:
     def device(self) -> str:
         return "cuda"
 
+    # A warp has a component a lane, or several; more than its lanes are not all of them used.
+    @pytest.mark.parametrize("dim", [17, 45])
     @pytest.mark.parametrize("dtype", ["float64", "float32"])
-    def test_same_bits_as_the_cpu(self, algorithm: Algorithm, dtype: str) -> None:
+    def test_same_bits_as_the_cpu(self, algorithm: Algorithm, dtype: str, dim: int) -> None:
         options: dict[str, Any] = {"max_iter": 50, "n_runs": 3, "random_state": 1, "dtype": dtype}
-        gpu = Minimizer(algorithm, device="cuda", **options).fit("ackley", dim=17)
-        cpu = Minimizer(algorithm, device="cpu", **options).fit("ackley", dim=17)
+        gpu = Minimizer(algorithm, device="cuda", **options).fit("ackley", dim=dim)
+        cpu = Minimizer(algorithm, device="cpu", **options).fit("ackley", dim=dim)
         assert same(gpu, cpu)
         assert np.array_equal(gpu.history_.best, cpu.history_.best)
+
+    def test_many_individuals_are_served_by_warps(self, algorithm: Algorithm) -> None:
+        options: dict[str, Any] = {"max_iter": 12, "n_runs": 40, "random_state": 2}
+        gpu = Minimizer(algorithm, device="cuda", **options).fit("rastrigin", dim=45)
+        cpu = Minimizer(algorithm, device="cpu", **options).fit("rastrigin", dim=45)
+        assert same(gpu, cpu)
 
 
 @pytest.mark.gpu
