@@ -24,36 +24,6 @@ STEP_TEAMS = 4  # warps in a block of the step kernels
 NULL = np.int64(0)
 
 
-class Current:
-    """A context in which a GPU is the current one.
-
-    CuPy's own costs microseconds, and is wanted several times a generation; this one asks first, and mostly has nothing
-    to do.
-
-    Parameters
-    ----------
-    runtime : module
-        CuPy's runtime.
-    device : int
-        The GPU's number.
-    """
-
-    def __init__(self, runtime: Any, device: int) -> None:
-        self.runtime, self.device = runtime, device
-        self.before: list[int] = []
-
-    def __enter__(self) -> None:
-        before: int = self.runtime.getDevice()
-        self.before.append(before)
-        if before != self.device:
-            self.runtime.setDevice(self.device)
-
-    def __exit__(self, *error: object) -> None:
-        before = self.before.pop()
-        if before != self.device:
-            self.runtime.setDevice(before)
-
-
 class CudaEngine:
     """Runs batches on one GPU.
 
@@ -81,9 +51,9 @@ class CudaEngine:
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
 
     @property
-    def here(self) -> Current:
+    def here(self) -> Any:
         """In which this GPU is the current one; a new object for each thread, as it remembers which was before."""
-        return Current(self.xp.cuda.runtime, self.device)
+        return self.xp.cuda.Device(self.device)
 
     @property
     def threads(self) -> int:
@@ -243,9 +213,8 @@ class CudaEngine:
     def trials(self, batch: Batch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
         with self.here:
-            rows = batch.rows[g & 1]
-            out = self.xp.empty(rows.shape, rows.dtype)
-            out.data.copy_from_device_async(rows.data, rows.nbytes, self.xp.cuda.get_current_stream())
+            out = self.xp.empty((batch.n_runs * batch.pop_max, batch.dim), batch.spec.dtype)
+            self.fill(out, batch.rows[g & 1])
             return out
 
     def fill(self, target: Array, source: Array) -> None:
