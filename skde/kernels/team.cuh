@@ -208,8 +208,9 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   // body(begin, width) for blocks that cover 0 ... n - 1: as many as vectors hold, of which the last one may begin within the
   // one before. What is not a whole vector would be done one by one, for many n most of them.
   template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
-    constexpr int width = 8;
+    constexpr int width = 8, many = 32;
     int begin = 0;
+    for (; begin + many <= n; begin += many) body(begin, Width<many>{});
     for (; begin + width <= n; begin += width) body(begin, Width<width>{});
     if (begin == n) return;
     if (n >= width) return body(n - width, Width<width>{});
