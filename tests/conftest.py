@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 
+import cloudpickle
 import hypothesis
 import pytest
 
@@ -38,6 +40,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     def left_out(item: pytest.Item) -> bool:
         gpu = without_gpu and item.get_closest_marker("gpu") is not None
         return gpu or (not HAS_NVRTC and item.path.name == "test_nvrtc.py")
+
+    # Processes that tests start cannot import the tests: what they get of these goes to them whole.
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        cloudpickle.register_pickle_by_value(sys.modules[name])
 
     config.hook.pytest_deselected(items=[item for item in items if left_out(item)])
     items[:] = [item for item in items if not left_out(item)]

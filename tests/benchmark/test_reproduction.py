@@ -133,8 +133,17 @@ def test_bad_input(capsys, arguments, expected):
     assert expected in capsys.readouterr().err
 
 
-def test_an_algorithm_that_is_not_there_is_told(capsys, monkeypatch):
-    monkeypatch.delitem(ALGORITHMS, "pso")
+@pytest.fixture
+def without_pso():
+    known = dict(ALGORITHMS)
+    del ALGORITHMS["pso"]
+    yield
+    ALGORITHMS.clear()
+    ALGORITHMS.update(known)  # in their order
+
+
+@pytest.mark.usefixtures("without_pso")
+def test_an_algorithm_that_is_not_there_is_told(capsys):
     assert "pso" not in reproduction.available(NASHED)
     assert main(["reproduce", "nashed2012", "--algorithms", "pso"]) == 2
     assert "'pso' of 'nashed2012' cannot be run: skde has no such algorithm" in capsys.readouterr().err
