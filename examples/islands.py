@@ -6,14 +6,13 @@ python examples/islands.py --runs 15 --evals 1000000
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import statistics
 import sys
 from typing import Any
 
 from skde import DE, Migration, Minimizer
-from skde.benchmark import commit, machine, versions
+from skde.benchmark import taken
+from skde.benchmark.records import write_figures
 
 PROBLEMS = ("rotated_rastrigin", "zakharov")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -48,18 +47,9 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     for row in rows:
         print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
     if options.out:
-        record = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "machine": machine(),
-            "versions": versions(),
-            "commit": commit(),
-            "command": " ".join(["python examples/islands.py", *arguments]),
-            "settings": {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device},
-            "figures": rows,
-        }
-        with open(options.out, "w") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
+        settings = {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device}
+        begun = taken(" ".join(["python examples/islands.py", *arguments]))
+        write_figures(options.out, {**begun, "settings": settings, "figures": rows})
     return rows
 
 

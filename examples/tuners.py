@@ -10,8 +10,6 @@ Friedman's test. What the tuners choose is judged by the same mean, on instances
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,7 +26,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skde import get_problem
-from skde.benchmark import commit, machine, versions
+from skde.benchmark import taken
+from skde.benchmark.records import write_figures
 from skde.tuning import RacingTuner, space_of
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
@@ -257,17 +256,9 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     for row in rows:
         print(f"{row['task']:<24}{row['tuner']:<22}median {row['median']:.4f}  p {row['p']:.2g}")
     if options.out:
-        record = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "machine": machine(),
-            "versions": versions(),
-            "commit": commit(),
-            "command": " ".join(["python examples/tuners.py", *arguments]),
-            "settings": {"tasks": options.tasks, "repetitions": options.repetitions, "seeds": options.seeds},
-            "figures": rows,
-        }
-        with open(options.out, "w") as file:
-            json.dump(record, file, indent=1)
+        settings = {"tasks": options.tasks, "repetitions": options.repetitions, "seeds": options.seeds}
+        begun = taken(" ".join(["python examples/tuners.py", *arguments]))
+        write_figures(options.out, {**begun, "settings": settings, "figures": rows})
     return rows
 
 

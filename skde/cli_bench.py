@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -58,16 +57,21 @@ def add_run(commands: Any) -> None:
     )
     add("--dims", type=wholes, required=True, metavar="DIM,...", help="variables")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
+    add_trials(add, budget="10000*dim")
+
+
+def add_trials(add: Any, budget: str) -> None:
+    """Add what every quality experiment takes: how many runs, how long, where, and where to."""
     add("--runs", type=whole, default=30, help="of each algorithm on each function (default: 30)")
     add(
         "--budget",
-        default="10000*dim",
-        help="evaluations of a run, as 300000 or 10000*dim; or seconds for all runs together, as 2.5s "
-        "(default: 10000*dim)",
+        default=budget,
+        help="evaluations of a run, as 300000, 1e6 or 10000*dim; or seconds, as 2.5s, in which all runs of an "
+        f"algorithm on a function are done side by side (default: {budget})",
     )
     add("--seed", type=whole, default=0, help="the same seed gives the same values (default: 0)")
     add("--device", default="cpu", help="of skde's algorithms: cpu, cuda or cuda:N (default: cpu)")
-    add("--n-jobs", type=whole, help="threads of skde's algorithms")
+    add("--n-jobs", type=whole, help="threads of skde's algorithms on the CPU")
     add(
         "--out",
         type=Path,
@@ -100,6 +104,7 @@ def check_device(device: str) -> None:
 def bench_speed(options: Any) -> int:
     """Measure, print and keep."""
     from skde.benchmark import speed
+    from skde.benchmark.records import write_figures
 
     check_device(options.device)
     if options.out is not None:
@@ -113,7 +118,7 @@ def bench_speed(options: Any) -> int:
         options.device, threads=options.threads, seconds=options.seconds, command=options.command_line, say=say
     )
     if options.out is not None:
-        options.out.write_text(json.dumps(plain(record), indent=1, allow_nan=False) + "\n")
+        write_figures(options.out, plain(record))
     print(to_json(record) if options.json else speed.table(record))
     return 0
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from skde.cli_arguments import add_command, names, whole, wholes
-from skde.cli_bench import check_device
+from skde.cli_arguments import add_command, names, wholes
+from skde.cli_bench import add_trials, check_device
 from skde.cli_minimize import check_writable, to_json
 
 EXAMPLES = """examples:
@@ -25,22 +24,7 @@ def add_reproduce(commands: Any) -> None:
     add("paper", metavar="PAPER", help="nashed2012")
     add("--algorithms", type=names, metavar="NAME,...", help="of the paper (default: all that skde has)")
     add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all)")
-    add("--runs", type=whole, default=30, help="of each algorithm on each function (default: 30)")
-    add(
-        "--budget",
-        default="1e6",
-        help="evaluations of a run, as 1e6 or 10000*dim; or seconds, as 1s, in which all runs of a cell are done side "
-        "by side (default: 1e6)",
-    )
-    add("--seed", type=whole, default=0, help="the same seed gives the same values (default: 0)")
-    add("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    add("--n-jobs", type=whole, help="threads on the CPU")
-    add(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write the record, JSON, after every cell; what FILE has is not run again",
-    )
+    add_trials(add, budget="1e6")
 
 
 def reproduce(options: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 import re
@@ -10,10 +11,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "versions"]
+__all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "now", "taken", "versions"]
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "optuna", "joblib")
-OPTIONAL_LIBRARIES = ("cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x", "pygmo", "minionpy")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
+OPTIONAL_LIBRARIES = (
+    *("optuna", "cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x"),
+    *("pygmo", "minionpy", "pyswarms"),
+)
+
+
+def now() -> str:
+    """Return date and time, in UTC."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def taken(command: str) -> dict[str, Any]:
+    """Return what every record begins with: when, on what, with what and by which command it was taken."""
+    return {"date": now(), "machine": machine(), "versions": versions(), "commit": commit(), "command": command}
 
 
 def versions() -> dict[str, str]:

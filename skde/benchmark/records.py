@@ -1,4 +1,4 @@
-"""The files of `skde bench run`."""
+"""The files of measurements: those of `skde bench run`, which are read again, and others."""
 
 from __future__ import annotations
 
@@ -71,11 +71,21 @@ def what_is_wrong(record: Any) -> str:
 
 
 def write_record(file: str | os.PathLike[str], record: Record) -> None:
-    """Write a record under a temporary name, then rename it: the old file stays until the new one is whole."""
+    """Write a record of `skde bench run`."""
+    replace_text(file, text_of(record))
+
+
+def write_figures(file: str | os.PathLike[str], record: Record) -> None:
+    """Write the record of another measurement."""
+    replace_text(file, json.dumps(record, indent=1, allow_nan=False) + "\n")
+
+
+def replace_text(file: str | os.PathLike[str], text: str) -> None:
+    """Write a file under a temporary name, then rename it: the old one stays until the new one is whole."""
     path = Path(file)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text_of(record))
+        temporary.write_text(text)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

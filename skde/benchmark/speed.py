@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from skde import DE, JDE, PSO, Algorithm, Minimizer, Problem, get_problem
-from skde.benchmark import commit, machine, versions
+from skde.benchmark import taken
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
 from skde.engines import CpuEngine, DeviceEngine, choose_device
@@ -116,13 +115,9 @@ def measure(
         with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
             figures = gpu_figures(engine, say)
     return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **taken(command),
         "device": engine.name,
         "driver": None if on_cpu else driver(engine),
-        "machine": machine(),
-        "versions": versions(),
-        "commit": commit(),
-        "command": command,
         "settings": settings,
         "figures": figures,
     }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from skde.benchmark import commit, gpu_descriptions, machine, versions
+from skde.benchmark import gpu_descriptions, now, taken
 from skde.benchmark.contenders import Budget, Contender
 from skde.benchmark.records import Cell, Record, key_of, read_record, write_record
 from skde.benchmark.suites import Function, find_suite
@@ -92,13 +91,13 @@ def run(
     done = {key_of(cell) for cell in record["cells"]}
     budget = Budget.read(settings.budget)
     # A record grows over days, versions and machines: every cell says when and with what it was taken.
-    taken = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
+    source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
     with tqdm(total=len(cells), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
         for function, contender in cells:
             bar.set_postfix_str(f"{function.name} D={function.dim} {contender.text}")
             if (function.name, function.dim, contender.text) not in done:
                 cell = measured(settings, budget, function, contender)
-                record["cells"].append({**cell, "date": now(), **taken})
+                record["cells"].append({**cell, "date": now(), **source})
                 if out is not None:
                     write_record(out, record)
             bar.update()
@@ -143,16 +142,9 @@ def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) 
                     "use the same settings, or another file"
                 )
         cells = found["cells"]
-    return {
-        "date": now(),
-        "device": settings.device,
-        "machine": {**machine(), **gpu_of(settings.device)},
-        "versions": versions(),
-        "commit": commit(),
-        "command": command,
-        "settings": wanted,
-        "cells": cells,
-    }
+    here = taken(command)
+    here["machine"] |= gpu_of(settings.device)
+    return {**here, "device": settings.device, "settings": wanted, "cells": cells}
 
 
 def gpu_of(device: str) -> dict[str, str]:
@@ -179,8 +171,3 @@ def measured(settings: Settings, budget: Budget, function: Function, contender: 
 def or_null(values: list[float]) -> list[float | None]:
     """Return the values; JSON has no word for what is not finite."""
     return [value if math.isfinite(value) else None for value in values]
-
-
-def now() -> str:
-    """Return the moment as records have it."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
