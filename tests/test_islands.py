@@ -120,7 +120,7 @@ def test_evaluations_are_shared() -> None:
 def test_migration_is_a_parameter() -> None:
     m = make(Migration(every=5))
     copy = clone(m).set_params(migration__every=7)
-    assert (m.migration.every, copy.migration.every) == (5, 7)  # type: ignore[union-attr]
+    assert (m.migration.every, copy.migration.every) == (5, 7)
     assert not same(m.fit(squares, bounds=BOX), copy.fit(squares, bounds=BOX))
 
 
@@ -143,4 +143,4 @@ def test_bad_input(parameters: Any, options: Any, error: type[Exception], messag
     with pytest.raises(error, match=message):
         make(Migration(**parameters), **options).fit(squares, bounds=BOX)
     with pytest.raises(TypeError, match="migration must be a Migration or None, got 'ring'"):
-        make("ring").fit(squares, bounds=BOX)  # type: ignore[arg-type]
+        make("ring").fit(squares, bounds=BOX)

@@ -1,9 +1,9 @@
 """Iterated racing: configuration of optimisers, and of anything else, within a number of experiments."""
 
-try:
-    import optuna as _optuna  # noqa: F401
-except ImportError as error:
-    raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'") from error
+from importlib.util import find_spec
+
+if find_spec("optuna") is None:
+    raise ImportError("skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'")
 
 from skde.tuning.pruner import FriedmanPruner
 from skde.tuning.rules import PRESETS, Rules

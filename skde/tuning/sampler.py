@@ -61,7 +61,7 @@ class IteratedRacingSampler(BaseSampler):
         self.n_trials = check_int("n_trials", n_trials, 1)
         if seed is not None:
             check_int("seed", seed, 0)
-        self._seed = int(np.random.SeedSequence().entropy) if seed is None else int(seed)  # type: ignore[arg-type]
+        self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else int(seed)
         self._parents: WeakKeyDictionary[Study, dict[int, Parent | None]] = WeakKeyDictionary()
 
     def reseed_rng(self) -> None:

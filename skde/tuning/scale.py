@@ -34,7 +34,8 @@ class Scale:
         if distribution.log and isinstance(distribution, IntDistribution):
             low, high = low - 0.5, high + 0.5
         elif distribution.step is not None:
-            self.levels = round((high - low) / distribution.step) + 1
+            self.step = float(distribution.step)
+            self.levels = round((high - low) / self.step) + 1
         self.low, self.high = (log(low), log(high)) if self.log else (low, high)
 
     def unit(self, value: Any) -> float:
@@ -44,7 +45,7 @@ class Scale:
             if isinstance(distribution, CategoricalDistribution):
                 level: float = choice_number(distribution, value)
             else:
-                level = (value - self.low) / distribution.step  # type: ignore[attr-defined]
+                level = (value - self.low) / self.step
             place = (level + 0.5) / self.levels
         else:
             place = ((log(value) if self.log else value) - self.low) / max(self.high - self.low, 1e-300)

@@ -30,7 +30,7 @@ def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL):
         exec(compile(block, "tuning.md", "exec"), scope)
     assert "pop_size" in capsys.readouterr().out
-    tuning.Space(scope["svm"])  # type: ignore[arg-type]
+    tuning.Space(scope["svm"])
 
 
 def test_without_optuna_it_says_what_to_install() -> None:
