@@ -25,12 +25,13 @@ from skde.algorithms import (
     algorithm_names,
 )
 from skde.callbacks import Checkpoint, Progress
+from skde.constraints import ConstrainedProblem
 from skde.device_objective import DeviceObjective
 from skde.functions import minimize, scipy_method
 from skde.islands import Migration
 from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
-from skde.problems import Problem, get_problem, problem_names
+from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
 from skde.result import History, RunResult
 from skde.stopping import Status
 
@@ -51,10 +52,12 @@ __all__ = [
     "SS",
     "Algorithm",
     "Checkpoint",
+    "ConstrainedProblem",
     "ConvergenceDisplay",
     "DeviceObjective",
     "History",
     "Migration",
+    "MinMaxProblem",
     "Minimizer",
     "Problem",
     "Progress",

@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from skde.objective import real_values
 from skde.preparing import Preparing
+from skde.returned import real_values
 from skde.runner import Runner
 from skde.typing import Array
 from skde.validation import check_bounds

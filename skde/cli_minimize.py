@@ -107,7 +107,7 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
 
 
-def find_objective(text: str, dim: int | None) -> Problem | DeviceObjective | Guarded:
+def find_objective(text: str, dim: int | None) -> Any:
     """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
     module_name, colon, path = text.partition(":")
     if not colon:

@@ -10,6 +10,7 @@ import numpy as np
 from skde.device_objective import DeviceObjective
 from skde.engines import Compiled
 from skde.problems import Problem, get_problem
+from skde.returned import RowByRow, real_values
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int
 
@@ -54,38 +55,6 @@ class Objective:
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
         return real_values(self.function(X), len(X), X.dtype, xp, "the objective's return value")
-
-
-def real_values(given: Any, n: int, dtype: Any, xp: Any, what: str) -> Array:
-    """Return what was given as the values of n points: an (n,) array of the library and dtype of a population.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When it is anything else than n real numbers in that library; `what` names it.
-    """
-    if xp is not np and not isinstance(given, xp.ndarray):
-        raise TypeError(
-            f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
-            "write the objective with cupy, or use device='cpu'"
-        )
-    try:
-        values = xp.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} must be an array of {n} numbers, got {given!r}") from error
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"{what} must hold real numbers, got dtype {values.dtype}" + complex_hint(values.dtype))
-    if values.shape != (n,):
-        raise ValueError(
-            f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
-            "a function of a single point needs vectorized=False"
-        )
-    return values.astype(dtype, copy=False)
-
-
-def complex_hint(dtype: np.dtype[Any]) -> str:
-    """Say what to do about complex values."""
-    return "; return .real or an absolute value" if dtype.kind == "c" else ""
 
 
 def resolve(
@@ -137,50 +106,3 @@ def resolve(
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
     return Objective(box, function=function, source=source, origin=objective)
-
-
-class RowByRow:
-    """A function of one point as a function of many, in parallel through joblib.
-
-    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in
-    messages.
-    """
-
-    def __init__(self, function: Callable[[FloatArray], Any], n_jobs: int | None) -> None:
-        self.function = function
-        self.n_jobs = n_jobs
-
-    def __call__(self, X: Array) -> FloatArray | Array:
-        """Return f of every row."""
-        import joblib
-
-        rows = X if isinstance(X, np.ndarray) else X.get()
-        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
-        if workers <= 1:
-            values = evaluate_rows(self.function, rows)
-        else:
-            parts = joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(evaluate_rows)(self.function, part) for part in np.array_split(rows, workers)
-            )
-            values = np.concatenate(parts)
-        if isinstance(X, np.ndarray):
-            return values
-        import cupy
-
-        return cupy.asarray(values)
-
-
-def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray) -> FloatArray:
-    """Return function(row) for every row, each checked to be one real number."""
-    return np.array([scalar(function(row), row) for row in rows], dtype=np.float64)
-
-
-def scalar(value: Any, row: FloatArray) -> float:
-    """Return one real number, or say what came instead."""
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "fiub":
-        raise TypeError(
-            f"with vectorized=False the objective must return one real number, got {value!r} "
-            f"({type(value).__name__}) for a point of shape {row.shape}" + complex_hint(array.dtype)
-        )
-    return float(array.reshape(()))

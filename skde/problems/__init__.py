@@ -6,14 +6,15 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from skde.problems import classic, nashed2012, qin2012
+from skde.constraints import ConstrainedProblem
+from skde.problems import classic, fabris2012, minmax, nashed2012, qin2012
 from skde.problems.base import Problem
-from skde.validation import check_int, nearest
+from skde.problems.minmax import MinMaxProblem
+from skde.validation import check_choice, check_int, nearest
 
-__all__ = ["Problem", "get_problem", "problem_names"]
+__all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 
-DEFAULT_DIM = 30
-SUITES: tuple[ModuleType, ...] = (classic, nashed2012, qin2012)
+SUITES: tuple[ModuleType, ...] = (classic, nashed2012, qin2012, fabris2012, minmax)
 ALIASES = {
     "sphere": "nashed2012/f0",
     "elliptic": "nashed2012/f1",
@@ -41,12 +42,25 @@ ALIASES = {
 }
 
 
-def problem_names() -> list[str]:
-    """Return every name that `get_problem` knows, friendly ones first."""
-    return [*ALIASES, *(name for suite in SUITES for name in suite.NAMES)]
+NAMES = {
+    "plain": (*ALIASES, *classic.NAMES, *nashed2012.NAMES, *qin2012.NAMES),
+    "constrained": fabris2012.CONSTRAINED,
+    "minmax": (*fabris2012.MINMAX, *minmax.NAMES),
+}
 
 
-def get_problem(name: str, dim: int | None = None, **options: Any) -> Problem:
+def problem_names(kind: str = "plain") -> list[str]:
+    """Return the names of one kind that `get_problem` knows, friendly ones first.
+
+    Parameters
+    ----------
+    kind : {"plain", "constrained", "minmax"}, default "plain"
+        Functions over a box, with constraints, or of two sides.
+    """
+    return list(NAMES[check_choice("kind", kind, NAMES)])
+
+
+def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     """Return a problem of the registry.
 
     Parameters
@@ -54,13 +68,13 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Problem:
     name : str
         A suite's name such as "nashed2012/f9", or a friendly one such as "rastrigin" (see `problem_names`).
     dim : int or None, default None
-        Variables; None: 30.
+        Variables; None: as many as the problem has or, where that is open, 30 (100 for "fabris2012/p1").
     **options
         Of the suite; nashed2012 has as_run and index_base.
 
     Returns
     -------
-    problem : Problem
+    problem : Problem, ConstrainedProblem or MinMaxProblem
 
     Raises
     ------
@@ -72,18 +86,18 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Problem:
     >>> from skde import get_problem
     >>> get_problem("rastrigin", dim=10)
     Problem('nashed2012/f9', dim=10)
+    >>> get_problem("fabris2012/p3")
+    ConstrainedProblem('fabris2012/p3', dim=10)
     """
     canonical = ALIASES.get(name, name)
     for suite in SUITES:
         if canonical in suite.NAMES:
-            smallest = suite.smallest_dim(canonical) if hasattr(suite, "smallest_dim") else 1
-            dim = check_int(f"dim of {name!r}", DEFAULT_DIM if dim is None else dim, smallest, 2**20)
+            dims = suite.dims(canonical)
+            dim = check_int(f"dim of {name!r}", dims.default if dim is None else dim, dims.least, dims.most)
             allowed = list(inspect.signature(suite.build).parameters)[2:]
             for option in options:
                 if option not in allowed:
                     raise TypeError(f"{name!r} has no option {option!r}; it has {', '.join(allowed) or 'none'}")
-            problem: Problem = suite.build(canonical, dim, **options)
-            return problem
-    raise ValueError(
-        f"there is no problem named {name!r}{nearest(name, problem_names())} (skde.problem_names() lists all)"
-    )
+            return suite.build(canonical, dim, **options)
+    known = [known for names in NAMES.values() for known in names]
+    raise ValueError(f"there is no problem named {name!r}{nearest(name, known)} (skde.problem_names() lists all)")

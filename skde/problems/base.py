@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skde import _cpu
 from skde.typing import Array, FloatArray
+
+DEFAULT_DIM = 30
+
+
+class Dims(NamedTuple):
+    """How many variables a problem may have, and how many it has where nobody says."""
+
+    least: int = 1
+    default: int = DEFAULT_DIM
+    most: int = 2**20
+
+    @classmethod
+    def fixed(cls, dim: int) -> Dims:
+        """Return the only one."""
+        return cls(dim, dim, dim)
 
 
 class Problem:

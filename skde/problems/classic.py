@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from skde.problems import data
-from skde.problems.base import Problem
+from skde.problems.base import Dims, Problem
 
 NAMES = ("rotated_rastrigin",)
+
+
+def dims(name: str) -> Dims:
+    """Return how many variables a problem may have."""
+    return Dims()
 
 
 def build(name: str, dim: int) -> Problem:

@@ -19,7 +19,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.problems import data
-from skde.problems.base import Problem
+from skde.problems.base import Dims, Problem
 from skde.typing import FloatArray
 from skde.validation import check_int
 
@@ -137,9 +137,9 @@ TABLE = {
 NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
 
 
-def smallest_dim(name: str) -> int:
-    """Return the fewest variables that a function is defined for."""
-    return TABLE[name.rpartition("/")[2]].smallest_dim
+def dims(name: str) -> Dims:
+    """Return how many variables a function may have."""
+    return Dims(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> Problem:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skde.problems import data
-from skde.problems.base import Problem
+from skde.problems.base import Dims, Problem
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ TABLE = {
 NAMES = tuple(f"qin2012/{key}" for key in TABLE)
 
 
-def smallest_dim(name: str) -> int:
-    """Return the fewest variables that a function is defined for."""
-    return TABLE[name.rpartition("/")[2]].smallest_dim
+def dims(name: str) -> Dims:
+    """Return how many variables a function may have."""
+    return Dims(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int) -> Problem:

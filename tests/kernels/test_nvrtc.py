@@ -39,9 +39,13 @@ def architectures() -> list[int]:
 
 
 def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
+    """Compile one of the files to machine code."""
+    build_text((KERNELS / f"{source}.cu").read_bytes(), source, architecture, options)
+
+
+def build_text(code: bytes, source: str, architecture: int, options: tuple[str, ...]) -> None:
     """Compile to machine code; fail with the compiler's words, also for a warning."""
     library, program = nvrtc(), ctypes.c_void_p()
-    code = (KERNELS / f"{source}.cu").read_bytes()
     library.nvrtcCreateProgram(ctypes.byref(program), code, source.encode(), 0, None, None)
     words = [option.encode() for option in (*options, f"-arch=sm_{architecture}")]
     status = library.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
@@ -98,10 +102,30 @@ def test_architectures() -> None:
 
 
 def test_every_problem() -> None:
-    types = {get_problem(name, dim=2).cpp_type: get_problem(name, dim=2) for name in problem_names()}
+    problems = [get_problem(name, dim=2) for name in problem_names()]
+    for constrained in map(get_problem, problem_names("constrained")):
+        problems += [constrained.ruled(1e-6), constrained.component(0)]
+    types = {problem.cpp_type: problem for problem in problems}
     assert set(types) == {entry[1] for entry in _cpu.problems().values()}
     for problem, dtype in itertools.product(types.values(), ("float64", "float32")):
         build("gpu_evaluate", 75, options("Warp", dtype, objective=problem))
+
+
+GAMES = b"""
+#include "problems/all.cuh"
+using real = SKDE_REAL;
+__device__ auto components(const real* v) { return [v](int j) { return v[j]; }; }
+#define SKDE_CASE(name, Game)                                                                     \\
+  extern "C" __global__ void name(const real* x, const real* y, int dx, int dy, real* f) {        \\
+    f[0] = skde::Game::value(components(x), components(y), dx, dy, skde::Data<real>{});           \\
+  }
+SKDE_GAMES(SKDE_CASE)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_games(dtype: str) -> None:
+    build_text(GAMES, "games", 75, options("Warp", dtype))
 
 
 def test_device_objective() -> None:

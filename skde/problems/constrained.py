@@ -1,0 +1,95 @@
+"""Constrained problems that the kernels have compiled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.constraints import ConstrainedProblem
+from skde.problems.base import Problem, read_only
+from skde.returned import library_of
+from skde.typing import Array, FloatArray
+
+
+class CompiledConstrainedProblem(ConstrainedProblem):
+    """A constrained problem of the registry.
+
+    Parameters
+    ----------
+    name : str
+        The registry's name, such as "fabris2012/p2".
+    kernel : str
+        The compiled functor's name.
+    bounds : ndarray of shape (dim, 2)
+        The box.
+    x_opt : ndarray of shape (dim,)
+        A minimiser.
+    f_opt : float
+        The minimum.
+    multipliers_opt : ndarray of shape (m + l,)
+        Multipliers of g and h at the minimiser.
+    n_inequalities, n_equalities : int
+        How many there are.
+    arrays : tuple of ndarray
+        What the functor reads.
+    options : dict, optional
+        What `get_problem` was told besides name and dim.
+    """
+
+    kernel: str
+    x_opt: FloatArray
+    f_opt: float
+
+    def __init__(
+        self,
+        name: str,
+        kernel: str,
+        bounds: FloatArray,
+        x_opt: FloatArray,
+        f_opt: float,
+        multipliers_opt: FloatArray,
+        *,
+        n_equalities: int = 0,
+        arrays: tuple[FloatArray, ...] = (),
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.bounds = read_only(bounds)
+        self.x_opt = read_only(x_opt)
+        self.f_opt = f_opt
+        self.multipliers_opt = read_only(multipliers_opt)
+        self.arrays = tuple(read_only(array) for array in arrays)
+        self.options = dict(options or {})
+        self._counts = len(multipliers_opt) - n_equalities, n_equalities
+
+    @property
+    def n_inequalities(self) -> int:
+        """How many g(x) <= 0 there are."""
+        return self._counts[0]
+
+    @property
+    def n_equalities(self) -> int:
+        """How many h(x) = 0 there are."""
+        return self._counts[1]
+
+    def f(self, X: Array) -> Array:
+        """Return the function's values of the rows of X, of shape (n,)."""
+        return self.component(0)(X)
+
+    def constraint_values(self, X: Array) -> Array:
+        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l)."""
+        return library_of(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
+
+    def ruled(self, tolerance: float) -> Problem:
+        """Return the compiled objective that is the problem by feasibility rules."""
+        return self._objective(self.kernel, tolerance)
+
+    def component(self, k: int) -> Problem:
+        """Return one of f, g_1, ... g_m, h_1, ... h_l as a compiled objective."""
+        return self._objective(f"{self.kernel}_component", float(k))
+
+    def _objective(self, kernel: str, first: float) -> Problem:
+        """Return one of the compiled objectives, by the number that its data begin with."""
+        return Problem(self.name, kernel, self.bounds, self.x_opt, self.f_opt, (np.array([first]), *self.arrays))

@@ -1,0 +1,196 @@
+"""Min-max problems: functions f(x, y) that x is to make small and y large, over a box each.
+
+The functions come from these publications. What they call the solutions was found again by searches over grids and from
+many points, and made exact by Newton's method on the stationarity conditions in 40 digits.
+
+- M. T. Jensen: A new look at solving minimax problems with coevolutionary genetic algorithms (2003): parabolas,
+  two_planes, damped_sine, damped_cosine.
+- Y. Shi, R. A. Krohling: Co-evolutionary particle swarm optimization to solve min-max problems (CEC 2002): lagrangian1
+  and lagrangian2, the Lagrangians of two constrained problems. At the best x of lagrangian2 all y are alike, and one of
+  them makes it a saddle point, which is the one kept here.
+- A. M. Cramer, S. D. Sudhoff, E. L. Zivi: Evolutionary algorithms for minimax problems in robust design (2009);
+  R. I. Lung, D. Dumitrescu: A new evolutionary approach to minimax problems (CEC 2011); X. Qiu, J.-X. Xu, Y. Xu,
+  K. C. Tan: A new differential evolution algorithm for minimax optimization in robust design (2018): have all of these six.
+- N. Damavandi, S. Safavi-Naeini: A hybrid evolutionary programming method for circuit optimization (2005): damavandi,
+  there to be minimised over both variables; here the second one is the opponent's.
+- B. Rustem, M. Howe: Algorithms for worst-case design and applications to risk management (2002): rustem1 ... rustem7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skde.problems.base import Dims, read_only
+from skde.typing import FloatArray
+
+SUITE = "minmax"
+
+
+class MinMaxProblem:
+    """A function f(x, y) that the kernels have compiled in, to be minimised over x and maximised over y.
+
+    Parameters
+    ----------
+    name : str
+        The registry's name, such as "minmax/rustem1".
+    kernel : str
+        The compiled functor's name.
+    bounds_x, bounds_y : ndarray of shape (dim_x, 2), (dim_y, 2)
+        The boxes.
+    x_opt : ndarray of shape (dim_x,)
+        Where the maximum over y is smallest.
+    y_opt : ndarray of shape (dim_y,)
+        A y that attains this maximum; with `saddle`, one at which x_opt is also the best x.
+    value : float
+        f(x_opt, y_opt).
+    saddle : bool
+        Whether (x_opt, y_opt) is a saddle point: neither side gains by a move of its own.
+    arrays : tuple of ndarray
+        What the functor reads.
+    options : dict, optional
+        What `get_problem` was told besides name and dim.
+    source : str
+        Where the function is from.
+
+    Attributes
+    ----------
+    dim_x, dim_y : int
+        Variables of each side.
+
+    Examples
+    --------
+    >>> from skde import get_problem
+    >>> problem = get_problem("minmax/rustem4")
+    >>> problem.dim_x, problem.dim_y, problem.saddle
+    (2, 3, True)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernel: str,
+        bounds_x: FloatArray,
+        bounds_y: FloatArray,
+        x_opt: FloatArray,
+        y_opt: FloatArray,
+        value: float,
+        saddle: bool,
+        arrays: tuple[FloatArray, ...] = (),
+        options: dict[str, Any] | None = None,
+        source: str = "",
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.bounds_x, self.bounds_y = read_only(bounds_x), read_only(bounds_y)
+        self.x_opt, self.y_opt = read_only(x_opt), read_only(y_opt)
+        self.value = value
+        self.saddle = saddle
+        self.arrays = tuple(read_only(array) for array in arrays)
+        self.options = dict(options or {})
+        self.source = source
+
+    @property
+    def dim_x(self) -> int:
+        """Variables of x."""
+        return len(self.bounds_x)
+
+    @property
+    def dim_y(self) -> int:
+        """Variables of y."""
+        return len(self.bounds_y)
+
+    def __repr__(self) -> str:
+        return f"MinMaxProblem({self.name!r}, dim_x={self.dim_x}, dim_y={self.dim_y})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function: the box of every variable of x and of y, the solution, its value, whether it is a saddle point."""
+
+    x: tuple[float, float] | list[tuple[float, float]]
+    y: tuple[float, float]
+    x_opt: list[float]
+    y_opt: list[float]
+    value: float
+    saddle: bool
+    source: str
+
+
+JENSEN, SHI, DAMAVANDI, RUSTEM = (
+    "Jensen 2003",
+    "Shi and Krohling 2002",
+    "Damavandi and Safavi-Naeini 2005",
+    "Rustem and Howe 2002",
+)
+# damped_sine has no value at 0, so its box begins at 0.1 (in the publications, behind 0).
+TABLE = {
+    "parabolas": Entry((0, 10), (0, 10), [5.0], [5.0], 0.0, True, JENSEN),
+    "two_planes": Entry((0, 10), (0, 10), [0.0], [0.0], 3.0, False, JENSEN),
+    "damped_sine": Entry((0.1, 10), (0.1, 10), [10.0], [2.1256833085981274], 0.097794302781568724, False, JENSEN),
+    "damped_cosine": Entry((0, 10), (0, 10), [7.0441463337512122], [10.0], 0.042488112348293765, False, JENSEN),
+    "lagrangian1": Entry([(-0.5, 0.5), (0, 1)], (0, 10), [0.5, 0.25], [0.0, 0.0], 0.25, True, SHI),
+    "lagrangian2": Entry((-1, 3), (0, 10), [1.0, 1.0], [2 / 3, 2 / 3], 1.0, True, SHI),
+    "damavandi": Entry((0, 14), (0, 14), [7.0], [0.0], 100.0, True, DAMAVANDI),
+    "rustem1": Entry((-5, 5), (-5, 5), [-29 / 60, -19 / 60], [1 / 12, -1 / 12], -101 / 60, True, RUSTEM),
+    "rustem2": Entry(
+        (-5, 5), (-5, 5), [1.6954151962791331, 0.0], [0.71860817194355284, 0.0], 1.4038830201988257, True, RUSTEM
+    ),
+    "rustem3": Entry(
+        (-5, 5),
+        (-3, 3),
+        [-1.1806742778229231, 0.91282563818112401],
+        [2.0984859899580485, 2.6660435007877485],
+        -2.4687753046373058,
+        True,
+        RUSTEM,
+    ),
+    "rustem4": Entry(
+        (-5, 5),
+        (-3, 3),
+        [0.41812829948014204, 0.41812829948014204],
+        [0.70906414974007102, 1.0874156374130777, 0.70906414974007102],
+        -0.13483394288454773,
+        True,
+        RUSTEM,
+    ),
+    "rustem5": Entry(
+        (-5, 5), (-1, 1), [1 / 9, 2 / 13, 1 / 5], [4 / 9, 12 / 13, 2 / 5], 1.3452991452991453, True, RUSTEM
+    ),
+    "rustem6": Entry(
+        (-5, 5),
+        (-2, 2),
+        [-0.23156024432992424, 0.22281091283141776, -0.67552025717041731, -0.083769313605480682],
+        [0.61952914517888991, 0.35349170251245771, 1.4780053931329829],
+        4.5429696822258018,
+        True,
+        RUSTEM,
+    ),
+    "rustem7": Entry(
+        (-5, 5),
+        (-3, 3),
+        [1.4252083288003120, 1.6612294891063902, 1.2585294531408924, -0.97441266042710327, -0.73485079737896542],
+        [0.51560939024088908, 0.87984170773833908, 0.29194819221155680, 0.11978093152406893, -0.11978093152406893],
+        -6.3509153582430857,
+        True,
+        RUSTEM,
+    ),
+}
+NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+
+
+def dims(name: str) -> Dims:
+    """Return what dim may be, that of x."""
+    return Dims.fixed(len(TABLE[name.rpartition("/")[2]].x_opt))
+
+
+def build(name: str, dim: int) -> MinMaxProblem:
+    """Return one function of the suite."""
+    key = name.rpartition("/")[2]
+    entry = TABLE[key]
+    box_x = entry.x if isinstance(entry.x, list) else [entry.x] * dim
+    box_y = [entry.y] * len(entry.y_opt)
+    boxes, points = (np.array(box_x), np.array(box_y)), (np.array(entry.x_opt), np.array(entry.y_opt))
+    return MinMaxProblem(name, f"{SUITE}_{key}", *boxes, *points, entry.value, entry.saddle, source=entry.source)

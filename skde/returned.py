@@ -1,0 +1,113 @@
+"""What a user's function returned, checked; and functions of one point as functions of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.typing import Array, FloatArray
+
+
+def library_of(X: Array) -> Any:
+    """Return NumPy, or CuPy for its arrays."""
+    if isinstance(X, np.ndarray):
+        return np
+    import cupy
+
+    return cupy
+
+
+def real_array(given: Any, xp: Any, what: str, numbers: str) -> Array:
+    """Return what was given as an array of real numbers of one library; `what` names it, `numbers` says how many."""
+    if xp is not np and not isinstance(given, xp.ndarray):
+        raise TypeError(
+            f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
+            "write the objective with cupy, or use device='cpu'"
+        )
+    try:
+        values = xp.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} must be an array of {numbers}, got {given!r}") from error
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"{what} must hold real numbers, got dtype {values.dtype}" + complex_hint(values.dtype))
+    return values
+
+
+def real_values(given: Any, n: int, dtype: Any, xp: Any, what: str) -> Array:
+    """Return what was given as the values of n points: an (n,) array of the library and dtype of a population.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When it is anything else than n real numbers in that library; `what` names it.
+    """
+    values = real_array(given, xp, what, f"{n} numbers")
+    if values.shape != (n,):
+        raise ValueError(
+            f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
+            "a function of a single point needs vectorized=False"
+        )
+    return values.astype(dtype, copy=False)
+
+
+def complex_hint(dtype: np.dtype[Any]) -> str:
+    """Say what to do about complex values."""
+    return "; return .real or an absolute value" if dtype.kind == "c" else ""
+
+
+def scalar(value: Any, row: FloatArray) -> float:
+    """Return one real number, or say what came instead."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"with vectorized=False the objective must return one real number, got {value!r} "
+            f"({type(value).__name__}) for a point of shape {row.shape}" + complex_hint(array.dtype)
+        )
+    return float(array.reshape(()))
+
+
+class RowByRow:
+    """A function of one point as a function of many, in parallel through joblib.
+
+    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in
+    messages.
+
+    Parameters
+    ----------
+    function : callable
+        Of one point, of shape (dim,).
+    n_jobs : int or None
+        joblib workers.
+    checked : callable, default scalar
+        checked(value, row) is what the function's value at a point is taken for.
+    """
+
+    def __init__(
+        self, function: Callable[[FloatArray], Any], n_jobs: int | None, checked: Callable[..., Any] = scalar
+    ) -> None:
+        self.function = function
+        self.n_jobs = n_jobs
+        self.checked = checked
+
+    def __call__(self, X: Array) -> FloatArray | Array:
+        """Return the function's values at every row."""
+        import joblib
+
+        rows = X if isinstance(X, np.ndarray) else X.get()
+        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
+        if workers <= 1:
+            values = evaluate_rows(self.function, rows, self.checked)
+        else:
+            parts = joblib.Parallel(n_jobs=self.n_jobs)(
+                joblib.delayed(evaluate_rows)(self.function, part, self.checked)
+                for part in np.array_split(rows, workers)
+            )
+            values = np.concatenate(parts)
+        return library_of(X).asarray(values)
+
+
+def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]) -> FloatArray:
+    """Return function(row) for every row, each checked."""
+    return np.array([checked(function(row), row) for row in rows], dtype=np.float64)
