@@ -30,6 +30,7 @@ from skde.device_objective import DeviceObjective
 from skde.functions import minimize, scipy_method
 from skde.islands import Migration
 from skde.minimizer import Minimizer
+from skde.minmax import AugmentedLagrangian, MinMaxSolver
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
 from skde.result import History, RunResult
@@ -51,6 +52,7 @@ __all__ = [
     "SHADE",
     "SS",
     "Algorithm",
+    "AugmentedLagrangian",
     "Checkpoint",
     "ConstrainedProblem",
     "ConvergenceDisplay",
@@ -58,6 +60,7 @@ __all__ = [
     "History",
     "Migration",
     "MinMaxProblem",
+    "MinMaxSolver",
     "Minimizer",
     "Problem",
     "Progress",

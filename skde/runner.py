@@ -62,10 +62,10 @@ class Runner:
     engine : Engine
         Where it runs.
     spec : Spec
-        What runs.
+        What runs; or whatever else the engine makes a batch of.
     """
 
-    def __init__(self, engine: Engine, spec: Spec) -> None:
+    def __init__(self, engine: Engine, spec: Any) -> None:
         self.engine = engine
         self.batch: Runs = engine.batch(spec)
         self.clock = Clock()
@@ -75,7 +75,7 @@ class Runner:
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out
         self._uneven = False  # whether running runs are at different generations
-        self._last = int(spec.limits.max())
+        self._last = int(self.batch.spec.limits.max())
         self._hearing, self._known_done = Hearing(self.batch), False
         self._results: tuple[Any, list[RunResult]] | None = None
 
@@ -144,13 +144,13 @@ class Runner:
 
     # -- fit -----------------------------------------------------------------------------------------------------------
 
-    def fit(self, objective: Objective, execution: str, max_time: float | None, look: Look | None) -> None:
+    def fit(self, objective: Any, execution: str, max_time: float | None, look: Look | None) -> None:
         """Run until every run has ended.
 
         Parameters
         ----------
         objective : Objective
-            What is minimised.
+            What is minimised; or what an engine that shares its batch out knows to evaluate.
         execution : {"run", "step", "graph"}
             Whole generations inside the engine (compiled objectives), one after the other with the host's evaluation,
             or one recorded on the GPU and replayed.
@@ -266,7 +266,7 @@ class Runner:
 
     def _check_start(self) -> None:
         """After the initial population: at least one number among the values."""
-        if self.generation == 0 and np.isnan(self.batch.best()[1]).all():
+        if self.generation == 0 and self.batch.is_blank():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ class Runner:
             values = np.fmin(values, own)
         if np.isnan(best).all():
             values[-1] = np.nan
-        return History(evals, self.clock.at(generations), np.minimum.accumulate(values))
+        return History(evals, self.clock.at(generations), np.minimum.accumulate(values) if self.batch.falls else values)
 
 
 def budget(spec: Spec) -> int | None:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from skde.engines.batch import Batch, Runs
+from skde.engines.coevolution import Coevolution, Game, Rounds
 from skde.engines.cpu import CpuEngine
 from skde.engines.fleet import Fleet
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
@@ -19,12 +20,15 @@ from skde.typing import Array
 
 __all__ = [
     "Batch",
+    "Coevolution",
     "Compiled",
     "CpuEngine",
     "DeviceEngine",
     "Engine",
     "Fleet",
+    "Game",
     "RecordingEngine",
+    "Rounds",
     "Runs",
     "SharingEngine",
     "Spec",
@@ -34,6 +38,7 @@ __all__ = [
     "choose_engine",
     "evaluate",
     "find_gpus",
+    "matrix",
 ]
 
 
@@ -113,3 +118,12 @@ def evaluate(objective: Compiled, x: Array) -> Array:
     if isinstance(x, np.ndarray):
         return CpuEngine().evaluate(objective, x)
     return cuda_engine(x.device.id).evaluate(objective, x)
+
+
+def matrix(game: Game, X: Array, Y: Array) -> Array:
+    """Return the game's values of the rows of X against the rows of Y, of shape (n, m), made where X lives."""
+    if isinstance(X, np.ndarray):
+        return CpuEngine().matrix(game, np.ascontiguousarray(X), np.ascontiguousarray(Y, X.dtype))
+    engine = cuda_engine(X.device.id)
+    with engine.here:
+        return engine.matrix(game, engine.xp.ascontiguousarray(X), engine.xp.ascontiguousarray(Y, X.dtype))

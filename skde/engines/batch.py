@@ -38,6 +38,8 @@ class Runs(ABC):
         NumPy or CuPy.
     """
 
+    falls = True  # whether a run's best value never rises
+
     def __init__(self, spec: Spec, xp: Any) -> None:
         self.spec = spec
         self.xp = xp
@@ -70,6 +72,10 @@ class Runs(ABC):
     @abstractmethod
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+
+    def is_blank(self) -> bool:
+        """Whether no run has found a number yet."""
+        return bool(np.isnan(self.best()[1]).all())
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

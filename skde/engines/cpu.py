@@ -10,6 +10,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, address, fill_data
+from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.typing import Array, FloatArray
 
@@ -91,6 +92,33 @@ class CpuEngine:
         )
         return f
 
+    def coevolution(self, rounds: Rounds) -> Coevolution:
+        """Allocate a co-evolution."""
+        return Coevolution(rounds, np, self.batch(rounds.x), self.batch(rounds.y))
+
+    def load_game(self, pair: Coevolution, game: Game) -> None:
+        """Make a co-evolution ready to run a compiled game."""
+        pair.x.attach(data_of(game, pair.spec.dtype))
+        pair.program = game.number
+
+    def cycles(self, pair: Coevolution, until: int) -> None:
+        """Run whole cycles up to number `until`."""
+        _cpu.cycles(pair.x.number, pair.y.number, pair.program, pair.single, *pair.addresses, until, self.threads)
+
+    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+        """Do one step of cycle c between the turns."""
+        _cpu.coevolution_step(pair.single, *pair.addresses, c, step, self.threads)
+
+    def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
+        f = np.empty((len(X), len(Y)), X.dtype)
+        task, kept = opponents_data(game, X, Y, np)
+        single = X.dtype == np.float32
+        n, dim = X.shape
+        _cpu.matrix(game.number, single, address(task) + DATA_OFFSET, address(X), n, dim, address(f), self.threads)
+        del kept
+        return f
+
     def trials(self, batch: Batch, g: int) -> FloatArray:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
         trials: FloatArray = batch.rows[g & 1].copy()
@@ -104,6 +132,6 @@ class CpuEngine:
         """Nothing to wait for: calls return when the work is done."""
 
 
-def data_of(objective: Compiled, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
+def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
     """Return the objective's arrays in the precision of a batch."""
     return tuple(np.ascontiguousarray(array, dtype) for array in objective.arrays)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skde.engines.batch import TASK, Batch, algorithm_entry, fill_data
+from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.islands import JUDGE, REORDER
@@ -210,6 +211,68 @@ class CudaEngine:
             Launcher(module, plan, objective.scratch)("evaluate", task[0], x, np.int64(n), f)
             return f
 
+    def coevolution(self, rounds: Rounds) -> Coevolution:
+        """Allocate a co-evolution on the GPU."""
+        with self.here:
+            return Coevolution(rounds, self.xp, self.batch(rounds.x), self.batch(rounds.y), self.here)
+
+    def load_game(self, pair: Coevolution, game: Game) -> None:
+        """Make a co-evolution ready to run a compiled game: plan the launch, compile, upload the data."""
+        with self.here:
+            pair.x.attach(self._upload(game, pair.spec.dtype))
+            dim = max(pair.x.dim, pair.y.dim)
+            stages = max(pair.x.spec.needs.stages, pair.y.spec.needs.stages)
+            pop = max(pair.x.pop_max, 0 if pair.rounds.updates else pair.y.pop_max) + int(stages > 0)
+            work = Work(dim, pop, pair.n_runs, game.room, (), pair.spec.dtype.itemsize)
+
+            def module(team: str, threads: int, resident: int) -> Any:
+                options = game_options(pair.spec.dtype, team, threads, resident, game, pair)
+                return compile_module(self.device, "gpu_cycles", options)
+
+            def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
+                kernel = module(team, threads, least).get_function("cycles")
+                kernel.max_dynamic_shared_size_bytes = shared_bytes
+                occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
+                return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
+
+            plan = make_plan(work, self.machine, resident)
+            pair.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.room)
+            if not plan.roomy:
+                teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
+                pair.array["workspace"] = self.xp.empty(max(1, teams * game.room * dim), pair.spec.dtype)
+                pair.refresh()
+
+    def cycles(self, pair: Coevolution, until: int) -> None:
+        """Start whole cycles up to number `until`; `synchronize` waits for their end."""
+        with self.here:
+            arrivals = pair.array["arrivals"]
+            arrivals.data.memset_async(0, arrivals.nbytes)
+            records = (pair.x.record, pair.y.record, pair.record)
+            pair.program("cycles", pair.fields[0], *records, np.int64(until))
+
+    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+        """Do one step of cycle c between the turns."""
+        with self.here:
+            if pair.step_program is None:
+                plan = Plan("Warp", WARP * STEP_TEAMS, 1, -(-pair.room // STEP_TEAMS), pair.n_runs, 0, False, 0)
+                options = game_options(pair.spec.dtype, "Warp", plan.threads, 1)
+                pair.step_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
+            records = (pair.x.record, pair.y.record, pair.record)
+            pair.step_program("step", pair.fields[0], *records, np.int64(c), np.int64(step))
+
+    def matrix(self, game: Game, X: Array, Y: Array) -> Array:
+        """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
+        with self.here:
+            f = self.xp.empty((len(X), len(Y)), X.dtype)
+            task, kept = opponents_data(game, X, Y, self.xp)
+            blocks = max(1, min(-(-len(X) // STEP_TEAMS), 8 * self.machine.multiprocessors))
+            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, 0, False, 0)
+            options = game_options(X.dtype, "Warp", plan.threads, 1, game)
+            launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
+            launcher("matrix", task[0], X, np.int64(X.shape[0]), np.int64(X.shape[1]), f)
+            del kept
+            return f
+
     def trials(self, batch: Batch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
         with self.here:
@@ -230,7 +293,7 @@ class CudaEngine:
         with self.here:
             self.xp.cuda.get_current_stream().synchronize()
 
-    def _upload(self, objective: Compiled, dtype: np.dtype[Any]) -> tuple[Array, ...]:
+    def _upload(self, objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[Array, ...]:
         return tuple(self.xp.asarray(np.ascontiguousarray(array, dtype)) for array in objective.arrays)
 
     def _module(
@@ -298,12 +361,12 @@ class Launcher:
 def compile_module(device: int, source: str, options: tuple[str, ...]) -> Any:
     """Compile a source with these options for a GPU (its number only separates the modules loaded there).
 
-    Only the persistent driver is launched cooperatively: its blocks wait for each other, so all must be resident.
+    Only the persistent drivers are launched cooperatively: their blocks wait for each other, so all must be resident.
     """
     import cupy
 
     code = (KERNELS / f"{source}.cu").read_text()
-    cooperative = source == "gpu_run"
+    cooperative = source in ("gpu_run", "gpu_cycles")
     return cupy.RawModule(code=code, options=options, backend="nvrtc", enable_cooperative_groups=cooperative)
 
 
@@ -317,11 +380,42 @@ def kernel_options(
     objective: Compiled | None = None,
     islands: bool = False,
 ) -> tuple[str, ...]:
-    """Return the compiler's options for one member of the family.
+    """Return the compiler's options for one member of the family."""
+    options = basic_options(dtype, team, threads, resident)
+    if algorithm:
+        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
+    if islands:
+        options.append("-DSKDE_ISLANDS")
+    if objective is not None:
+        options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
+    return tuple(options)
+
+
+def game_options(
+    dtype: np.dtype[Any],
+    team: str,
+    threads: int,
+    resident: int = 1,
+    game: Game | None = None,
+    pair: Coevolution | None = None,
+) -> tuple[str, ...]:
+    """Return the compiler's options for co-evolution: of a game, and of the algorithms that play it."""
+    options = basic_options(dtype, team, threads, resident)
+    if game is not None:
+        options.append(f"-DSKDE_GAME={game.cpp_type}")
+    if pair is not None:
+        sides = ((side, algorithm_entry(batch.spec.algorithm)[1]) for side, batch in (("X", pair.x), ("Y", pair.y)))
+        options += [f"-DSKDE_ALGORITHM_{side}=skde::{cpp_type}" for side, cpp_type in sides]
+    return tuple(options)
+
+
+def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) -> list[str]:
+    """Return the options of every kernel.
 
     No contraction (--fmad=false): the CPU does not contract either, so both round alike.
     """
-    options = [
+    return [
         f"-I{KERNELS}",
         "--std=c++17",
         "--fmad=false",
@@ -331,14 +425,6 @@ def kernel_options(
         f"-DSKDE_RESIDENT={resident}",
         f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache does not look into the headers
     ]
-    if algorithm:
-        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
-    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
-    if islands:
-        options.append("-DSKDE_ISLANDS")
-    if objective is not None:
-        options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
-    return tuple(options)
 
 
 @lru_cache(maxsize=1)

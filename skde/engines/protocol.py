@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from skde.engines.batch import Batch, Runs
-from skde.engines.spec import Compiled, Spec
+from skde.engines.coevolution import Coevolution, Game, Rounds
+from skde.engines.spec import Compiled
 from skde.typing import Array
 
 
@@ -41,7 +42,7 @@ class Engine(Protocol):
     def chunk_seconds(self) -> float:
         """How long one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
 
-    def batch(self, spec: Spec) -> Runs:
+    def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""
 
     def run(self, batch: Any, begin: int, until: int) -> None:
@@ -67,7 +68,7 @@ class DeviceEngine(Engine, Protocol):
     def threads(self) -> int:
         """Threads used on the host."""
 
-    def batch(self, spec: Spec) -> Batch:
+    def batch(self, spec: Any) -> Batch:
         """Allocate a batch."""
 
     def load(self, batch: Batch, objective: Compiled) -> None:
@@ -81,6 +82,21 @@ class DeviceEngine(Engine, Protocol):
 
     def fill(self, target: Array, source: Array) -> None:
         """Copy an array into another."""
+
+    def coevolution(self, rounds: Rounds) -> Coevolution:
+        """Allocate a co-evolution."""
+
+    def load_game(self, pair: Coevolution, game: Game) -> None:
+        """Make a co-evolution ready to run a compiled game."""
+
+    def cycles(self, pair: Coevolution, until: int) -> None:
+        """Run whole cycles up to number `until`."""
+
+    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+        """Do one step of cycle c between the turns."""
+
+    def matrix(self, game: Game, X: Array, Y: Array) -> Array:
+        """Return the game's values of the rows of X against the rows of Y."""
 
 
 @runtime_checkable

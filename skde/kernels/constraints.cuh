@@ -16,12 +16,12 @@ SKDE_FN double by_rules(double f, double violation) {
 }
 
 // By how much constraints are violated: the sum of the g_i above the tolerance, and of what |h_j| is above it. Where one of
-// the values, f included, is not a finite number, infinitely. values: f, g, h.
-template <class real> SKDE_FN double violation(const real* values, int inequalities, int equalities, double tolerance) {
+// the values, f included, is not a finite number, infinitely. at(k): f, g, h.
+template <class At> SKDE_FN double violation(At at, int inequalities, int equalities, double tolerance) {
   double sum = 0;
-  bool finite = values[0] - values[0] == real(0);
+  bool finite = at(0) - at(0) == 0;
   for (int k = 1; k <= inequalities + equalities; ++k) {
-    const double value = double(values[k]);
+    const double value = double(at(k));
     const double excess = k <= inequalities ? value : abs_of(value) - tolerance;
     sum += excess > (k <= inequalities ? tolerance : 0.0) ? excess : 0.0;
     finite = finite && value - value == 0.0;
@@ -36,7 +36,8 @@ template <class P> struct Feasible {
   template <class Team, class real> SKDE_FN real operator()(Team&, const real* x, int d, const Data<real>& data) const {
     real values[1 + P::inequalities + P::equalities];
     P::values(x, d, data.from(1), values);
-    const double by = violation(values, P::inequalities, P::equalities, double(data.array[0][0]));
+    const double tolerance = double(data.array[0][0]);
+    const double by = violation([&](int k) { return values[k]; }, P::inequalities, P::equalities, tolerance);
     return real(by_rules(double(values[0]), by));
   }
 };

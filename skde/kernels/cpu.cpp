@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "algorithms.cuh"
+#include "coevolution.cuh"
 #include "core.hpp"
 #include "distributions.cuh"
 #include "drive.cuh"
+#include "games.cuh"
 #include "problems/all.cuh"
 
 namespace nb = nanobind;
@@ -94,6 +96,29 @@ nb::dict problems() {
   return table;
 }
 
+// (name, kind) of every field of a Coevolution, likewise.
+std::vector<std::tuple<std::string, std::string>> coevolution_fields() {
+  std::vector<std::tuple<std::string, std::string>> fields;
+#define SKDE_INTEGER(name) fields.emplace_back(#name, "integer");
+#define SKDE_NUMBER(name) fields.emplace_back(#name, "number");
+#define SKDE_REALS(name) fields.emplace_back(#name, "reals");
+  SKDE_COEVOLUTION_FIELDS(SKDE_INTEGER, SKDE_NUMBER, SKDE_REALS)
+#undef SKDE_INTEGER
+#undef SKDE_NUMBER
+#undef SKDE_REALS
+  return fields;
+}
+
+// {name: (number, C++ type)}
+nb::dict games() {
+  nb::dict table;
+  int number = 0;
+#define SKDE_CASE(name, Game) table[#name] = nb::make_tuple(number++, #Game);
+  SKDE_EVERY_GAME
+#undef SKDE_CASE
+  return table;
+}
+
 using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
@@ -123,6 +148,8 @@ NB_MODULE(_cpu, m) {
   m.def("task_size", [] { return sizeof(skde::Task<double>); });
   m.def("algorithms", &algorithms);
   m.def("problems", &problems);
+  m.def("coevolution_fields", &coevolution_fields);
+  m.def("games", &games);
   m.def("history_slot", &skde::history_slot, "generation"_a);
   m.def(
       "philox",
@@ -193,4 +220,29 @@ NB_MODULE(_cpu, m) {
                          threads);
       },
       "single"_a, "evaluate"_a, "scratch"_a, "data"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
+  m.def(
+      "cycles",
+      [](int algorithm_x, int algorithm_y, int game, bool single, Address coevolution, Address x, Address y,
+         Address answers, i64 until, int threads) {
+        nb::gil_scoped_release release;
+        chosen->cycles(single, algorithm_x, algorithm_y, game, at<void>(coevolution), at<void>(x), at<void>(y),
+                       at<void>(answers), until, threads);
+      },
+      "algorithm_x"_a, "algorithm_y"_a, "game"_a, "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "until"_a,
+      "threads"_a);
+  m.def(
+      "coevolution_step",
+      [](bool single, Address coevolution, Address x, Address y, Address answers, i64 c, int step, int threads) {
+        nb::gil_scoped_release release;
+        chosen->coevolution_step(single, at<void>(coevolution), at<void>(x), at<void>(y), at<void>(answers), c, step,
+                                 threads);
+      },
+      "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "cycle"_a, "step"_a, "threads"_a);
+  m.def(
+      "matrix",
+      [](int game, bool single, Address opponents, Address x, i64 n, i64 d, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->matrix(single, game, at<void>(opponents), at<void>(x), n, d, at<void>(f), threads);
+      },
+      "game"_a, "single"_a, "opponents"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
 }

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "algorithms.cuh"
+#include "coevolution.cuh"
 #include "core.hpp"
 #include "cpu_objective.cuh"
 #include "drive.cuh"
+#include "games.cuh"
 #include "problems/all.cuh"
 
 namespace SKDE_NAMESPACE {
@@ -137,6 +139,15 @@ template <class Algorithm, class real> struct Drivers {
       }
     });
   }
+  // A side's part in a cycle of co-evolution.
+  static void turn(Lane<real>& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
+                   Evaluate<real> objective, i64 until) {
+    generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
+                           static_cast<real*>(nullptr), until);
+  }
+  static void reorder(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
+    SKDE_NAMESPACE::reorder<Algorithm>(team, task, r, share, g);
+  }
   // The end of a parallel region is the barrier of all runs.
   static void migrate(const void* task_, i64 g, int step, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
@@ -157,6 +168,128 @@ template <class Call> void with_drivers(int algorithm, bool single, Call call) {
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
 }
+
+// A game through function pointers, so that co-evolution is compiled once for all games and pairs of algorithms. Every
+// function has the form of an objective: features, values and points that it makes go where an objective has its scratch.
+template <class real> struct GameFunctions {
+  Evaluate<real> against_y, against_x, features, worst_x, values;
+  bool describes;  // whether features are other numbers than x
+};
+
+template <class Game, class real> GameFunctions<real> game_functions() {
+  using Numbers = const real*;
+  using Facts = const Data<real>*;
+  return {evaluate<AgainstY<Game>, real>,
+          evaluate<AgainstX<Game>, real>,
+          [](Numbers x, i64 d, Facts data, real* out) {
+            Lane<real> team;
+            Game::features(team, x, int(d), *data, out);
+            return real(0);
+          },
+          [](Numbers features, i64 d, Facts data, real*) {
+            Lane<real> team;
+            return worst_for_x<Game>(team, features, int(d), *data);
+          },
+          [](Numbers features, i64 d, Facts data, real* out) {
+            Lane<real> team;
+            row_of_values<Game>(team, features, int(d), *data, out);
+            return real(0);
+          },
+          Game::room > 0};
+}
+
+template <class real> const GameFunctions<real>& functions_of(int game) {
+  static const GameFunctions<real> all[] = {
+#define SKDE_CASE(name, Game) game_functions<Game, real>(),
+      SKDE_EVERY_GAME
+#undef SKDE_CASE
+  };
+  return all[game];
+}
+
+template <class real> struct SideFunctions {
+  void (*turn)(Lane<real>&, const Task<real>&, const Shared<real>&, i64, ThreadShare&, Evaluate<real>, i64);
+  void (*reorder)(Lane<real>&, const Task<real>&, i64, ThreadShare&, i64);
+};
+
+template <class real> const SideFunctions<real>& side_of(int algorithm) {
+  static const SideFunctions<real> all[] = {
+#define SKDE_CASE(name, Algorithm) {Drivers<Algorithm, real>::turn, Drivers<Algorithm, real>::reorder},
+      SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+  };
+  return all[algorithm];
+}
+
+// Sides of coevolution.cuh.
+template <class real> struct CompiledSides {
+  using Team = Lane<real>;
+  const SideFunctions<real>&x, &y;
+  const GameFunctions<real>& game;
+
+  void turn_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
+              i64 until) const {
+    x.turn(team, task, shared, r, share, game.against_y, until);
+  }
+  void turn_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
+              i64 until) const {
+    y.turn(team, task, shared, r, share, game.against_x, until);
+  }
+  void reorder_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+    x.reorder(team, task, r, share, g);
+  }
+  void reorder_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+    y.reorder(team, task, r, share, g);
+  }
+  const real* features(Team&, const real* point, int d, const Data<real>& data, real* out) const {
+    if (!game.describes) return point;
+    game.features(point, d, &data, out);
+    return out;
+  }
+  real worst_x(Team&, const real* features, int d, const Data<real>& data) const {
+    return game.worst_x(features, d, &data, nullptr);
+  }
+  real worst_y(Team& team, const real* point, int d, const Data<real>& data) const {
+    return game.against_x(point, d, &data, team.scratch);
+  }
+  void values(Team&, const real* features, int d, const Data<real>& data, real* out) const {
+    game.values(features, d, &data, out);
+  }
+};
+
+template <class real> struct CoevolutionDrivers {
+  // body(cycle) for the runs.
+  template <class Body>
+  static void for_each(const void* co_, const void* x_, const void* y_, const void* answers_, int threads, Body body) {
+    const auto& co = *static_cast<const Coevolution<real>*>(co_);
+    const auto &x = *static_cast<const Task<real>*>(x_), &y = *static_cast<const Task<real>*>(y_);
+    const auto& answers = *static_cast<const Task<real>*>(answers_);
+    Task<real> largest = x;  // for the threads' memory
+    largest.dim = std::max({x.dim, y.dim, co.features});
+    largest.pop_max = std::max({x.pop_max, y.pop_max, co.room});
+    for_each_run(largest, threads, 1, [&](Lane<real>& team, i64 run, ThreadShare& share) {
+      Cycle<Lane<real>, real, ThreadShare> cycle{co, x, y, answers, run, team, share};
+      body(cycle);
+    });
+  }
+  static void cycles(int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
+                     const void* answers, i64 until, int threads) {
+    const CompiledSides<real> sides{side_of<real>(algorithm_x), side_of<real>(algorithm_y), functions_of<real>(game)};
+    for_each(co, x, y, answers, threads, [&](auto& cycle) { cycle.cycles(sides, until); });
+  }
+  static void step(const void* co, const void* x, const void* y, const void* answers, i64 c, int step, int threads) {
+    for_each(co, x, y, answers, threads, [&](auto& cycle) { cycle.step(c, step); });
+  }
+  // f[i, k] = the game's value of x[i] against opponent k.
+  static void matrix(int game, const void* data, const void* x, i64 n, i64 d, void* f, int threads) {
+    const auto function = functions_of<real>(game).values;
+    const auto* opponents = static_cast<const Data<real>*>(data);
+    const i64 m = opponents->size[0];
+#pragma omp parallel for num_threads(threads) if (threads > 1 && n * m * d >= COMPONENTS_WORTH_SHARING)
+    for (i64 k = 0; k < n; ++k)
+      function(static_cast<const real*>(x) + k * d, d, opponents, static_cast<real*>(f) + k * m);
+  }
+};
 
 template <class real>
 void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const void* x_, i64 n, i64 d, void* f_,
@@ -205,6 +338,19 @@ const skde_core::Core core = {
       (single ? evaluate_rows<float> : evaluate_rows<double>)(evaluate, scratch, data, x, n, d, f, threads);
     },
     problem_address,
+    [](bool single, int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
+       const void* answers, i64 until, int threads) {
+      (single ? CoevolutionDrivers<float>::cycles : CoevolutionDrivers<double>::cycles)(
+          algorithm_x, algorithm_y, game, co, x, y, answers, until, threads);
+    },
+    [](bool single, const void* co, const void* x, const void* y, const void* answers, i64 c, int step, int threads) {
+      (single ? CoevolutionDrivers<float>::step : CoevolutionDrivers<double>::step)(co, x, y, answers, c, step,
+                                                                                    threads);
+    },
+    [](bool single, int game, const void* data, const void* x, i64 n, i64 d, void* f, int threads) {
+      (single ? CoevolutionDrivers<float>::matrix : CoevolutionDrivers<double>::matrix)(game, data, x, n, d, f,
+                                                                                        threads);
+    },
 };
 
 }  // namespace SKDE_NAMESPACE

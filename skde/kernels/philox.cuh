@@ -39,7 +39,8 @@ enum Purpose : u32 {
   OPPOSITION = 9,
   MIGRATION = 10,
   STRATEGY = 11,
-  COMBINATION = 12
+  COMBINATION = 12,
+  RENEWAL = 13
 };
 
 // The draws of one individual in one generation for one purpose.

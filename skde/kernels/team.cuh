@@ -9,6 +9,8 @@
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers
 //   sums<m>(n, terms) m sums at once; terms(j, t) writes the terms to t[0] ... t[m - 1]
+//   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
+//                     j where it captures by value what it reads; what branches belongs into worth()
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
 //                     of additions counts
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
@@ -54,6 +56,9 @@ template <class real, class Self> struct Reductions {
   template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }
   template <class Term> SKDE_FN real prod(int n, Term term) { return self().template reduce<Multiply>(n, term); }
   template <class Term> SKDE_FN real max(int n, Term term) { return self().template reduce<Maximum>(n, term); }
+  template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) {
+    return max(n, [&](int j) { return worth(value(j)); });
+  }
 
  private:
   SKDE_FN Self& self() { return static_cast<Self&>(*this); }
@@ -172,6 +177,18 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int sum = int(term(0)); sum < wanted && j < n - 1; sum += int(term(++j))) {
     }
     return j;
+  }
+
+  template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) const {
+    alignas(64) real values[PARTIALS];
+    real most = Maximum::identity<real>();
+    for (int base = 0; base < n; base += PARTIALS) {
+      const int many = n - base < PARTIALS ? n - base : PARTIALS;
+      SKDE_SIMD
+      for (int j = 0; j < many; ++j) values[j] = value(base + j);
+      for (int j = 0; j < many; ++j) most = Maximum::join(most, real(worth(values[j])));
+    }
+    return most;
   }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from skde.problems.base import Dims, read_only
-from skde.typing import FloatArray
+from skde.typing import Array, FloatArray
 
 SUITE = "minmax"
 
@@ -101,6 +101,37 @@ class MinMaxProblem:
     def dim_y(self) -> int:
         """Variables of y."""
         return len(self.bounds_y)
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the function's values of points against opponents.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim_x), NumPy or CuPy
+            Points. float32 is kept, everything else becomes float64.
+        Y : array-like of shape (m, dim_y)
+            Opponents.
+
+        Returns
+        -------
+        f : ndarray of shape (n, m)
+            In X's library.
+
+        Raises
+        ------
+        ValueError
+            For other shapes.
+        """
+        from skde.engines import Game, matrix
+
+        arrays = [side if hasattr(side, "__cuda_array_interface__") else np.asarray(side) for side in (X, Y)]
+        for name, side, dim in zip("XY", arrays, (self.dim_x, self.dim_y), strict=True):
+            if side.ndim != 2 or side.shape[1] != dim or side.dtype.kind not in "fiub":
+                raise ValueError(
+                    f"{self!r} takes {name} of shape (n, {dim}), real numbers, got {side.shape} of dtype {side.dtype}"
+                )
+        dtype = np.float32 if arrays[0].dtype == np.float32 else np.float64
+        return matrix(Game(self.kernel, self.arrays), *(side.astype(dtype, copy=False) for side in arrays))
 
     def __repr__(self) -> str:
         return f"MinMaxProblem({self.name!r}, dim_x={self.dim_x}, dim_y={self.dim_y})"

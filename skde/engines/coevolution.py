@@ -1,0 +1,206 @@
+"""Two populations that evolve in turns, and the answers of their runs: what an engine holds of a co-evolution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skde import _cpu
+from skde.engines.batch import TASK, Batch, address, fill_data, to_numpy
+from skde.engines.spec import Spec
+from skde.typing import Array, FloatArray, IntArray
+
+# One field of eight bytes each, as in coevolution.cuh.
+FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
+# The steps between the turns (CoevolutionStep in coevolution.cuh).
+RENEW, GATHER, CORRECT, CONCLUDE = range(4)
+# In what a checkpoint holds, a side's arrays begin with its name.
+SIDES = ("x", "y")
+
+
+@dataclass(frozen=True)
+class Game:
+    """A compiled game: its name in games.cuh, what it reads, and how many constraints it is the Lagrangian of.
+
+    Attributes
+    ----------
+    kernel : str
+        The name.
+    arrays : tuple of ndarray
+        What the functor reads.
+    inequalities, equalities : int
+        Constraints; 0, 0: a function of x and y.
+    """
+
+    kernel: str
+    arrays: tuple[FloatArray, ...] = ()
+    inequalities: int = 0
+    equalities: int = 0
+
+    @property
+    def number(self) -> int:
+        """Its place in games.cuh."""
+        return int(_cpu.games()[self.kernel][0])
+
+    @property
+    def cpp_type(self) -> str:
+        """Its C++ type."""
+        return str(_cpu.games()[self.kernel][1])
+
+    @property
+    def room(self) -> int:
+        """Vectors that x's features need as working memory."""
+        constraints = self.inequalities + self.equalities
+        return 1 + constraints if constraints else 0
+
+
+@dataclass
+class Rounds:
+    """What one co-evolution of R runs is made of, beside the specs of its two sides; all of it checked before.
+
+    Attributes
+    ----------
+    x, y, answers : Spec
+        The sides, and the answers: populations of one, x and y one behind the other, whose generations are the cycles.
+    gens_x, gens_y : int
+        Generations of a side in a cycle.
+    renewed : int
+        Individuals of y that give way to new points in every cycle.
+    archive : int
+        Strongest opponents that are remembered.
+    inequalities, equalities : int
+        Constraints of the problem whose Lagrangian is played; 0, 0: none.
+    updates : bool
+        Whether y is one vector of multipliers, corrected once a cycle.
+    penalty : float or None
+        r of the Lagrangian; None: adapted.
+    feasibility : float
+        Tolerance of the constraints.
+    gap : float or None
+        A run ends when the best values of the two sides are as close as this, relative to a value above 1.
+    """
+
+    x: Spec
+    y: Spec
+    answers: Spec
+    gens_x: int
+    gens_y: int
+    renewed: int = 0
+    archive: int = 0
+    inequalities: int = 0
+    equalities: int = 0
+    updates: bool = False
+    penalty: float | None = None
+    feasibility: float = 0.0
+    gap: float | None = None
+
+
+class Coevolution(Batch):
+    """The state of R runs in the memory of one engine: the batch of their answers, with the two sides.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        What to run.
+    xp : module
+        NumPy or CuPy.
+    x, y : Batch
+        The sides.
+    here : context manager
+        In which that library works on this engine's device.
+    """
+
+    falls = False  # an answer may meet a stronger opponent
+
+    def __init__(self, rounds: Rounds, xp: Any, x: Batch, y: Batch, here: Any = None) -> None:
+        self.rounds, self.x, self.y = rounds, x, y
+        self.constraints = rounds.inequalities + rounds.equalities
+        self.opponents = 1 if rounds.updates else y.pop_max
+        self.room = self.opponents + rounds.archive
+        self.features = 1 + self.constraints if self.constraints else x.dim
+        self.fields = np.zeros(1, FIELDS)
+        self.step_program: Any = None  # how an engine launches the steps between the turns
+        super().__init__(rounds.answers, xp, here)
+        for side in (x, y):
+            side.put("meets", 1)  # a side's order is put right as after a meeting of islands: it is always present
+
+    def _allocate(self) -> None:
+        super()._allocate()
+        R, xp, dtype = self.n_runs, self.xp, self.spec.dtype
+        shapes = {
+            "columns": (R, self.y.dim, self.room),
+            "table": (R, self.features, self.x.pop_max),
+            "strengths": (R, 2, self.room),
+            "penalties": (R, self.constraints),
+            "excess": (R, self.constraints),
+        }
+        self.between = {name: xp.zeros(shape, dtype) for name, shape in shapes.items()}
+        if self.rounds.penalty is not None:
+            self.between["penalties"][...] = self.rounds.penalty
+
+    def refresh(self) -> None:
+        """Let the kernels know what the spec says now, and where the arrays lie."""
+        super().refresh()
+        self.task["tol"] = -1.0  # of a population of one there is no spread
+        fields, rounds = self.fields, self.rounds
+        fields["pop_x"], fields["pop_y"] = self.x.pop_max, self.opponents
+        fields["gens_x"], fields["gens_y"] = rounds.gens_x, rounds.gens_y
+        fields["renewed"] = rounds.renewed
+        fields["archive"], fields["room"], fields["features"] = rounds.archive, self.room, self.features
+        fields["inequalities"], fields["equalities"] = rounds.inequalities, rounds.equalities
+        fields["updates"], fields["adapts"] = rounds.updates, rounds.penalty is None
+        fields["feasibility"] = rounds.feasibility
+        fields["gap"] = -1.0 if self.spec.tol is None else self.spec.tol
+        for name, array in self.between.items():
+            fields[name] = address(array)
+
+    @property
+    def addresses(self) -> tuple[int, int, int, int]:
+        """Where the records are that the CPU's kernels read."""
+        return address(self.fields), self.x.task_address, self.y.task_address, self.task_address
+
+    def best(self) -> tuple[IntArray, FloatArray]:
+        """Return the row of every run's answer, and its value."""
+        generation, f = self.host("generation"), self.host("f")
+        values = np.where(generation >= 0, f[generation & 1, np.arange(self.n_runs), 0].astype(float), np.nan)
+        return np.zeros(self.n_runs, np.int64), values
+
+    def is_blank(self) -> bool:
+        """Whether no run has an answer with a number against every opponent."""
+        return not np.isfinite(self.best()[1]).any()
+
+    def opponents_of(self, c: int) -> Array:
+        """Return the opponents that x has in cycle c: a copy of shape (R, n, dim y)."""
+        n = self.opponents + min(c, self.rounds.archive)
+        return self.xp.ascontiguousarray(self.between["columns"][:, :, :n].transpose(0, 2, 1))
+
+    def state(self) -> dict[str, Any]:
+        """Return all that a checkpoint must hold."""
+        saved = super().state()
+        for name, side in zip(SIDES, (self.x, self.y), strict=True):
+            saved |= {f"{name}.{key}": array for key, array in side.state().items()}
+        with self.here:
+            saved |= {name: to_numpy(array) for name, array in self.between.items()}
+        return saved
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from what `state` returned."""
+        super().restore(saved)
+        for name, side in zip(SIDES, (self.x, self.y), strict=True):
+            start = f"{name}."
+            side.restore({key[len(start) :]: array for key, array in saved.items() if key.startswith(start)})
+        with self.here:
+            for name, array in self.between.items():
+                array[...] = self.xp.asarray(saved[name])
+
+
+def opponents_data(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
+    """Return a task whose data are the rows of Y as opponents of the rows of X, and the arrays to be kept alive."""
+    columns = xp.ascontiguousarray(Y.T)
+    own = tuple(xp.asarray(np.ascontiguousarray(array, X.dtype)) for array in game.arrays)
+    task = np.zeros(1, TASK)
+    fill_data(task, (columns, columns, columns, *own))
+    task["size0"], task["size1"], task["size2"] = len(Y), len(Y), Y.shape[1]
+    return task, (columns, *own)

@@ -1,0 +1,187 @@
+"""Every form of a function of x and y that a user may pass, made into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.constraints import ConstrainedProblem
+from skde.engines import Game, matrix
+from skde.problems import MinMaxProblem, get_problem
+from skde.returned import complex_hint, library_of, real_array
+from skde.typing import Array, FloatArray
+from skde.validation import check_bounds
+
+
+class Pairs:
+    """A function of x and y with its boxes: a compiled game, a Python function of whole populations, or a Lagrangian.
+
+    Parameters
+    ----------
+    box_x, box_y : ndarray of shape (dim, 2)
+        The bounds; of a Lagrangian's multipliers None.
+    game : Game or None
+        What the kernels play.
+    function : callable or None
+        f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled form.
+    problem : ConstrainedProblem or None
+        Whose Lagrangian it is.
+    source : dict
+        What a checkpoint notes down to find it again.
+    """
+
+    def __init__(
+        self,
+        box_x: FloatArray,
+        box_y: FloatArray | None,
+        game: Game | None = None,
+        function: Callable[[Array, Array], Any] | None = None,
+        problem: ConstrainedProblem | None = None,
+        source: dict[str, Any] | None = None,
+    ) -> None:
+        self.box_x, self.box_y = box_x, box_y
+        self.game = game
+        self.function = function
+        self.problem = problem
+        self.source = source or {}
+
+    @property
+    def compiled(self) -> Game | None:
+        """What the kernels play."""
+        return self.game
+
+    def pairs(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
+        """Return the values of every run's points against its opponents, or the features of its points.
+
+        Parameters
+        ----------
+        running : ndarray of shape (R,)
+            Which runs want to know; the others' values are 0.
+        X : ndarray of shape (R, n, dim x)
+            Points.
+        Y : ndarray of shape (R, m, dim y) or None
+            Opponents; None for what stands for the points in a Lagrangian.
+        """
+        xp = library_of(X)
+        if Y is None:
+            found = [self.features(X[r]) for r in range(len(X)) if running[r]]
+        else:
+            found = [self.values(X[r], Y[r]) for r in range(len(X)) if running[r]]
+        values = xp.zeros((len(X), *found[0].shape), X.dtype)
+        values[xp.asarray(np.flatnonzero(running))] = xp.stack(found)
+        return values
+
+    def features(self, X: Array) -> Array:
+        """Return what stands for points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
+        if self.problem is None:
+            raise RuntimeError("only a constrained problem has features")
+        return self.problem.values(X)
+
+    def values(self, X: Array, Y: Array) -> Array:
+        """Return the values of the rows of X against the rows of Y, of shape (n, m)."""
+        if self.game is not None:
+            return matrix(self.game, X, Y)
+        if self.function is None:
+            raise RuntimeError("there is no function: its values are told")
+        return self.checked(self.function(X, Y), X, Y, library_of(X))
+
+    def checked(self, given: Any, X: Array, Y: Array, xp: Any) -> Array:
+        """Return what the function gave as an (n, m) array of numbers, or say what is wrong with it."""
+        values = real_array(given, xp, "the function's return value", "numbers")
+        wanted = (len(X), len(Y))
+        if values.shape != wanted:
+            hint = "; a function of a single pair needs pairwise=True"
+            if values.shape == wanted[::-1]:
+                hint = "; it is transposed: rows are points x, columns are opponents y"
+            raise ValueError(
+                f"f(X, Y) must return shape {wanted}, the value of every row of X against every row of Y, got "
+                f"{values.shape}{hint}"
+            )
+        return values
+
+
+class PairByPair:
+    """A function of one pair as a function of many, in parallel through joblib."""
+
+    def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None) -> None:
+        self.function = function
+        self.n_jobs = n_jobs
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return f of every row of X against every row of Y."""
+        import joblib
+
+        rows, opponents = (array if isinstance(array, np.ndarray) else array.get() for array in (X, Y))
+        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
+        parts = joblib.Parallel(n_jobs=workers)(
+            joblib.delayed(values_of_pairs)(self.function, part, opponents) for part in np.array_split(rows, workers)
+        )
+        values = np.concatenate(parts)
+        if isinstance(X, np.ndarray):
+            return values
+        import cupy
+
+        return cupy.asarray(values)
+
+
+def values_of_pairs(function: Callable[[FloatArray, FloatArray], Any], X: FloatArray, Y: FloatArray) -> FloatArray:
+    """Return function(x, y) for all pairs, each checked to be one real number."""
+    return np.array([[one_value(function(x, y)) for y in Y] for x in X], np.float64)
+
+
+def one_value(value: Any) -> float:
+    """Return one real number, or say what came instead."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"with pairwise=True the function must return one real number, got {value!r} ({type(value).__name__})"
+            + complex_hint(array.dtype)
+        )
+    return float(array.reshape(()))
+
+
+def resolve_pairs(
+    f: Any, bounds_x: Any, bounds_y: Any, *, dim: int | None = None, pairwise: bool = False, n_jobs: int | None = None
+) -> Pairs:
+    """Return what a user passed to MinMaxSolver.fit, with its boxes."""
+    if isinstance(f, str):
+        f = get_problem(f, dim=dim)
+    elif dim is not None:
+        raise ValueError(f"dim is for a problem's name; {f!r} has its own")
+    if isinstance(f, ConstrainedProblem):
+        if bounds_y is not None:
+            raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
+        box_x = f.bounds if bounds_x is None else check_bounds(bounds_x)
+        game = None
+        if f.kernel is not None:
+            game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
+        return Pairs(box_x, None, game, problem=f, source=source_of(f))
+    if isinstance(f, MinMaxProblem):
+        box_x, box_y = (
+            own if given is None else check_bounds(given)
+            for own, given in ((f.bounds_x, bounds_x), (f.bounds_y, bounds_y))
+        )
+        return Pairs(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+    if not callable(f):
+        raise TypeError(
+            "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
+            f"{f!r} ({type(f).__name__})"
+        )
+    for name, bounds in (("bounds_x", bounds_x), ("bounds_y", bounds_y)):
+        if bounds is None:
+            raise ValueError(
+                f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
+            )
+    function = PairByPair(f, n_jobs) if pairwise else f
+    source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
+    return Pairs(check_bounds(bounds_x), check_bounds(bounds_y), function=function, source=source)
+
+
+def source_of(problem: Any) -> dict[str, Any]:
+    """Return how a problem of the registry is found again, or what to say of another."""
+    if problem.kernel is None:
+        return {"callable": problem.name}
+    dim = problem.dim if isinstance(problem, ConstrainedProblem) else problem.dim_x
+    return {"problem": problem.name, "dim": dim}

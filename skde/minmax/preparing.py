@@ -1,0 +1,194 @@
+"""From the parameters that a user set to the populations that are to run, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skde.algorithms import Algorithm, Setting, get_algorithm
+from skde.engines import Rounds, Spec, choose_device
+from skde.engines.batch import algorithm_entry
+from skde.minmax.cycles import Arena, CycleSchedule
+from skde.minmax.pairs import Pairs
+from skde.minmax.results import Results
+from skde.runner import Runner
+from skde.schedule import Schedule
+from skde.seeds import island_seeds, run_seeds
+from skde.stopping import UNLIMITED, check_stopping
+from skde.storing import Storing
+from skde.typing import FloatArray, IntArray
+from skde.validation import check_choice, check_int, check_precision, check_real
+
+POP_SIZE = 50  # of a side whose algorithm is given by name
+MULTIPLIERS = ("update", "evolve")
+DTYPES = ("float32", "float64")
+
+
+class Preparing(Storing, Results):
+    """Checks the parameters of a MinMaxSolver, and makes its engine and its populations of them."""
+
+    algorithm_x: str | Algorithm
+    algorithm_y: str | Algorithm | None
+    n_cycles: int
+    gens_x: int
+    gens_y: int
+    archive_size: int
+    renewal: float
+    multipliers: str
+    penalty: float | None
+    multiplier_bound: float
+    max_evals: int | None
+    max_time: float | None
+    target: float | None
+    tol: float | None
+    stagnation: int | None
+    n_runs: int
+    device: str | Sequence[str]
+    dtype: str
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+
+    def _engine(self, pairs: Pairs) -> Arena:
+        if not isinstance(self.device, str):
+            raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got {self.device!r}")
+        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
+            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+        if self.device == "auto" and pairs.game is None:
+            engine, reason = choose_device("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
+        else:
+            engine, reason = choose_device(self.device, self.n_jobs)
+        if self.verbose and self.device == "auto":
+            print(f"skde: device='auto' chose {engine.name}: {reason}")
+        return Arena(engine)
+
+    def _start(self, pairs: Pairs) -> Runner:
+        """Check everything and allocate the populations."""
+        rounds = self._rounds(pairs)
+        self._boxes = (pairs.box_x, pairs.box_y)
+        return Runner(self._engine(pairs), rounds)
+
+    def _rounds(self, pairs: Pairs) -> Rounds:
+        """Check everything and say what is to run."""
+        n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
+        gens_x, gens_y = (check_int(name, getattr(self, name), 1, 2**31) for name in ("gens_x", "gens_y"))
+        n_cycles = check_int("n_cycles", self.n_cycles, 0, 2**31)
+        archive = check_int("archive_size", self.archive_size, 0, 2**20)
+        renewal = check_real("renewal", self.renewal, 0, 1, high_open=True)
+        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        inequalities, equalities, updates, box_y = self._lagrangian(pairs, dtype)
+        seeds = island_seeds(run_seeds(self.random_state, n_runs), 2).reshape(n_runs, 2)
+        x = side_spec("algorithm_x", self.algorithm_x, pairs.box_x, seeds[:, 0], gens_x * n_cycles, dtype)
+        given = self.algorithm_x if self.algorithm_y is None else self.algorithm_y
+        y = side_spec("algorithm_y", given, box_y, seeds[:, 1], gens_y * n_cycles, dtype)
+        if pairs.problem is None:
+            schedule = CycleSchedule.of_pairs(x.pop_max, y.pop_max, gens_x, gens_y, archive)
+        else:
+            schedule = CycleSchedule.of_points(x.pop_max, gens_x)
+        return Rounds(
+            x=x,
+            y=y,
+            answers=self._answers(np.concatenate([pairs.box_x, box_y]), seeds[:, 0], schedule, dtype),
+            gens_x=gens_x,
+            gens_y=gens_y,
+            renewed=0 if updates else int(renewal * y.pop_max),
+            archive=0 if updates else archive,
+            inequalities=inequalities,
+            equalities=equalities,
+            updates=updates,
+            penalty=self.penalty,
+            feasibility=self.feasibility_tol,
+        )
+
+    def _lagrangian(self, pairs: Pairs, dtype: str) -> tuple[int, int, bool, FloatArray]:
+        """Check what is of constrained problems.
+
+        Returns
+        -------
+        inequalities, equalities, updates, box_y
+            Numbers of constraints; whether multipliers are corrected; the box of y.
+        """
+        multipliers = check_choice("multipliers", self.multipliers, MULTIPLIERS)
+        bound = check_real("multiplier_bound", self.multiplier_bound, 0, low_open=True)
+        check_real("feasibility_tol", self.feasibility_tol, 0)
+        if self.penalty is not None:
+            check_real("penalty", self.penalty, 0, low_open=True)
+        problem = pairs.problem
+        if problem is None:
+            assert pairs.box_y is not None
+            return 0, 0, False, pairs.box_y
+        inequalities, equalities = problem.n_inequalities, problem.n_equalities
+        if inequalities + equalities == 0:
+            raise ValueError(f"{problem!r} has no constraints but its box: use Minimizer")
+        if dtype != "float64":
+            raise ValueError(f"dtype must be 'float64' for a constrained problem, got {dtype!r}")
+        if self.penalty is None and multipliers == "evolve":
+            raise ValueError("multipliers='evolve' needs a penalty, as 1e7; None is for multipliers='update'")
+        box_y = np.array([(0.0, bound)] * inequalities + [(-bound, bound)] * equalities)
+        return inequalities, equalities, multipliers == "update", box_y
+
+    def _answers(self, box: FloatArray, seeds: IntArray, schedule: CycleSchedule, dtype: str) -> Spec:
+        n_runs = len(seeds)
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        return Spec(
+            algorithm="de",  # of a population of one that nobody makes trials for: it does not matter which
+            parameters=np.ones((n_runs, 1)),
+            seeds=seeds.copy(),
+            lower=box[:, 0],
+            upper=box[:, 1],
+            limits=np.full(n_runs, self._last_cycle(schedule)),
+            start=np.empty((0, len(box))),
+            schedules=(schedule,) * n_runs,
+            target=rules["target"],
+            tol=rules["tol"],
+            stagnation=rules["stagnation"],
+            dtype=np.dtype(dtype),
+        )
+
+    def _last_cycle(self, schedule: Schedule) -> int:
+        last = check_int("n_cycles", self.n_cycles, 0, 2**31)
+        if self.max_evals is None:
+            return last
+        evals = check_int("max_evals", self.max_evals, 1)
+        if evals < schedule.evals(0):
+            raise ValueError(
+                f"max_evals must be at least {schedule.evals(0)}, what the initial populations take, got {evals}"
+            )
+        return min(last, schedule.last(evals))
+
+
+def get_side(name: str, given: Any) -> Algorithm:
+    """Return a side's algorithm, one that keeps its population's size."""
+    algorithm = get_algorithm(given)
+    if isinstance(given, str):
+        algorithm = get_algorithm(given, pop_size=POP_SIZE)
+    if algorithm.shrinks or algorithm.iteration_length > 1:
+        raise ValueError(
+            f"{name} must keep its population's size and judge every generation, as DE, JDE, SADE, JADE, SHADE, GODE, "
+            f"GOJDE and PSO do; got {algorithm!r}"
+        )
+    return algorithm
+
+
+def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generations: int, dtype: str) -> Spec:
+    """Return what one side is made of; it runs for as long as the cycles do."""
+    algorithm = get_side(name, given)
+    setting = Setting(len(box), max_iter=generations)
+    parameters = algorithm.kernel_parameters(setting)
+    names = algorithm_entry(algorithm.kernel)[2]
+    check_precision(box, dtype)
+    return Spec(
+        algorithm=algorithm.kernel,
+        parameters=np.repeat([[float(parameters[name]) for name in names]], len(seeds), 0),
+        seeds=seeds.copy(),
+        lower=box[:, 0],
+        upper=box[:, 1],
+        limits=np.full(len(seeds), UNLIMITED),
+        start=np.empty((0, len(box))),
+        constants=algorithm.constants,
+        needs=algorithm.needs(setting, parameters),
+        schedules=(Schedule.of(parameters),) * len(seeds),
+        dtype=np.dtype(dtype),
+    )

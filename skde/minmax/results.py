@@ -1,0 +1,168 @@
+"""What a fitted MinMaxSolver can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from skde.algorithms import JDE
+from skde.constraints import ConstrainedProblem, Rules, readable
+from skde.engines import Coevolution
+from skde.engines.batch import best_of
+from skde.fitted import Fitted
+from skde.minimizer import Minimizer
+from skde.minmax.pairs import Pairs
+from skde.result import RunResult
+from skde.returned import library_of
+from skde.stopping import Status
+from skde.typing import Array, FloatArray
+
+# How the saddle point's gap is estimated: a search on either side.
+GAP_SEARCH = {"pop_size": 50, "generations": 200}
+
+
+class Results(Fitted):
+    """The attributes that end with an underscore."""
+
+    feasibility_tol: float
+    _objective: Pairs | None  # None: its values are told, or it has to be given again after loading
+    _boxes: tuple[FloatArray, FloatArray | None]  # of x and, where y is no vector of multipliers, of y
+    _gap: float | None = None
+
+    @property
+    def _pair(self) -> Coevolution:
+        batch = self._fitted("ask").batch
+        assert isinstance(batch, Coevolution)
+        return batch
+
+    @property
+    def _problem(self) -> ConstrainedProblem | None:
+        return None if self._objective is None else self._objective.problem
+
+    @property
+    def runs_(self) -> list[RunResult]:
+        """Every run's result; x is x and y one behind the other."""
+        runs, problem = super().runs_, self._problem
+        if problem is None:
+            return runs
+        rules = Rules(problem, self.feasibility_tol)
+        return [decoded(run, rules, self._pair.x.dim, self._pair.xp) for run in runs]
+
+    @property
+    def _best_run(self) -> int:
+        return best_of(np.array([run.fun for run in super().runs_]))  # by codes, where there are constraints
+
+    @property
+    def x_(self) -> FloatArray:
+        """The best answer of all runs, of shape (dim x,)."""
+        return self._best.x[: self._pair.x.dim]
+
+    @property
+    def y_(self) -> FloatArray:
+        """The strongest opponent that x_ has met, of shape (dim y,)."""
+        return self._best.x[self._pair.x.dim :]
+
+    @property
+    def multipliers_(self) -> FloatArray:
+        """Of a constrained problem: y_, of shape (m + l,)."""
+        self._constrained("multipliers_")
+        return self.y_
+
+    @property
+    def max_violation_(self) -> float:
+        """Of a constrained problem: the largest violation of a constraint at x_."""
+        rules = Rules(self._constrained("max_violation_"), self.feasibility_tol)
+        return rules.outcome(self.x_, 0.0, self._pair.xp).max_violation
+
+    def _constrained(self, what: str) -> ConstrainedProblem:
+        self._fitted()
+        if self._problem is None:
+            raise AttributeError(f"{what} is of constrained problems only")
+        return self._problem
+
+    @property
+    def saddle_gap_(self) -> float:
+        """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
+        runner, pairs = self._fitted(), self._objective
+        box_x, box_y = self._boxes
+        if pairs is None:
+            raise AttributeError("saddle_gap_ needs the function, which ask and tell do not give")
+        if box_y is None:
+            raise AttributeError("saddle_gap_ is of min-max problems only; a constrained one has max_violation_")
+        if self._gap is None:
+            # What is compiled is quicker on the CPU: searches are short.
+            device = runner.engine.name if pairs.game is None else "cpu"
+            self._gap = saddle_gap(pairs.values, self.x_, self.y_, box_x, box_y, device)
+        return self._gap
+
+    @property
+    def population_x_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self._pair.x.population(self._best_run)[0]
+
+    @property
+    def population_y_(self) -> FloatArray:
+        """The best run's population of y; of multipliers that are corrected, them alone."""
+        pair = self._pair
+        return self.y_[None] if pair.rounds.updates else pair.y.population(self._best_run)[0]
+
+    @property
+    def population_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self.population_x_
+
+    @property
+    def fitness_(self) -> FloatArray:
+        """What every x of the best run's population is worth against the opponents of the last cycle."""
+        return self._pair.x.population(self._best_run)[1]
+
+    @property
+    def result_(self) -> OptimizeResult:
+        """The best run in SciPy's form; nfev counts all runs."""
+        best = self._best
+        result = OptimizeResult(
+            x=self.x_,
+            y=self.y_,
+            fun=best.fun,
+            success=best.status.success or best.status == Status.LIMIT,
+            status=int(best.status),
+            message=best.message,
+            nfev=sum(run.n_evals for run in self.runs_),
+            nit=best.n_iter,
+        )
+        if self._problem is not None:
+            result.maxcv = self.max_violation_
+            result.success = bool(result.success and result.maxcv <= self.feasibility_tol)
+        return result
+
+
+def saddle_gap(
+    values: Callable[[Array, Array], Array],
+    x: FloatArray,
+    y: FloatArray,
+    box_x: FloatArray,
+    box_y: FloatArray,
+    device: str,
+) -> float:
+    """Return max over y of f(x, y) minus min over x of f(x, y), each by a search that begins with the point itself."""
+    algorithm = JDE(pop_size=GAP_SEARCH["pop_size"])
+    search = Minimizer(algorithm, max_iter=GAP_SEARCH["generations"], device=device, random_state=0)
+
+    def loss_of_y(Y: Array) -> Array:
+        return -values(library_of(Y).asarray(x)[None], Y)[0]
+
+    def loss_of_x(X: Array) -> Array:
+        return values(X, library_of(X).asarray(y)[None])[:, 0]
+
+    highest = -search.fit(loss_of_y, bounds=box_y, x0=y).fun_
+    return highest - search.fit(loss_of_x, bounds=box_x, x0=x).fun_
+
+
+def decoded(run: RunResult, rules: Rules, dim_x: int, xp: Any) -> RunResult:
+    """Return a run of a constrained problem with values in the place of codes."""
+    outcome = rules.outcome(run.x[:dim_x], run.fun, xp)
+    return replace(run, fun=outcome.fun, history=replace(run.history, best=readable(run.history.best)))

@@ -1,0 +1,388 @@
+"""MinMaxSolver: two populations that evolve against each other, for min-max problems and constrained ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+import numpy as np
+
+from skde.algorithms import Algorithm, get_algorithm
+from skde.callbacks import Callback
+from skde.looking import looked_at
+from skde.minmax.cycles import Arena, Cycle
+from skde.minmax.pairs import Pairs, resolve_pairs
+from skde.minmax.saving import Saving
+from skde.problems import get_problem
+from skde.stopping import check_stopping
+from skde.typing import Array
+from skde.validation import check_bounds
+
+
+class MinMaxSolver(Saving):
+    r"""Minimise over x the maximum over y of a function, with two populations that evolve in turns.
+
+    A cycle lets the population of x evolve for `gens_x` generations while y stands still, then y for `gens_y`
+    generations while x does:
+
+    .. math::
+
+        F_1(x) = \max_{y \in P_2 \cup A} f(x, y), \qquad F_2(y) = \min_{x \in P_1} f(x, y)
+
+    with the strongest opponents of earlier cycles in the archive A. All values are made anew when the other side has
+    moved. The answer x_ is judged by the worst of all opponents that it has met: the best x of a cycle takes its place
+    when its own worst value is smaller.
+
+    A constrained problem is solved as the game of points against multipliers with its `AugmentedLagrangian`. By
+    default the multipliers are not a population but one vector, corrected once a cycle by the method of multipliers,
+    and the penalty factors grow where a violation does not fall:
+
+    .. math::
+
+        \mu_i \leftarrow \max(0, \mu_i + 2 r_i g_i(x^b)), \qquad \lambda_j \leftarrow \lambda_j + 2 r_j h_j(x^b),
+        \qquad r_i \leftarrow 2 r_i \text{ where } v_i > v_i^{before} / 2
+
+    at the best :math:`x^b` of the population, with :math:`v_i = |\max(g_i, -\mu_i / (2 r_i))|` or :math:`|h_i|`. The
+    answer is then the best point by feasibility rules among the populations of all cycles.
+
+    Parameters
+    ----------
+    algorithm_x, algorithm_y : str or Algorithm, default "jde" and None
+        How the sides evolve: any algorithm of the registry that keeps its population's size. By name: with 50
+        individuals. None: y as x.
+    bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
+        The boxes, for ask and tell, and for fit where the call does not give them. Problems bring their own.
+    n_cycles : int, default 200
+        Cycles after the initial populations, >= 0.
+    gens_x, gens_y : int, default 20
+        Generations of a side in a cycle, >= 1.
+    archive_size : int, default 10
+        Strongest opponents of x that are remembered, one a cycle, >= 0; the oldest gives way.
+    renewal : float, default 0.2
+        Share of y's population, in [0, 1), that gives way to points anywhere in the box, the worst first, before y
+        evolves in a cycle. Keeps y from gathering at one answer to x where there are several.
+    multipliers : {"update", "evolve"}, default "update"
+        Of a constrained problem: corrected once a cycle, or a population.
+    penalty : float or None, default None
+        The factor r of the Lagrangian, > 0; None: one a constraint, from the initial population, and adapted.
+    multiplier_bound : float, default 1e4
+        Largest size of a multiplier that evolves, > 0.
+    feasibility_tol : float, default 1e-6
+        How far a constraint of a feasible point may be violated, >= 0.
+    max_evals : int or None, default None
+        Evaluations of one run, never exceeded: whole cycles that fit. A pair (x, y) is one or, of a constrained
+        problem, a point x.
+    max_time : float or None, default None
+        Seconds of running time, > 0, heeded to about 50 ms or one cycle of a Python function.
+    target : float or None, default None
+        A run ends when its answer's value is <= target.
+    tol : float or None, default None
+        A run ends when the best values of both sides differ by at most tol times the larger of 1 and their size, >= 0.
+    stagnation : int or None, default None
+        A run ends when its answer's value has not improved for this many cycles, >= 1.
+    n_runs : int, default 1
+        Independent runs in one batch; run 0 is the run that n_runs=1 makes.
+    device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
+        "auto": for names and problems a GPU where there is one; for Python functions the CPU.
+    dtype : {"float64", "float32"}, default "float64"
+        Of positions and values; a constrained problem needs float64.
+    pairwise : bool, default False
+        Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
+        (m, dim y) returns all values, of shape (n, m).
+    n_jobs : int or None, default None
+        Threads of a CPU, and joblib workers of a callable with pairwise=True.
+    callbacks : callable, list of callables or None, default None
+        Called with a `Progress` whenever the host hears from the engine: after every cycle of a Python function, about
+        every 40 ms else. One that returns True, or raises StopIteration, ends the fit.
+    verbose : int, default 0
+        1: what "auto" chose, and a progress bar.
+    random_state : int, RandomState, Generator or None, default None
+        An int makes the result repeatable to the last bit.
+
+    Attributes
+    ----------
+    x_, y_ : ndarray of shape (dim x,), (dim y,)
+        The best answer of all runs, and the strongest opponent that it has met; of a constrained problem the
+        multipliers at the end.
+    fun_ : float
+        f(x_, y_); of a constrained problem f(x_).
+    multipliers_ : ndarray of shape (m + l,)
+        Of a constrained problem: y_.
+    max_violation_ : float
+        Of a constrained problem: the largest violation of a constraint at x_, 0 where there is none.
+    saddle_gap_ : float
+        An estimate of max over y of f(x_, y) minus min over x of f(x, y_): about 0 at a saddle point. Made by two
+        searches of 200 generations when it is first asked for.
+    n_evals_, n_iter_, time_ : int, int, float
+        Of the best run: evaluations, cycles, seconds.
+    converged_, message_ : bool, str
+        Whether the best run reached its target or tolerance; why it ended.
+    population_x_, population_y_ : ndarray of shape (pop_size, dim)
+        Of the best run.
+    history_ : History
+        Of the best run, by cycles; the answer's value may rise when it meets a stronger opponent.
+    runs_ : list of RunResult
+        Every run; x is x and y one behind the other.
+    result_ : scipy.optimize.OptimizeResult
+        The best run in SciPy's form.
+
+    Raises
+    ------
+    ValueError, TypeError
+        From fit, for parameters, boxes or values that are not allowed.
+
+    Notes
+    -----
+    Source: F. Fabris, R. A. Krohling: A co-evolutionary differential evolution algorithm for solving min-max
+    optimization problems implemented on GPU using C-CUDA, Expert Systems with Applications, 2012, algorithm 1,
+    equations 6, 7, 11 and 12; `fabris2012` has its settings. The method of multipliers: M. R. Hestenes, 1969; M. J. D.
+    Powell, 1969; R. T. Rockafellar, 1973.
+
+    Differences: equation 12 is printed with max, its text and ours have min. The paper evolves multipliers with a fixed
+    r; by default they are corrected and r is adapted, which reaches optima that the paper does not. The paper has no
+    archive, and takes the best of the last population. Pairs are evaluated once; the paper's code does so twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde import MinMaxSolver
+    >>> solver = MinMaxSolver(n_cycles=50, random_state=0, device="cpu")
+    >>> def f(X, Y):
+    ...     return (X[:, :1] - 1) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0]
+    >>> solver = solver.fit(f, bounds_x=[(-5, 5)], bounds_y=[(-5, 5)])
+    >>> np.round(solver.x_, 3), np.round(solver.y_, 3)
+    (array([0.]), array([2.]))
+    >>> solver = MinMaxSolver(random_state=0, device="cpu").fit("fabris2012/p6")
+    >>> round(solver.fun_, 6), solver.max_violation_ <= 1e-6
+    (0.012665, True)
+    """
+
+    _cycle: Cycle | None = None  # the one that ask and tell are in
+    _asked: tuple[Array, Array]  # what it waits for the values of
+
+    def __init__(
+        self,
+        algorithm_x: str | Algorithm = "jde",
+        algorithm_y: str | Algorithm | None = None,
+        *,
+        bounds_x: Any = None,
+        bounds_y: Any = None,
+        n_cycles: int = 200,
+        gens_x: int = 20,
+        gens_y: int = 20,
+        archive_size: int = 10,
+        renewal: float = 0.2,
+        multipliers: str = "update",
+        penalty: float | None = None,
+        multiplier_bound: float = 1e4,
+        feasibility_tol: float = 1e-6,
+        max_evals: int | None = None,
+        max_time: float | None = None,
+        target: float | None = None,
+        tol: float | None = None,
+        stagnation: int | None = None,
+        n_runs: int = 1,
+        device: str = "auto",
+        dtype: str = "float64",
+        pairwise: bool = False,
+        n_jobs: int | None = None,
+        callbacks: Callback | Sequence[Callback] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.algorithm_x = algorithm_x
+        self.algorithm_y = algorithm_y
+        self.bounds_x = bounds_x
+        self.bounds_y = bounds_y
+        self.n_cycles = n_cycles
+        self.gens_x = gens_x
+        self.gens_y = gens_y
+        self.archive_size = archive_size
+        self.renewal = renewal
+        self.multipliers = multipliers
+        self.penalty = penalty
+        self.multiplier_bound = multiplier_bound
+        self.feasibility_tol = feasibility_tol
+        self.max_evals = max_evals
+        self.max_time = max_time
+        self.target = target
+        self.tol = tol
+        self.stagnation = stagnation
+        self.n_runs = n_runs
+        self.device = device
+        self.dtype = dtype
+        self.pairwise = pairwise
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @classmethod
+    def fabris2012(cls, strategy: str = "rand/1/bin", pop_size: int = 50, **parameters: Any) -> MinMaxSolver:
+        """Return the solver of Fabris and Krohling (2012): DE on both sides, F = CR = 0.7, r = 1e7.
+
+        Parameters
+        ----------
+        strategy : {"rand/1/bin", "best/1/bin"}, default "rand/1/bin"
+            Of both sides.
+        pop_size : int, default 50
+            Of both sides; the paper has 50 and 100.
+        **parameters
+            Other parameters of the solver.
+        """
+        side = get_algorithm("de", strategy=strategy, F=0.7, CR=0.7, pop_size=pop_size)
+        published = {"archive_size": 0, "renewal": 0.0, "multipliers": "evolve", "penalty": 1e7}
+        return cls(side, **{**published, **parameters})
+
+    # -- fit and resume ------------------------------------------------------------------------------------------------
+
+    def fit(self, f: Any, bounds_x: Any = None, bounds_y: Any = None, *, dim: int | None = None) -> Self:
+        """Solve.
+
+        Parameters
+        ----------
+        f : str, MinMaxProblem, ConstrainedProblem or callable
+            A problem's name; a problem; or f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
+            (m, dim y), which returns the values of all pairs, of shape (n, m); with pairwise=True, f(x, y) of one pair.
+        bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
+            The boxes.
+        dim : int or None, default None
+            Variables of x, where a problem's name leaves them open.
+
+        Returns
+        -------
+        self : MinMaxSolver
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters, boxes or values that are not allowed; the best so far stays readable.
+        RuntimeError
+            For a device that is not there.
+        """
+        found = self._resolved(f, bounds_x, bounds_y, dim)
+        self._runner = self._start(found)
+        self._drive(found)
+        return self
+
+    def resume(self, f: Any = None) -> Self:
+        """Go on with a fit that was interrupted, or saved, up to the limits that are set now.
+
+        Parameters
+        ----------
+        f : optional
+            As in `fit`; needed after `load` where it was a Python function.
+
+        Returns
+        -------
+        self : MinMaxSolver
+        """
+        runner = self._fitted()
+        if f is not None:
+            found = self._resolved(f, *self._boxes, None)
+        elif self._objective is not None:
+            found = self._objective
+        elif "problem" in self._source:
+            found = self._resolved(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
+        else:
+            what = self._source.get("callable") or "given to ask and tell"
+            raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
+        runner.set_limits(np.full(runner.batch.n_runs, self._last_cycle(runner.batch.spec.schedules[0])))
+        self._drive(found)
+        return self
+
+    def _resolved(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> Pairs:
+        x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
+        return resolve_pairs(f, x, y, dim=dim, pairwise=self.pairwise, n_jobs=self.n_jobs)
+
+    def _drive(self, pairs: Pairs) -> None:
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        runner = self._runner
+        self._objective, self._source, self._cycle, self._gap = pairs, pairs.source, None, None
+        runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        with looked_at(self, runner) as look:
+            runner.fit(pairs, "step" if pairs.game is None else "run", rules["max_time"], look)
+
+    # -- ask and tell --------------------------------------------------------------------------------------------------
+
+    def ask(self) -> tuple[Array, Array]:
+        """Return the points whose values against each other are wanted next.
+
+        Returns
+        -------
+        X, Y : ndarray of shape (n, dim x), (m, dim y), or (n_runs, n, dim x), (n_runs, m, dim y) with n_runs > 1
+            NumPy or CuPy, where the solver lives. Asking again without telling returns the same points.
+
+        Raises
+        ------
+        ValueError
+            Without bounds_x and bounds_y in the constructor.
+        RuntimeError
+            When every run has ended (`stopped_`).
+        """
+        if not hasattr(self, "_runner"):
+            self._begin()
+        runner = self._runner
+        if runner.done:
+            raise RuntimeError(f"every run has ended: {self.message_}")
+        if self._cycle is None:
+            arena = cast(Arena, runner.engine)
+            self._cycle = arena.cycle(self._pair, runner.generation + 1)
+            with arena.here:
+                X, Y = next(self._cycle)
+            self._asked = X, cast(Array, Y)
+        X, Y = self._asked
+        return (X, Y) if runner.batch.n_runs > 1 else (X[0], Y[0])
+
+    def tell(self, X: Array, Y: Array, F: Array) -> Self:
+        """Give the values of the pairs asked for, and go on.
+
+        Parameters
+        ----------
+        X, Y : ndarray
+            What `ask` returned.
+        F : array-like of shape (n, m), or (n_runs, n, m)
+            The value of every row of X against every row of Y.
+
+        Returns
+        -------
+        self : MinMaxSolver
+        """
+        if self._cycle is None:
+            raise RuntimeError("tell needs an ask before it")
+        runner, asked = self._runner, self.ask()
+        for name, given, wanted in (("X", X, asked[0]), ("Y", Y, asked[1])):
+            if np.shape(given) != wanted.shape or not bool((given == wanted).all()):
+                raise ValueError(f"{name} must be what ask returned, of shape {wanted.shape}, got {np.shape(given)}")
+        shape = (*asked[0].shape[:-1], asked[1].shape[-2])
+        if np.shape(F) != shape:
+            hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
+            raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
+        xp, dtype = runner.batch.xp, runner.batch.spec.dtype
+        with runner.engine.here:
+            values = xp.asarray(F)
+            if values.dtype.kind not in "fiub":
+                raise TypeError(f"F must hold real numbers, got dtype {values.dtype}")
+            values = values.astype(dtype, copy=False).reshape(runner.batch.n_runs, *shape[-2:])
+            try:
+                X, Y = self._cycle.send(values)
+                self._asked = X, cast(Array, Y)
+            except StopIteration:
+                self._cycle = None
+                runner.generation += 1
+                runner._check_start()
+        return self
+
+    def _begin(self) -> None:
+        for name in ("bounds_x", "bounds_y"):
+            if getattr(self, name) is None:
+                raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        self._objective, self._source = None, {}
+        self._runner = self._start(Pairs(check_bounds(self.bounds_x), check_bounds(self.bounds_y)))
+        self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+
+    @property
+    def stopped_(self) -> bool:
+        """Whether every run has ended, so that there is nothing more to ask."""
+        return hasattr(self, "_runner") and self._runner.done
