@@ -10,6 +10,7 @@ import numpy as np
 
 from skde import checkpoint
 from skde.algorithms import describe, get_algorithm
+from skde.constraints import Remembered
 from skde.engines import choose_engine
 from skde.islands import Migration
 from skde.objective import Objective
@@ -24,6 +25,8 @@ class Saving(Preparing):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save parameters and state: data only, written to a temporary name and renamed.
+
+        Functions and constraints are not data: `resume` needs them again.
 
         Parameters
         ----------
@@ -45,11 +48,11 @@ class Saving(Preparing):
         parameters = {
             name: spec.dtype.name if name == "dtype" else plain(value)
             for name, value in self.get_params(deep=False).items()
-            if name not in ("algorithm", "bounds", "callbacks", "random_state", "migration")
+            if name not in ("algorithm", "bounds", "callbacks", "random_state", "migration", "constraints")
         }
         algorithms = self.algorithm if isinstance(self.algorithm, list | tuple) else [self.algorithm]
         objective = getattr(self, "_objective", None)
-        header = {
+        header: dict[str, Any] = {
             "parameters": parameters,
             "algorithms": [describe(get_algorithm(algorithm)) for algorithm in algorithms],
             "migration": None if self.migration is None else self.migration.get_params(),
@@ -67,6 +70,9 @@ class Saving(Preparing):
             "marks": np.array(runner.clock.marks, np.float64).reshape(-1, 2),
             **runner.batch.state(),
         }
+        if runner.rules is not None:
+            header["feasibility_tol"] = runner.rules.tolerance
+            arrays["outcomes"] = np.array([(run.fun, run.max_violation, run.violation) for run in runner.results()])
         return header, arrays
 
     @classmethod
@@ -113,7 +119,8 @@ class Saving(Preparing):
         self._objective = None
         compiled = "problem" in self._source or "device_objective" in self._source
         engine = self._engine(None if compiled or not self._source else Objective(arrays["box"]))
-        runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None)
+        rules = Remembered(arrays["outcomes"], header["feasibility_tol"]) if "outcomes" in arrays else None
+        runner = self._start(engine, arrays["box"], arrays["start"] if len(arrays["start"]) else None, rules)
         runner.batch.spec.seeds = arrays["seeds"]
         runner.batch.put("seeds", arrays["seeds"].view(np.int64))
         runner.batch.restore(arrays)
