@@ -291,8 +291,8 @@ class Nonlinear(Constraint):
             values = RowByRow(self.function, n_jobs, self._of_one)(X)
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
-                f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as its bounds "
-                f"have, got {values.shape[1]}"
+                f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "
+                f"its bounds, got {values.shape[1]}"
             )
         self.size = values.shape[1]
         return values.astype(np.float64, copy=False)
@@ -386,6 +386,8 @@ def by_rules(f: Array, violation: Array) -> Array:
 
 def violation_of(code: float) -> float:
     """Return the violation that a code stands for; 0 for a feasible point."""
+    if code >= WORST:
+        return np.inf
     return code / SCALE if code > LARGEST else 0.0
 
 
@@ -437,8 +439,8 @@ class Rules:
         f, constraints = (part.get() if hasattr(part, "get") else part for part in (values[0, :1], values[0, 1:]))
         m = self.problem.n_inequalities
         sizes = np.concatenate([np.maximum(constraints[:m], 0.0), np.abs(constraints[m:])])
-        fun = code if abs(code) < LARGEST else float(f[0])
-        return Outcome(fun, float(sizes.max(initial=0.0)), violation_of(code))
+        largest = float(sizes.max(initial=0.0)) if np.isfinite(sizes).all() else np.inf
+        return Outcome(code if abs(code) < LARGEST else float(f[0]), largest, violation_of(code))
 
 
 class Remembered:

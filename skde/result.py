@@ -87,7 +87,7 @@ class RunResult:
         """The status in words, and whether the constraints are satisfied."""
         if self.feasible:
             return MESSAGES[self.status]
-        return f"No feasible point was found, the least violation is {self.max_violation:.3g}. {MESSAGES[self.status]}"
+        return f"No feasible point was found, the least violation is {self.violation:.3g}. {MESSAGES[self.status]}"
 
 
 def best_run(runs: Sequence[RunResult]) -> int:

@@ -164,9 +164,8 @@ def test_constraints_of_another_kind(constraints: Any, message: str) -> None:
             r"constraints\[0\]'s function must return shape \(m, \d+\) or \(\d+,\) for x of shape",
         ),
         (lambda x: 1.0, 1, "a function of a single point needs vectorized=False"),
-        (lambda x: x, [1, 2, 3], r"must return 3 components, as many as its bounds have, got 2"),
+        (lambda x: x, [1, 2, 3], r"must return 3 components, as many as before or as its bounds, got 2"),
         (lambda x: x[:0], 1, r"must return at least 1 components"),
-        (lambda x: x if x.shape[1] == 1 else x[0], 1, r"must return 2 components, as many as its bounds have, got 1"),
     ],
 )
 def test_constraints_that_return_another_shape(function: Any, bound: Any, message: str) -> None:
@@ -174,9 +173,15 @@ def test_constraints_that_return_another_shape(function: Any, bound: Any, messag
     found = problem(constraint)
     with pytest.raises(ValueError, match=message):
         found.n_inequalities, found.values(np.ones((5, 2)))
-    if bound != 1 or "2 components" not in message:
-        with pytest.raises(ValueError, match=message):
-            make(constraints=constraint).fit(total, bounds=BOX)
+    with pytest.raises(ValueError, match=message):
+        make(constraints=constraint).fit(total, bounds=BOX)
+
+
+def test_a_constraint_keeps_its_number_of_components() -> None:
+    found = problem(NonlinearConstraint(lambda x: x if x.shape[1] == 1 else x[0], 0, 1))
+    assert found.n_inequalities == 4
+    with pytest.raises(ValueError, match="must return 2 components, as many as before or as its bounds, got 1"):
+        found.values(X)
 
 
 def test_constraints_that_return_no_numbers() -> None:
@@ -271,6 +276,16 @@ def test_nothing_is_feasible() -> None:
     assert (m.result_.maxcv, m.result_.constr_violation) == (m.max_violation_, m.max_violation_)
     assert np.isinf(m.fitness_).all()
     assert m.max_violation_ == min(run.max_violation for run in m.runs_)
+
+
+def test_runs_that_have_seen_nothing_but_nan() -> None:
+    c = NonlinearConstraint(lambda x: np.where(x[0] > 2.9, 0.0, np.nan), -1, 1)
+    m = Minimizer(skde.DE(pop_size=10), constraints=c, n_runs=20, max_iter=0, random_state=0).fit(total, bounds=BOX)
+    blind = [run for run in m.runs_ if not run.feasible]
+    assert 0 < len(blind) < 20
+    assert {run.max_violation for run in blind} == {np.inf}
+    assert m.max_violation_ == 0
+    assert m.x_[0] > 2.9
 
 
 def test_the_best_run_is_a_feasible_one() -> None:
