@@ -6,6 +6,8 @@ from typing import Self
 
 import numpy as np
 
+from skde.constraints import Remembered, Rules
+from skde.objective import Objective, told
 from skde.preparing import Preparing
 from skde.returned import real_values
 from skde.runner import Runner
@@ -52,7 +54,7 @@ class Asking(Preparing):
         X : ndarray of the shape that `ask` returned
             The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
         f : array-like of shape (pop_size,), or (n_runs, pop_size)
-            Their values.
+            Their values. With constraints these are evaluated here.
 
         Returns
         -------
@@ -74,6 +76,9 @@ class Asking(Preparing):
                 self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
             flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
             values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
+            rules = self._rules_of(runner)
+            if rules is not None:
+                values = rules.codes(points.reshape(-1, batch.dim), values)
             size = shape[-2] // batch.n_islands
             if size == batch.pop_max:
                 points = points if points is runner.asked else xp.ascontiguousarray(points)
@@ -101,10 +106,27 @@ class Asking(Preparing):
             if self.bounds is None:
                 raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
             self._objective = None
-            self._runner = self._start(self._engine(None), check_bounds(self.bounds), None)
+            known = self._told()
+            box = check_bounds(self.bounds) if known is None else known.box
+            self._runner = self._start(self._engine(None), box, None, None if known is None else known.rules)
         if not self._runner.proposed:
             self._runner.propose()
         return self._runner
+
+    def _told(self) -> Objective | None:
+        """Return the objective whose values are told, where there are constraints."""
+        if self.constraints is None:
+            return None
+        return told(self.bounds, self.constraints, self.vectorized, self._row_jobs, self.feasibility_tol)
+
+    def _rules_of(self, runner: Runner) -> Rules | None:
+        """Return what the told values are made into; after loading, from the constraints that were given again."""
+        if isinstance(runner.rules, Remembered):
+            known = self._told()
+            if known is None:
+                raise ValueError("tell needs the constraints again: set_params(constraints=...)")
+            runner.rules = known.rules
+        return runner.rules
 
     def _ask_shape(self, runner: Runner) -> tuple[int, ...]:
         batch = runner.batch

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skde.constraints import readable, violation_of
 from skde.engines.batch import best_of
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_real
@@ -40,20 +41,31 @@ class Progress:
         self.n_iter = int(max(generation.max(), 0))
         self.n_evals = int(runner.batch.evals(generation).sum())
 
+    def _shown(self, values: FloatArray) -> FloatArray:
+        shown: FloatArray = values if self._runner.rules is None else readable(values)
+        return shown
+
     @cached_property
     def _best(self) -> tuple[IntArray, FloatArray]:
         return self._runner.batch.best()
 
     @property
     def funs(self) -> FloatArray:
-        """The best value of every run, of shape (n_runs,)."""
-        return np.asarray(np.fmin.reduce(self._best[1].reshape(-1, self._runner.batch.n_islands), axis=1))
+        """The best value of every run, of shape (n_runs,); infinite where it has no feasible point."""
+        values = self._shown(self._best[1])
+        return np.asarray(np.fmin.reduce(values.reshape(-1, self._runner.batch.n_islands), axis=1))
 
     @property
     def fun(self) -> float:
-        """The best value of all runs."""
-        values = self._best[1]
+        """The best value of all runs; infinite where there is no feasible point."""
+        values = self._shown(self._best[1])
         return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
+
+    @property
+    def violation(self) -> float:
+        """By how much the best point of all runs violates the constraints; 0 for a feasible one."""
+        least = np.fmin.reduce(self._best[1])
+        return 0.0 if self._runner.rules is None else violation_of(float(least))
 
     @property
     def x(self) -> FloatArray:
@@ -107,7 +119,9 @@ class ProgressBar:
             return
         self._last = progress.seconds
         self.bar.n = progress.n_evals
-        self.bar.set_postfix_str(f"best {progress.fun:.6g}", refresh=False)
+        far = progress.violation
+        best = f"violation {far:.3g}" if far else f"best {progress.fun:.6g}"
+        self.bar.set_postfix_str(best, refresh=False)
         self.bar.refresh()
 
     def close(self) -> None:

@@ -18,15 +18,17 @@ from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
 from skde.cli_reproduce import add_reproduce
 from skde.cli_tune import add_tune
 from skde.engines import choose_engine
-from skde.problems import ALIASES, problem_names
+from skde.problems import ALIASES, NAMES, problem_names
 from skde.validation import check_choice, nearest
 
 COMMANDS = ("minimize", "info", "bench", "reproduce", "tune", "problems", "algorithms")
 BAD_INPUT = 2  # exit code
+KINDS = {"plain": "", "constrained": "with constraints", "minmax": "min over x, max over y"}
 
 MINIMIZE_EXAMPLES = """examples:
   skde minimize rastrigin --dim 30
   skde minimize rastrigin --dim 10 --algorithm de --set F=0.3,0.9 --set pop_size=50 --runs 30 --plot runs.png
+  skde minimize fabris2012/p3 --max-evals 200000 --runs 20
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
@@ -156,12 +158,17 @@ def show_info(options: Any) -> int:
 def show_problems(options: Any) -> int:
     """Print the problems' names."""
     friendly = {name: alias for alias, name in ALIASES.items()}
-    found = [{"name": name, "alias": friendly.get(name)} for name in problem_names() if name not in ALIASES]
+    found: list[dict[str, Any]] = [
+        {"name": name, "alias": friendly.get(name), "kind": kind}
+        for kind in NAMES
+        for name in problem_names(kind)
+        if name not in ALIASES
+    ]
     if options.json:
         print(to_json(found))
     else:
         for entry in found:
-            print(f"{entry['name']:<20}{entry['alias'] or ''}".rstrip())
+            print(f"{entry['name']:<22}{entry['alias'] or KINDS[entry['kind']]}".rstrip())
     return 0
 
 

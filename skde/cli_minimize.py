@@ -20,14 +20,15 @@ from sklearn.exceptions import NotFittedError
 
 from skde import __version__
 from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.constraints import ConstrainedProblem
 from skde.device_objective import DeviceObjective
 from skde.engines import choose_engine
-from skde.engines.batch import best_of
 from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
-from skde.problems import Problem, get_problem
-from skde.result import RunResult
+from skde.problems import MinMaxProblem, Problem, get_problem
+from skde.result import RunResult, best_run
 from skde.stopping import Status
+from skde.typing import FloatArray
 from skde.validation import check_choice, nearest
 
 INTERRUPTED = 130  # the shell's exit code for Ctrl-C
@@ -45,9 +46,9 @@ def minimize(options: Any) -> int:
         check_writable("--plot", options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
     objective = find_objective(options.objective, options.dim)
-    if not isinstance(objective, Problem):
+    if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options)
-    device, reason = find_device(options.device, isinstance(objective, Guarded), options.n_jobs)
+    device, reason = find_device(options.device, is_python(objective), options.n_jobs)
     minimizer = Minimizer(
         algorithm,
         max_iter=options.max_iter,
@@ -81,8 +82,7 @@ def minimize(options: Any) -> int:
     except NotFittedError:  # interrupted before anything was evaluated
         raise KeyboardInterrupt from None
     if options.plot is not None:
-        f_opt = objective.f_opt if isinstance(objective, Problem) else 0.0
-        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt).figure_.savefig(options.plot)
+        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
     return INTERRUPTED if any(run.status == Status.INTERRUPTED for run in runs) else 0
 
 
@@ -111,7 +111,12 @@ def find_objective(text: str, dim: int | None) -> Any:
     """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
     module_name, colon, path = text.partition(":")
     if not colon:
-        return get_problem(text, dim=dim)
+        problem = get_problem(text, dim=dim)
+        if isinstance(problem, MinMaxProblem):
+            raise InputError(
+                f"{text!r} is a min-max problem: it has two sides, and only functions of one are minimised"
+            )
+        return problem
     if not (module_name and path):
         raise InputError(f"the objective must be a problem's name or MODULE:FUNCTION, got {text!r}")
     here = os.getcwd()
@@ -131,11 +136,23 @@ def find_objective(text: str, dim: int | None) -> Any:
         if not hasattr(found, name):
             raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(found))}")
         found = getattr(found, name)
-    if isinstance(found, Problem | DeviceObjective):
+    if isinstance(found, Problem | ConstrainedProblem | DeviceObjective):
         return found
     if not callable(found):
-        raise InputError(f"{text!r} must be a function, a Problem or a DeviceObjective, got {found!r}")
+        raise InputError(
+            f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {found!r}"
+        )
     return Guarded(text, found)
+
+
+def is_python(objective: Any) -> bool:
+    """Whether an objective's functions are Python's."""
+    return isinstance(objective, Guarded) or (isinstance(objective, ConstrainedProblem) and objective.kernel is None)
+
+
+def f_opt_of(objective: Any) -> float | None:
+    """Return the known minimum; None where there is none."""
+    return objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
 
 
 def check_box(options: Any) -> None:
@@ -167,15 +184,15 @@ def report(
 ) -> dict[str, Any]:
     """Return all that is known of a fit."""
     runs = minimizer.runs_
-    funs = np.array([run.fun for run in runs])
-    best = runs[best_of(funs)]
+    funs = np.array([run.fun for run in runs if run.feasible])
+    best = runs[best_run(runs)]
     seconds = max(run.time for run in runs)
     n_evals = sum(run.n_evals for run in runs)
-    is_problem = isinstance(objective, Problem)
+    f_opt = f_opt_of(objective)
     return {
         "skde": __version__,
         "objective": name,
-        "problem": objective.name if is_problem else None,
+        "problem": objective.name if isinstance(objective, Problem | ConstrainedProblem) else None,
         "dim": len(best.x),
         "algorithm": describe(algorithm),
         "device": device,
@@ -184,25 +201,23 @@ def report(
         "seed": minimizer.random_state,
         "fun": best.fun,
         "x": best.x,
-        "f_opt": objective.f_opt if is_problem else None,
-        "error": best.fun - objective.f_opt if is_problem else None,
+        "f_opt": f_opt,
+        "error": None if f_opt is None else best.fun - f_opt,
+        "constrained": isinstance(objective, ConstrainedProblem),
+        "max_violation": best.max_violation,
         "n_evals": n_evals,
         "n_iter": best.n_iter,
         "seconds": seconds,
         "evals_per_second": n_evals / seconds if seconds > 0 else None,
         "status": best.status.name,
         "message": best.message,
-        "success": best.status.success,
-        "summary": {
-            "mean": funs.mean(),
-            "median": np.median(funs),
-            "best": funs.min(),
-            "worst": funs.max(),
-            "std": funs.std(ddof=1) if len(funs) > 1 else 0.0,
-        },
+        "success": best.success,
+        "feasible": len(funs),
+        "summary": summary(funs),
         "runs": [
             {
                 "fun": run.fun,
+                "max_violation": run.max_violation,
                 "x": run.x,
                 "n_evals": run.n_evals,
                 "n_iter": run.n_iter,
@@ -221,6 +236,19 @@ def report(
     }
 
 
+def summary(funs: FloatArray) -> dict[str, Any]:
+    """Return statistics of the values of those runs that found a feasible point."""
+    if len(funs) == 0:
+        return {}
+    return {
+        "mean": funs.mean(),
+        "median": np.median(funs),
+        "best": funs.min(),
+        "worst": funs.max(),
+        "std": funs.std(ddof=1) if len(funs) > 1 else 0.0,
+    }
+
+
 def readable(found: dict[str, Any]) -> str:
     """Return a fit's report for people."""
     rate = found["evals_per_second"]
@@ -233,9 +261,12 @@ def readable(found: dict[str, Any]) -> str:
     ]
     if found["error"] is not None:
         lines.append(("error", f"{found['error']:.3g} above the known minimum {found['f_opt']:g}"))
+    if found["constrained"]:
+        lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
     if len(found["runs"]) > 1:
-        summary = ", ".join(f"{name} {value:.6g}" for name, value in found["summary"].items())
-        lines.append((f"{len(found['runs'])} runs", summary))
+        values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
+        feasible = [f"{found['feasible']} feasible"] if found["constrained"] else []
+        lines.append((f"{len(found['runs'])} runs", ", ".join(feasible + values)))
     speed = f", {rate:,.0f} a second" if rate else ""
     lines.append(("evaluations", f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
     lines.append(("ended", found["message"]))

@@ -8,7 +8,8 @@ kernels make the same codes (skde/kernels/constraints.cuh).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # Codes: values, at most LARGEST in size, then violations times SCALE, within CLOSEST and FARTHEST.
 LARGEST, SCALE = 2.0**200, 2.0**600
 CLOSEST, FARTHEST = 2.0**-390, 2.0**390
+WORST = FARTHEST * SCALE
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
 
 
@@ -94,7 +96,7 @@ class ConstrainedProblem:
             raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
         self.name = name
         self.vectorized = vectorized
-        self.n_jobs: int | None = 1  # joblib workers of functions of one point
+        self._n_jobs: int | None = 1
         self._f = f
         given = constraint_list(constraints)
         self.bounds = narrowed(check_bounds(bounds), given)
@@ -121,12 +123,14 @@ class ConstrainedProblem:
 
     def f(self, X: Array) -> Array:
         """Return the function's values of the rows of X, of shape (n,)."""
-        function = self._f if self.vectorized else RowByRow(self._f, self.n_jobs)
+        # What the kernels have compiled in takes arrays in any case.
+        arrays = self.vectorized or hasattr(self._f, "cpp_type")
+        function = self._f if arrays else RowByRow(self._f, self._n_jobs)
         return real_values(function(X), len(X), X.dtype, library_of(X), "the objective's return value")
 
     def constraint_values(self, X: Array) -> Array:
         """Return the constraints' values g and then h of the rows of X, of shape (n, m + l)."""
-        found = [(one.values(X, self.vectorized, self.n_jobs), one) for one in self._constraints]
+        found = [(one.values(X, self.vectorized, self._n_jobs), one) for one in self._constraints]
         columns = [column for c, one in found for column in one.inequalities.of(c)]
         columns += [column for c, one in found for column in one.equalities.of(c)]
         xp = library_of(X)
@@ -155,6 +159,17 @@ class ConstrainedProblem:
         values = self.values(X)
         return total_violation(values[:, 0], values[:, 1:], self.n_inequalities, check_real("tol", tol, 0))
 
+    @property
+    def origin(self) -> Any:
+        """Equal for what is the same problem."""
+        return self
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        """Return the problem with so many joblib workers for functions of one point."""
+        other = copy(self)
+        other._n_jobs = n_jobs
+        return other
+
     def ruled(self, tolerance: float) -> Problem | None:
         """Return the compiled objective that is the problem by feasibility rules; None where there is none."""
         return None
@@ -164,7 +179,7 @@ class ConstrainedProblem:
         middle = self.bounds.mean(axis=1)[None]
         for one in self._constraints:
             if one.size is None:
-                one.values(middle, self.vectorized, self.n_jobs)
+                one.values(middle, self.vectorized, self._n_jobs)
         return self._constraints
 
     def __repr__(self) -> str:
@@ -236,16 +251,9 @@ class Linear(Constraint):
 
     def __init__(self, what: str, A: Any, lower: Any, upper: Any, dim: int) -> None:
         super().__init__(what, lower, upper)
-        try:
-            self.A = np.atleast_2d(np.array(A.toarray() if hasattr(A, "toarray") else A, np.float64))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{what}.A must be a matrix of numbers, got {A!r}") from error
-        if self.A.ndim != 2 or self.A.shape[1] != dim or not np.isfinite(self.A).all():
+        self.A: FloatArray = A.toarray() if hasattr(A, "toarray") else A
+        if self.A.shape[1] != dim or not np.isfinite(self.A).all():
             raise ValueError(f"{what}.A must be finite and of shape (m, {dim}), got shape {self.A.shape}")
-        if self.size not in (None, len(self.A)):
-            raise ValueError(
-                f"{what}: lb and ub must have one entry for each of A's {len(self.A)} rows, got {self.size}"
-            )
         self.size = len(self.A)
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
@@ -283,8 +291,8 @@ class Nonlinear(Constraint):
             values = RowByRow(self.function, n_jobs, self._of_one)(X)
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
-                f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as its bounds "
-                f"have, got {values.shape[1]}"
+                f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "
+                f"its bounds, got {values.shape[1]}"
             )
         self.size = values.shape[1]
         return values.astype(np.float64, copy=False)
@@ -376,9 +384,11 @@ def by_rules(f: Array, violation: Array) -> Array:
     return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, xp.clip(f, -LARGEST, LARGEST))
 
 
-def is_feasible(codes: Any) -> Any:
-    """Whether codes are those of feasible points."""
-    return np.abs(codes) <= LARGEST
+def violation_of(code: float) -> float:
+    """Return the violation that a code stands for; 0 for a feasible point."""
+    if code >= WORST:
+        return np.inf
+    return code / SCALE if code > LARGEST else 0.0
 
 
 def readable(codes: Any) -> Any:
@@ -422,19 +432,32 @@ class Rules:
         violation = total_violation(f, self.problem.constraint_values(X), self.problem.n_inequalities, self.tolerance)
         return by_rules(f, violation)
 
-    def outcome(self, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return what is known of a point with its code; xp: the library that the problem's functions know."""
+    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
+        """Return what is known of a run's best point, from its code; xp: the library that the functions know."""
         X = np.asarray(x)[None] if self.problem.kernel else xp.asarray(x)[None]
         values = self.problem.values(X)
         f, constraints = (part.get() if hasattr(part, "get") else part for part in (values[0, :1], values[0, 1:]))
         m = self.problem.n_inequalities
         sizes = np.concatenate([np.maximum(constraints[:m], 0.0), np.abs(constraints[m:])])
-        fun = code if abs(code) < LARGEST else float(f[0])
-        return Outcome(fun, float(sizes.max(initial=0.0)), 0.0 if is_feasible(code) else code / SCALE)
+        largest = float(sizes.max(initial=0.0)) if np.isfinite(sizes).all() else np.inf
+        return Outcome(code if abs(code) < LARGEST else float(f[0]), largest, violation_of(code))
 
 
 class Remembered:
-    """What was known of every run's best point when a fit was saved, for as long as its problem is not there."""
+    """What was known of every run's best point when a fit was saved, for as long as its problem is not there.
 
-    def __init__(self, outcomes: FloatArray) -> None:
+    Parameters
+    ----------
+    outcomes : ndarray of shape (n_runs, 3)
+        What was known.
+    tolerance : float
+        That of the rules.
+    """
+
+    def __init__(self, outcomes: FloatArray, tolerance: float) -> None:
         self.outcomes = outcomes
+        self.tolerance = tolerance
+
+    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
+        """Return what was known of a run's best point."""
+        return Outcome(*self.outcomes[run].tolist())

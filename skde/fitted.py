@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 
-from skde.engines.batch import best_of
-from skde.result import History, RunResult, optimize_result
+from skde.constraints import readable
+from skde.result import History, RunResult, best_run, optimize_result
 from skde.runner import Runner
 from skde.typing import FloatArray
 
@@ -23,7 +23,7 @@ class Fitted:
 
     def _fitted(self, allowed: str = "") -> Runner:
         if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
-            raise NotFittedError("this Minimizer has evaluated nothing yet: call fit, or ask and tell")
+            raise NotFittedError(f"this {type(self).__name__} has evaluated nothing yet: call fit, or ask and tell")
         return self._runner
 
     @property
@@ -33,7 +33,7 @@ class Fitted:
 
     @property
     def _best_run(self) -> int:
-        return best_of(np.array([run.fun for run in self.runs_]))
+        return best_run(self.runs_)
 
     @property
     def _best(self) -> RunResult:
@@ -46,8 +46,13 @@ class Fitted:
 
     @property
     def fun_(self) -> float:
-        """The best value of all runs."""
+        """The best point's value."""
         return self._best.fun
+
+    @property
+    def max_violation_(self) -> float:
+        """The largest violation of one constraint at the best point; 0.0 without constraints."""
+        return self._best.max_violation
 
     @property
     def n_evals_(self) -> int:
@@ -66,8 +71,8 @@ class Fitted:
 
     @property
     def converged_(self) -> bool:
-        """Whether the best run reached its target or its tolerance."""
-        return self._best.status.success
+        """Whether the best run reached its target or its tolerance, at a feasible point."""
+        return self._best.success
 
     @property
     def message_(self) -> str:
@@ -86,14 +91,16 @@ class Fitted:
 
     @property
     def fitness_(self) -> FloatArray:
-        """The values of the best run's population, of shape (pop_size,)."""
+        """The values of the best run's population, of shape (pop_size,); infinite where a point is not feasible."""
         return self._populations(self._best_run)[1]
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
-        batch = self._fitted().batch
+        runner = self._fitted()
+        batch = runner.batch
         islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
         x, f = zip(*(batch.population(island) for island in islands), strict=True)
-        return np.concatenate(x), np.concatenate(f)
+        fitness = np.concatenate(f)
+        return np.concatenate(x), fitness if runner.rules is None else readable(fitness)
 
     @property
     def result_(self) -> OptimizeResult:

@@ -26,7 +26,7 @@ def minimize(
 
     Parameters
     ----------
-    fun : str, Problem, DeviceObjective or callable
+    fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
         As in `Minimizer.fit`; a callable is f(X, *args).
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None
         The box.
@@ -42,7 +42,7 @@ def minimize(
     Returns
     -------
     result : scipy.optimize.OptimizeResult
-        x, fun, success, status, message, nfev, nit, population, population_energies.
+        x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Calla
     Returns
     -------
     method : callable
-        Called by SciPy. It needs bounds; x0 joins the initial population; constraints are refused.
+        Called by SciPy. It needs bounds; x0 joins the initial population.
 
     Examples
     --------
@@ -84,8 +84,9 @@ def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Calla
     """
 
     def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
-        if options.pop("constraints", ()):
-            raise ValueError("skde's methods for scipy.optimize.minimize take bounds, not constraints")
+        constraints = options.pop("constraints", ())
+        if not isinstance(constraints, list | tuple) or constraints:
+            options["constraints"] = constraints
         bounds = options.pop("bounds", None)
         if bounds is None:
             raise ValueError("skde's methods for scipy.optimize.minimize need bounds")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skde.algorithms import Algorithm
 from skde.asking import Asking
-from skde.callbacks import Callback, Progress, ProgressBar
+from skde.callbacks import Callback
 from skde.engines import Engine, Workers
 from skde.islands import Migration
+from skde.looking import looked_at
 from skde.objective import Objective, resolve
 from skde.problems import get_problem
-from skde.runner import budget
 from skde.saving import Saving
-from skde.stopping import Status, check_stopping
+from skde.stopping import Status
 from skde.validation import check_choice
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
@@ -41,11 +41,16 @@ class Minimizer(Asking, Saving):
         Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population; with
         execution="joblib" to that of a few messages to the workers.
     target : float or None, default None
-        A run ends when its best value is <= target.
+        A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
         A run ends when the standard deviation of its population's values is <= tol times the size of their mean, >= 0.
     stagnation : int or None, default None
         A run ends when its best value has not improved for this many generations, >= 1.
+    constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, list of these or None, default None
+        What the points have to satisfy, as in `ConstrainedProblem`; with dtype="float64" only.
+    feasibility_tol : float, default 1e-6
+        A point is feasible where g <= feasibility_tol and abs(h) <= feasibility_tol for all constraints g <= 0 and
+        h = 0, >= 0.
     n_runs : int, default 1
         Independent runs in one batch; run 0 is the run that n_runs=1 makes.
     n_islands : int, default 1
@@ -67,7 +72,8 @@ class Minimizer(Asking, Saving):
     dtype : {"float64", "float32"}, default "float64"
         Of positions and values.
     vectorized : bool, default True
-        Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number.
+        Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. Constraints
+        likewise.
     n_jobs : int or None, default None
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says).
@@ -87,13 +93,17 @@ class Minimizer(Asking, Saving):
     Attributes
     ----------
     x_, fun_ : ndarray of shape (dim,), float
-        The best point of all runs, and its value.
+        The best point of all runs, and its value. With constraints, the best feasible point or, where there is none,
+        that with the least violation.
+    max_violation_ : float
+        The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
     n_evals_, n_iter_, time_ : int, int, float
         Of the best run: evaluations, generations, seconds.
     converged_, message_ : bool, str
-        Whether the best run reached its target or tolerance; why it ended.
+        Whether the best run reached its target or tolerance at a feasible point; why it ended, and whether nothing
+        feasible was found.
     population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
-        Of the best run; of all its islands, one after the other.
+        Of the best run; of all its islands, one after the other. Values of points that are not feasible are infinite.
     history_ : History
         Of the best run.
     runs_ : list of RunResult
@@ -106,6 +116,12 @@ class Minimizer(Asking, Saving):
     The result is reproducible across machines because nothing is left to them: draws are a function of their address
     (Philox4x32-10), floating-point operations are neither contracted nor reordered, and sine, cosine and exponential
     are the kernels' own. A Python objective brings its own rounding.
+
+    With constraints, selection goes by feasibility rules (K. Deb: An efficient constraint handling method for genetic
+    algorithms, 2000): a feasible point is better than one that is not; of two feasible ones that with the smaller
+    value; of two others that with the smaller violation, the sum of all g above feasibility_tol and of what abs(h) is
+    above it, infinite where f or a constraint is not a finite number. Stagnation counts the generations in which
+    neither improved.
 
     Examples
     --------
@@ -129,6 +145,8 @@ class Minimizer(Asking, Saving):
         target: float | None = None,
         tol: float | None = None,
         stagnation: int | None = None,
+        constraints: Any = None,
+        feasibility_tol: float = 1e-6,
         n_runs: int = 1,
         n_islands: int = 1,
         migration: Migration | None = None,
@@ -150,6 +168,8 @@ class Minimizer(Asking, Saving):
         self.target = target
         self.tol = tol
         self.stagnation = stagnation
+        self.constraints = constraints
+        self.feasibility_tol = feasibility_tol
         self.n_runs = n_runs
         self.n_islands = n_islands
         self.migration = migration
@@ -170,9 +190,9 @@ class Minimizer(Asking, Saving):
 
         Parameters
         ----------
-        objective : str, Problem, DeviceObjective or callable
-            A problem's name; a problem; C++ compiled into the kernels; or f(X) on arrays of shape (n, dim) of the
-            device's library (with vectorized=False, f(x) of one point).
+        objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
+            A problem's name; a problem, also one with constraints of its own; C++ compiled into the kernels; or f(X) on
+            arrays of shape (n, dim) of the device's library (with vectorized=False, f(x) of one point).
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
@@ -191,18 +211,12 @@ class Minimizer(Asking, Saving):
         RuntimeError
             For a device that is not there.
         """
-        found = resolve(
-            objective,
-            dim,
-            self.bounds if bounds is None else bounds,
-            vectorized=self.vectorized,
-            n_jobs=self._row_jobs,
-        )
+        found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
         engine = self._engine(found)
         if self.warm_start and hasattr(self, "_runner"):
             self._continue_warm(engine, found, x0)
         else:
-            self._runner = self._start(engine, found.box, x0)
+            self._runner = self._start(engine, found.box, x0, found.rules)
         self._objective = found
         self._drive(found)
         return self
@@ -213,7 +227,9 @@ class Minimizer(Asking, Saving):
         Parameters
         ----------
         objective : optional
-            As in `fit`; needed after `load` where the objective was a Python function or a DeviceObjective.
+            As in `fit`; needed after `load` where the objective was a Python function or a DeviceObjective, or had
+            constraints that are no part of a named problem: those are then set before, set_params(constraints=...), or
+            come with a `ConstrainedProblem`.
 
         Returns
         -------
@@ -223,24 +239,50 @@ class Minimizer(Asking, Saving):
         if objective is None:
             found = getattr(self, "_objective", None) or self._saved_objective()
         else:
-            dim = runner.batch.dim
-            found = resolve(objective, dim, self._box, vectorized=self.vectorized, n_jobs=self._row_jobs)
+            found = self._resolve(objective, runner.batch.dim, self._box)
+            self._check_rules(found)
         self._objective = found
         runner.set_limits(self._limits(runner.batch.spec.schedules, runner.batch.dim))
         self._drive(found)
         return self
+
+    def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
+        return resolve(
+            objective,
+            dim,
+            bounds,
+            vectorized=self.vectorized,
+            n_jobs=self._row_jobs,
+            constraints=self.constraints,
+            feasibility_tol=self.feasibility_tol,
+        )
+
+    def _check_rules(self, found: Objective) -> None:
+        """See to it that an objective given again has constraints if the first one had, and the same tolerance."""
+        first, now = (
+            "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
+            for rules in (self._runner.rules, found.rules)
+        )
+        if first != now:
+            raise ValueError(
+                f"resume: the fit began with {first}, and now there are {now}; constraints are given by "
+                "set_params(constraints=...) or as a ConstrainedProblem"
+            )
 
     def _saved_objective(self) -> Objective:
         """Find the objective of a loaded fit again, where its name is enough for that."""
         source = getattr(self, "_source", {})
         if "problem" not in source:
             what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
+            what += ", with constraints" if self._runner.rules is not None else ""
             raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
         problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-        return resolve(problem, None, self._box)
+        found = self._resolve(problem, None, self._box)
+        self._check_rules(found)
+        return found
 
     def _drive(self, objective: Objective) -> None:
-        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        rules = self._stopping(objective.rules is not None)
         execution = check_choice("execution", self.execution, EXECUTIONS)
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
@@ -254,38 +296,10 @@ class Minimizer(Asking, Saving):
             execution = "run" if objective.compiled is not None else "step"
         if execution == "graph" and objective.compiled is not None:
             raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
+        runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
-        bar = ProgressBar(budget(runner.batch.spec), self.max_time) if self.verbose else None
-        try:
-            runner.fit(objective, execution, rules["max_time"], self._look(bar))
-        finally:
-            if bar is not None:
-                bar(Progress(runner, self), last=True)
-                bar.close()
-
-    def _look(self, bar: ProgressBar | None) -> Callable[[], bool] | None:
-        """Return what to do whenever the host hears from the engine; None where nobody looks."""
-        callbacks = self.callbacks
-        if callbacks is None:
-            callbacks = []
-        elif not isinstance(callbacks, Sequence):
-            callbacks = [callbacks]
-        for callback in callbacks:
-            if not callable(callback):
-                raise TypeError(f"callbacks must be callables, got {callback!r}")
-        if not callbacks and bar is None:
-            return None
-
-        def look() -> bool:
-            progress = Progress(self._runner, self)
-            if bar is not None:
-                bar(progress)
-            try:
-                return any([is_true(callback(progress)) for callback in callbacks])
-            except StopIteration:
-                return True
-
-        return look
+        with looked_at(self, runner) as look:
+            runner.fit(objective, execution, rules["max_time"], look)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
@@ -299,7 +313,7 @@ class Minimizer(Asking, Saving):
                 "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
                 "set warm_start=False"
             )
-        batch, spec = runner.batch, self._spec(objective.box, None)
+        batch, spec = runner.batch, self._spec(objective.box, None, objective.rules is not None)
         same = np.array_equal(spec.parameters, batch.spec.parameters) and spec.dtype == batch.spec.dtype
         if not same or spec.algorithm != batch.spec.algorithm or engine.name != runner.engine.name:
             raise ValueError(
@@ -310,8 +324,3 @@ class Minimizer(Asking, Saving):
         limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
         batch.put("status", np.full(batch.n_runs, int(Status.RUNNING)))
         runner.set_limits(limits)
-
-
-def is_true(answer: Any) -> bool:
-    """Whether a callback asked to stop: True, NumPy's too, and nothing that merely counts as true."""
-    return isinstance(answer, bool | np.bool_) and bool(answer)

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from skde.constraints import ConstrainedProblem, Rules, constraint_list
 from skde.device_objective import DeviceObjective
 from skde.engines import Compiled
-from skde.problems import Problem, get_problem
+from skde.problems import MinMaxProblem, Problem, get_problem
+from skde.problems.constrained import CompiledConstrainedProblem
 from skde.returned import RowByRow, real_values
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_int
+from skde.validation import check_bounds, check_int, check_real
 
 
 class Objective:
@@ -28,6 +30,10 @@ class Objective:
         f(X) -> (n,) on NumPy or CuPy arrays, where there is no compiled form.
     source : dict
         What a checkpoint notes down to find the objective again.
+    origin : object
+        Equal for what is the same function.
+    rules : Rules or None
+        Where there are constraints: what the values mean, which then are the rules' codes.
     """
 
     def __init__(
@@ -37,12 +43,14 @@ class Objective:
         function: Callable[[Array], Any] | None = None,
         source: dict[str, Any] | None = None,
         origin: Any = None,
+        rules: Rules | None = None,
     ) -> None:
         self.box = box
         self.compiled = compiled
         self.function = function
         self.source = source or {}
-        self.origin = origin  # equal for what is the same function
+        self.origin = origin
+        self.rules = rules
 
     def values(self, X: Array, xp: Any) -> Array:
         """Return f of the rows of X as an (n,) array of X's library and dtype.
@@ -64,13 +72,14 @@ def resolve(
     *,
     vectorized: bool = True,
     n_jobs: int | None = None,
-    dtype: Any = np.float64,
+    constraints: Any = None,
+    feasibility_tol: float = 1e-6,
 ) -> Objective:
     """Return the objective in the one form that the drivers use.
 
     Parameters
     ----------
-    objective : str, Problem, DeviceObjective or callable
+    objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
         What the user passed.
     dim : int or None
         The dimension asked for.
@@ -80,20 +89,34 @@ def resolve(
         Whether a callable takes whole populations.
     n_jobs : int or None
         joblib workers of a scalar callable.
+    constraints
+        As in `ConstrainedProblem`, or None.
+    feasibility_tol : float
+        What counts as satisfied.
     """
     if isinstance(objective, str):
         objective = get_problem(objective, dim=dim)
+    if isinstance(objective, MinMaxProblem):
+        raise TypeError(f"{objective!r} has two sides; a Minimizer takes functions of one")
+    if isinstance(objective, ConstrainedProblem):
+        if constraints is not None:
+            raise ValueError(f"{objective!r} has its constraints; constraints must be None beside it")
+        box = own_box(objective, dim, bounds)
+        return constrained(objective.with_jobs(n_jobs), box, feasibility_tol, objective.origin)
+    if constraints is not None:
+        plain = resolve(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
+        name = plain.source.get("callable", str(objective))
+        problem = ConstrainedProblem(objective, plain.box, constraints, name=name, vectorized=vectorized)
+        origin = plain.origin, tuple(constraint_list(constraints))
+        return constrained(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, origin)
     if isinstance(objective, Problem):
-        if dim is not None and dim != objective.dim:
-            raise ValueError(f"dim={dim} was given, but {objective!r} has dim={objective.dim}")
-        box = objective.bounds if bounds is None else check_bounds(bounds, objective.dim)
-        source = {"problem": objective.name, "dim": objective.dim, "options": objective.options}
+        box, source = own_box(objective, dim, bounds), named(objective)
         return Objective(box, compiled=objective, source=source, origin=source)
     if dim is not None:
         dim = check_int("dim", dim, 1)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
         raise TypeError(
-            "the objective must be a problem's name, a Problem, a DeviceObjective or a callable, "
+            "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
             f"got {objective!r} ({type(objective).__name__})"
         )
     if bounds is None:
@@ -106,3 +129,41 @@ def resolve(
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
     return Objective(box, function=function, source=source, origin=objective)
+
+
+def own_box(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:
+    """Return the box of a problem, which brings its own; bounds that are given take its place."""
+    if dim is not None and dim != problem.dim:
+        raise ValueError(f"dim={dim} was given, but {problem!r} has dim={problem.dim}")
+    return problem.bounds if bounds is None else check_bounds(bounds, problem.dim)
+
+
+def named(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
+    """Return what a checkpoint notes down of a problem of the registry."""
+    return {"problem": problem.name, "dim": problem.dim, "options": problem.options}
+
+
+def constrained(problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, origin: Any) -> Objective:
+    """Return a constrained problem as an objective: its values are the codes of feasibility rules."""
+    rules = Rules(problem, check_real("feasibility_tol", feasibility_tol, 0))
+    compiled = problem.ruled(rules.tolerance)
+    source = named(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
+    return Objective(
+        box,
+        compiled=compiled,
+        function=None if compiled is not None else rules,
+        source=source,
+        origin=(source if compiled is not None else origin, rules.tolerance),
+        rules=rules,
+    )
+
+
+def told(bounds: Any, constraints: Any, vectorized: bool, n_jobs: int | None, feasibility_tol: float) -> Objective:
+    """Return an objective whose values are told, and whose constraints are known."""
+    problem = ConstrainedProblem(unknown, bounds, constraints, name="told", vectorized=vectorized)
+    return constrained(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, None)
+
+
+def unknown(X: Array) -> Array:
+    """Return NaN for every row of X, or for one point."""
+    return X[..., 0] * np.nan

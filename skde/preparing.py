@@ -8,25 +8,25 @@ from operator import or_
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
+from skde.constraints import LARGEST, Remembered, Rules
 from skde.engines import Engine, Spec, Workers, check_device, choose_engine
 from skde.engines.batch import algorithm_entry
-from skde.fitted import Fitted
 from skde.islands import Archipelago, Migration
 from skde.objective import Objective
 from skde.runner import Runner
 from skde.schedule import Schedule
 from skde.seeds import island_seeds, run_seeds
 from skde.stopping import check_stopping, last_generations, planned_budget
+from skde.storing import Storing
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_precision, check_start
 
 DTYPES = ("float32", "float64")
 
 
-class Preparing(Fitted, BaseEstimator):
+class Preparing(Storing):
     """Checks the parameters of a Minimizer, and makes its engine and its batch of them."""
 
     algorithm: str | Algorithm | Sequence[Algorithm]
@@ -46,6 +46,8 @@ class Preparing(Fitted, BaseEstimator):
     n_jobs: int | None
     verbose: int
     random_state: Any
+    constraints: Any
+    feasibility_tol: float
     _box: FloatArray
     _objective: Objective | None  # None: its values are told, or it has to be given again after loading
 
@@ -86,18 +88,29 @@ class Preparing(Fitted, BaseEstimator):
             return algorithms
         return [get_algorithm(self.algorithm)] * n_runs
 
-    def _start(self, engine: Engine, box: FloatArray, x0: Any) -> Runner:
+    def _start(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | Remembered | None) -> Runner:
         """Check everything and allocate the batch."""
-        return Runner(engine, self._spec(box, x0))
+        runner = Runner(engine, self._spec(box, x0, rules is not None))
+        runner.rules = rules
+        return runner
 
-    def _spec(self, box: FloatArray, x0: Any) -> Spec:
+    def _stopping(self, constrained: bool) -> dict[str, Any]:
+        """Return the checked rules for stopping; with constraints, only feasible points reach a target."""
+        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        if constrained and rules["target"] is not None:
+            rules["target"] = min(rules["target"], LARGEST)
+        return rules
+
+    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
         """Check everything and say what is to run."""
         algorithms = self._algorithms()
         n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
         setting = Setting(len(box), **planned_budget(len(box), *self._budget, n_islands))
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
-        rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        rules = self._stopping(constrained)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        if constrained and dtype != "float64":
+            raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
         schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
         needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]

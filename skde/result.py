@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 
+from skde.engines.batch import best_of
 from skde.stopping import MESSAGES, Status
 from skde.typing import FloatArray, IntArray
 
@@ -21,7 +24,7 @@ class History:
     seconds : ndarray of shape (n,)
         Time since the fit began, interpolated between the moments at which the engine came back.
     best : ndarray of shape (n,)
-        The best value so far.
+        The best value so far; with constraints that of feasible points, infinite before the first.
     """
 
     n_evals: IntArray
@@ -41,7 +44,7 @@ class RunResult:
     x : ndarray of shape (dim,)
         The best point.
     fun : float
-        Its value; NaN where the run saw nothing but NaN.
+        Its value; NaN where the run saw nothing but NaN, or was told the values and no point was feasible.
     n_evals, n_iter : int
         Evaluations, and generations after the initial population.
     time : float
@@ -52,6 +55,10 @@ class RunResult:
         A Minimizer with this random_state and n_runs=1 repeats the run alone.
     history : History
         How its best value fell.
+    max_violation : float
+        The largest violation of one constraint at x, max(0, g) or abs(h); 0 without constraints.
+    violation : float
+        What feasibility rules compare points by that are not feasible; 0 for one that is.
     """
 
     x: FloatArray
@@ -62,11 +69,32 @@ class RunResult:
     status: Status
     seed: int
     history: History
+    max_violation: float = 0.0
+    violation: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """Whether x satisfies the constraints, if there are any."""
+        return self.violation == 0
+
+    @property
+    def success(self) -> bool:
+        """Whether the run reached what was asked, at a feasible point."""
+        return self.feasible and self.status.success
 
     @property
     def message(self) -> str:
-        """The status in words."""
-        return MESSAGES[self.status]
+        """The status in words, and whether the constraints are satisfied."""
+        if self.feasible:
+            return MESSAGES[self.status]
+        return f"No feasible point was found, the least violation is {self.violation:.3g}. {MESSAGES[self.status]}"
+
+
+def best_run(runs: Sequence[RunResult]) -> int:
+    """Return the place of the best run: feasible, with the smallest value; where none is, with the least violation."""
+    if any(run.feasible for run in runs):
+        return best_of(np.array([run.fun if run.feasible else np.inf for run in runs]))
+    return best_of(np.array([run.violation for run in runs]))
 
 
 def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray, n_evals: int) -> OptimizeResult:
@@ -74,11 +102,13 @@ def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray,
     return OptimizeResult(
         x=run.x,
         fun=run.fun,
-        success=run.status.success or run.status == Status.LIMIT,
+        success=run.feasible and (run.status.success or run.status == Status.LIMIT),
         status=int(run.status),
         message=run.message,
         nfev=n_evals,
         nit=run.n_iter,
         population=population,
         population_energies=fitness,
+        maxcv=run.max_violation,
+        constr_violation=run.max_violation,
     )

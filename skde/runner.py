@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from skde.constraints import WORST, Outcome, Remembered, Rules, readable
 from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, SharingEngine, Spec
 from skde.engines.batch import best_of, sampled_generations
 from skde.engines.steps import Evaluation, Hearing
@@ -71,6 +72,7 @@ class Runner:
         self.clock = Clock()
         self.counted_from = 0.0  # where max_time begins: at the last warm start
         self.generation = -1  # the last one that is done, of the runs that run
+        self.rules: Rules | Remembered | None = None  # where there are constraints: what the values mean
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out
@@ -266,8 +268,15 @@ class Runner:
 
     def _check_start(self) -> None:
         """After the initial population: at least one number among the values."""
-        if self.generation == 0 and self.batch.is_blank():
+        if self.generation != 0:
+            return
+        if self.batch.is_blank():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
+        if self.rules is not None and (self.batch.best()[1] >= WORST).all():
+            raise ValueError(
+                "the objective or a constraint is NaN or infinite for every point of the initial population: "
+                "nothing to compare"
+            )
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -301,24 +310,37 @@ class Runner:
         index, value = batch.best()
         evals = batch.evals(generation)
         history = batch.host("history")
+        shown = value
+        if self.rules is not None:
+            history, shown = readable(history), readable(value)
         results = []
         for first in range(0, batch.n_runs, batch.n_islands):
             islands = np.arange(first, first + batch.n_islands)
             best = first + best_of(value[islands])
             last = int(generation[islands].max())
+            x = batch.point(best, int(index[best]))
+            outcome = self._outcome(first // batch.n_islands, x, float(value[best]))
             results.append(
                 RunResult(
-                    x=batch.point(best, int(index[best])),
-                    fun=float(value[best]),
+                    x=x,
+                    fun=outcome.fun,
                     n_evals=int(evals[islands].sum()),
                     n_iter=max(last, 0),
                     time=float(self.clock.at(last)),
                     status=self._status_of(status[islands], int(status[best])),
                     seed=int(batch.spec.seeds[first]),
-                    history=self._history(history[islands], generation[islands], islands, value[islands]),
+                    history=self._history(history[islands], generation[islands], islands, shown[islands]),
+                    max_violation=outcome.max_violation,
+                    violation=outcome.violation,
                 )
             )
         return results
+
+    def _outcome(self, run: int, x: FloatArray, value: float) -> Outcome:
+        if self.rules is None:
+            return Outcome(value)
+        with self.engine.here:
+            return self.rules.outcome(run, x, value, self.engine.xp)
 
     def _status_of(self, status: IntArray, best: int) -> Status:
         """Return why a run of islands ended: for the target, if one reached it; else why the best one did."""

@@ -36,6 +36,8 @@ class Storing(Fitted, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save parameters and state: data only, written to a temporary name and renamed.
 
+        Functions and constraints are not data: `resume` needs them again.
+
         Parameters
         ----------
         path : str or path-like

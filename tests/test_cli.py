@@ -194,6 +194,43 @@ def test_plot_without_matplotlib(capsys, tmp_path, monkeypatch):
     assert "pip install 'skde[plot]'" in error_of(capsys, "minimize", "sphere", "--plot", str(tmp_path / "runs.png"))
 
 
+def test_constrained_problem(capsys):
+    found = found_by(capsys, "fabris2012/p4", "--max-evals", "2e4", "--runs", "2")
+    assert found["error"] == pytest.approx(0, abs=0.5)
+    assert found["max_violation"] <= 1e-6
+    assert found["feasible"] == 2
+    assert [run["max_violation"] <= 1e-6 for run in found["runs"]] == [True, True]
+    assert main(["minimize", "fabris2012/p4", "--max-evals", "2e4", "--runs", "2", "--device", "cpu"]) == 0
+    printed = capsys.readouterr().out
+    assert "violation    " in printed
+    assert "2 runs       2 feasible, mean 680." in printed
+
+
+def test_nothing_feasible(capsys):
+    found = found_by(capsys, "fabris2012/p5", "--max-evals", "1000", "--runs", "2")
+    assert (found["feasible"], found["summary"], found["success"]) == (0, {}, False)
+    assert found["max_violation"] in [run["max_violation"] for run in found["runs"]]
+    assert found["max_violation"] > 1e-6
+    assert found["runs"][0]["history"]["best"][-1] is None
+    assert found["message"].startswith("No feasible point was found")
+    assert main(["minimize", "fabris2012/p5", "--max-evals", "1000", "--runs", "2", "--device", "cpu"]) == 0
+    assert "2 runs       0 feasible\n" in capsys.readouterr().out
+
+
+def test_a_module_with_a_constrained_problem(capsys, module, tmp_path):
+    (tmp_path / f"{module}.py").write_text(
+        "from scipy.optimize import LinearConstraint\nfrom skde import ConstrainedProblem\n"
+        "edge = ConstrainedProblem(lambda X: (X**2).sum(axis=1), [(-2, 2)] * 2, LinearConstraint([[1, 1]], 1, 9))\n"
+    )
+    found = found_by(capsys, f"{module}:edge", "--max-evals", "1e4")
+    assert found["fun"] == pytest.approx(0.5, abs=1e-4)
+    assert (found["f_opt"], found["error"], found["problem"]) == (None, None, "user")
+
+
+def test_min_max_problems_are_refused(capsys):
+    assert "'minmax/rustem1' is a min-max problem" in error_of(capsys, "minimize", "minmax/rustem1")
+
+
 def test_info(capsys):
     assert main(["info", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -208,9 +245,13 @@ def test_info(capsys):
 
 def test_lists(capsys):
     assert main(["problems", "--json"]) == 0
-    assert {"name": "nashed2012/f9", "alias": "rastrigin"} in json.loads(capsys.readouterr().out)
+    problems = json.loads(capsys.readouterr().out)
+    assert {"name": "nashed2012/f9", "alias": "rastrigin", "kind": "plain"} in problems
+    assert {"name": "fabris2012/p3", "alias": None, "kind": "constrained"} in problems
     assert main(["problems"]) == 0
-    assert "nashed2012/f9       rastrigin\n" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "nashed2012/f9         rastrigin\n" in printed
+    assert "minmax/rustem1        min over x, max over y\n" in printed
     assert main(["algorithms", "--json"]) == 0
     assert [entry["class"] for entry in json.loads(capsys.readouterr().out)][:2] == ["DE", "JDE"]
     assert main(["algorithms"]) == 0

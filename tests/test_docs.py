@@ -50,6 +50,11 @@ def test_the_readmes_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("\n") >= 2
 
 
+def test_the_page_on_constraints_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(DOCS / "constraints.md")
+    assert capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_the_algorithms_code_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     run_examples(DOCS / "algorithms" / f"{name}.md")

@@ -7,12 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from skde.constraints import ConstrainedProblem
+from skde.constraints import ConstrainedProblem, Outcome, Rules
 from skde.engines import Game, matrix
 from skde.problems import MinMaxProblem, get_problem
 from skde.returned import complex_hint, library_of, real_array
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
+
+
+class AnswerRules(Rules):
+    """Feasibility rules for answers, which are a point and its multipliers one behind the other."""
+
+    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
+        """Return what is known of a run's answer with its code."""
+        return super().outcome(run, x[: self.problem.dim], code, xp)
 
 
 class Pairs:
@@ -28,6 +36,8 @@ class Pairs:
         f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled form.
     problem : ConstrainedProblem or None
         Whose Lagrangian it is.
+    rules : AnswerRules or None
+        What the values of its answers mean.
     source : dict
         What a checkpoint notes down to find it again.
     """
@@ -39,12 +49,14 @@ class Pairs:
         game: Game | None = None,
         function: Callable[[Array, Array], Any] | None = None,
         problem: ConstrainedProblem | None = None,
+        rules: AnswerRules | None = None,
         source: dict[str, Any] | None = None,
     ) -> None:
         self.box_x, self.box_y = box_x, box_y
         self.game = game
         self.function = function
         self.problem = problem
+        self.rules = rules
         self.source = source or {}
 
     @property
@@ -143,7 +155,14 @@ def one_value(value: Any) -> float:
 
 
 def resolve_pairs(
-    f: Any, bounds_x: Any, bounds_y: Any, *, dim: int | None = None, pairwise: bool = False, n_jobs: int | None = None
+    f: Any,
+    bounds_x: Any,
+    bounds_y: Any,
+    *,
+    dim: int | None = None,
+    feasibility_tol: float = 0.0,
+    pairwise: bool = False,
+    n_jobs: int | None = None,
 ) -> Pairs:
     """Return what a user passed to MinMaxSolver.fit, with its boxes."""
     if isinstance(f, str):
@@ -157,7 +176,7 @@ def resolve_pairs(
         game = None
         if f.kernel is not None:
             game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
-        return Pairs(box_x, None, game, problem=f, source=source_of(f))
+        return Pairs(box_x, None, game, problem=f, rules=AnswerRules(f, feasibility_tol), source=source_of(f))
     if isinstance(f, MinMaxProblem):
         box_x, box_y = (
             own if given is None else check_bounds(given)

@@ -39,6 +39,7 @@ class Preparing(Storing, Results):
     multipliers: str
     penalty: float | None
     multiplier_bound: float
+    feasibility_tol: float
     max_evals: int | None
     max_time: float | None
     target: float | None
@@ -112,7 +113,6 @@ class Preparing(Storing, Results):
         """
         multipliers = check_choice("multipliers", self.multipliers, MULTIPLIERS)
         bound = check_real("multiplier_bound", self.multiplier_bound, 0, low_open=True)
-        check_real("feasibility_tol", self.feasibility_tol, 0)
         if self.penalty is not None:
             check_real("penalty", self.penalty, 0, low_open=True)
         problem = pairs.problem

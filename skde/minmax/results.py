@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
-import numpy as np
 from scipy.optimize import OptimizeResult
 
 from skde.algorithms import JDE
-from skde.constraints import ConstrainedProblem, Rules, readable
 from skde.engines import Coevolution
-from skde.engines.batch import best_of
 from skde.fitted import Fitted
 from skde.minimizer import Minimizer
 from skde.minmax.pairs import Pairs
-from skde.result import RunResult
 from skde.returned import library_of
 from skde.stopping import Status
 from skde.typing import Array, FloatArray
@@ -28,7 +22,6 @@ GAP_SEARCH = {"pop_size": 50, "generations": 200}
 class Results(Fitted):
     """The attributes that end with an underscore."""
 
-    feasibility_tol: float
     _objective: Pairs | None  # None: its values are told, or it has to be given again after loading
     _boxes: tuple[FloatArray, FloatArray | None]  # of x and, where y is no vector of multipliers, of y
     _gap: float | None = None
@@ -38,23 +31,6 @@ class Results(Fitted):
         batch = self._fitted("ask").batch
         assert isinstance(batch, Coevolution)
         return batch
-
-    @property
-    def _problem(self) -> ConstrainedProblem | None:
-        return None if self._objective is None else self._objective.problem
-
-    @property
-    def runs_(self) -> list[RunResult]:
-        """Every run's result; x is x and y one behind the other."""
-        runs, problem = super().runs_, self._problem
-        if problem is None:
-            return runs
-        rules = Rules(problem, self.feasibility_tol)
-        return [decoded(run, rules, self._pair.x.dim, self._pair.xp) for run in runs]
-
-    @property
-    def _best_run(self) -> int:
-        return best_of(np.array([run.fun for run in super().runs_]))  # by codes, where there are constraints
 
     @property
     def x_(self) -> FloatArray:
@@ -69,20 +45,10 @@ class Results(Fitted):
     @property
     def multipliers_(self) -> FloatArray:
         """Of a constrained problem: y_, of shape (m + l,)."""
-        self._constrained("multipliers_")
-        return self.y_
-
-    @property
-    def max_violation_(self) -> float:
-        """Of a constrained problem: the largest violation of a constraint at x_."""
-        rules = Rules(self._constrained("max_violation_"), self.feasibility_tol)
-        return rules.outcome(self.x_, 0.0, self._pair.xp).max_violation
-
-    def _constrained(self, what: str) -> ConstrainedProblem:
         self._fitted()
-        if self._problem is None:
-            raise AttributeError(f"{what} is of constrained problems only")
-        return self._problem
+        if self._objective is None or self._objective.problem is None:
+            raise AttributeError("multipliers_ are of constrained problems only")
+        return self.y_
 
     @property
     def saddle_gap_(self) -> float:
@@ -124,20 +90,18 @@ class Results(Fitted):
     def result_(self) -> OptimizeResult:
         """The best run in SciPy's form; nfev counts all runs."""
         best = self._best
-        result = OptimizeResult(
+        return OptimizeResult(
             x=self.x_,
             y=self.y_,
             fun=best.fun,
-            success=best.status.success or best.status == Status.LIMIT,
+            success=best.feasible and (best.status.success or best.status == Status.LIMIT),
             status=int(best.status),
             message=best.message,
             nfev=sum(run.n_evals for run in self.runs_),
             nit=best.n_iter,
+            maxcv=best.max_violation,
+            constr_violation=best.max_violation,
         )
-        if self._problem is not None:
-            result.maxcv = self.max_violation_
-            result.success = bool(result.success and result.maxcv <= self.feasibility_tol)
-        return result
 
 
 def saddle_gap(
@@ -160,9 +124,3 @@ def saddle_gap(
 
     highest = -search.fit(loss_of_y, bounds=box_y, x0=y).fun_
     return highest - search.fit(loss_of_x, bounds=box_x, x0=x).fun_
-
-
-def decoded(run: RunResult, rules: Rules, dim_x: int, xp: Any) -> RunResult:
-    """Return a run of a constrained problem with values in the place of codes."""
-    outcome = rules.outcome(run.x[:dim_x], run.fun, xp)
-    return replace(run, fun=outcome.fun, history=replace(run.history, best=readable(run.history.best)))

@@ -56,13 +56,15 @@ class Saving(Preparing):
         self._source = header["source"]
         box_y = arrays["box_y"] if len(arrays["box_y"]) else None
         if "problem" in self._source:
-            pairs = resolve_pairs(get_problem(self._source["problem"], dim=self._source["dim"]), arrays["box_x"], box_y)
+            problem = get_problem(self._source["problem"], dim=self._source["dim"])
+            pairs = resolve_pairs(problem, arrays["box_x"], box_y, feasibility_tol=self.feasibility_tol)
         elif box_y is None:
             raise ValueError("the constraints of Python functions are not in a file")
         else:
             pairs = Pairs(arrays["box_x"], box_y)
         self._objective = pairs if pairs.game is not None else None
         runner = self._start(pairs)
+        runner.rules = pairs.rules
         self._runner = runner
         pair = self._pair
         for batch, name in ((pair, "seeds"), (pair.x, "seeds_x"), (pair.y, "seeds_y")):

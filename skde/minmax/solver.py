@@ -16,7 +16,7 @@ from skde.minmax.saving import Saving
 from skde.problems import get_problem
 from skde.stopping import check_stopping
 from skde.typing import Array
-from skde.validation import check_bounds
+from skde.validation import check_bounds, check_real
 
 
 class MinMaxSolver(Saving):
@@ -293,12 +293,21 @@ class MinMaxSolver(Saving):
 
     def _resolved(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> Pairs:
         x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
-        return resolve_pairs(f, x, y, dim=dim, pairwise=self.pairwise, n_jobs=self.n_jobs)
+        return resolve_pairs(
+            f,
+            x,
+            y,
+            dim=dim,
+            feasibility_tol=check_real("feasibility_tol", self.feasibility_tol, 0),
+            pairwise=self.pairwise,
+            n_jobs=self.n_jobs,
+        )
 
     def _drive(self, pairs: Pairs) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
         self._objective, self._source, self._cycle, self._gap = pairs, pairs.source, None, None
+        runner.rules = pairs.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         with looked_at(self, runner) as look:
             runner.fit(pairs, "step" if pairs.game is None else "run", rules["max_time"], look)

@@ -56,6 +56,16 @@ def problem_names(kind: str = "plain") -> list[str]:
     ----------
     kind : {"plain", "constrained", "minmax"}, default "plain"
         Functions over a box, with constraints, or of two sides.
+
+    Returns
+    -------
+    names : list of str
+
+    Examples
+    --------
+    >>> from skde import problem_names
+    >>> problem_names("constrained")[0]
+    'fabris2012/p2'
     """
     return list(NAMES[check_choice("kind", kind, NAMES)])
 

@@ -86,6 +86,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         """Return the compiled objective that is the problem by feasibility rules."""
         return self._objective(self.kernel, tolerance)
 
+    @property
+    def origin(self) -> Any:
+        """Equal for what is the same problem."""
+        return self.name, self.dim, self.options
+
     def component(self, k: int) -> Problem:
         """Return one of f, g_1, ... g_m, h_1, ... h_l as a compiled objective."""
         return self._objective(f"{self.kernel}_component", float(k))

@@ -2,8 +2,8 @@
 
 F. Fabris, R. A. Krohling: A co-evolutionary differential evolution algorithm for solving min-max optimization problems
 implemented on GPU using C-CUDA (Expert Systems with Applications, 2012): P1 is a min-max problem, P2 ... P6 have
-constraints; all in corrected form. Minimisers and multipliers: Newton's method on the Karush-Kuhn-Tucker conditions, in 40
-digits and more.
+constraints; all in corrected form. Minimisers and multipliers: Newton's method on the Karush-Kuhn-Tucker conditions,
+in 40 digits and more.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ many points, and made exact by Newton's method on the stationarity conditions in
   them makes it a saddle point, which is the one kept here.
 - A. M. Cramer, S. D. Sudhoff, E. L. Zivi: Evolutionary algorithms for minimax problems in robust design (2009);
   R. I. Lung, D. Dumitrescu: A new evolutionary approach to minimax problems (CEC 2011); X. Qiu, J.-X. Xu, Y. Xu,
-  K. C. Tan: A new differential evolution algorithm for minimax optimization in robust design (2018): have all of these six.
+  K. C. Tan: A new differential evolution algorithm for minimax optimization in robust design (2018): all of these
+  six.
 - N. Damavandi, S. Safavi-Naeini: A hybrid evolutionary programming method for circuit optimization (2005): damavandi,
   there to be minimised over both variables; here the second one is the opponent's.
 - B. Rustem, M. Howe: Algorithms for worst-case design and applications to risk management (2002): rustem1 ... rustem7.

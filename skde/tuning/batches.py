@@ -27,8 +27,8 @@ MOST_RUNS = 128
 class SameSeed(Minimizer):
     """A Minimizer whose runs all have the seed of the first: what differs is their parameters alone."""
 
-    def _spec(self, box: FloatArray, x0: Any) -> Spec:
-        spec = super()._spec(box, x0)
+    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
+        spec = super()._spec(box, x0, constrained)
         return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
 
 
