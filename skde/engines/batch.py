@@ -146,7 +146,7 @@ class Batch(Runs):
             "vectors": (len(self.vector_names), 2, R, P, D),
             "archive": (R, spec.needs.archive, D),
             "record": (2, R),
-            "history": (R, history_slots(spec.last)),
+            "history": (R, history_slots(spec.last) if spec.recorded else 0),
         }
         self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
         islands = spec.islands
@@ -205,7 +205,7 @@ class Batch(Runs):
 
     def _grow_history(self) -> None:
         old, slots = self.array["history"], history_slots(self.spec.last)
-        if slots > old.shape[1]:
+        if self.spec.recorded and slots > old.shape[1]:
             with self.here:
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
                 self.array["history"][:, : old.shape[1]] = old

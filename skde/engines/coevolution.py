@@ -16,8 +16,10 @@ from skde.typing import Array, FloatArray, IntArray
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
 # The steps between the turns (CoevolutionStep in coevolution.cuh).
 RENEW, GATHER, CORRECT, CONCLUDE = range(4)
-# In what a checkpoint holds, a side's arrays begin with its name.
+# In what a checkpoint holds, a side's arrays begin with its name; of what is between the sides, it holds what a cycle
+# finds there.
 SIDES = ("x", "y")
+KEPT = ("columns", "penalties", "excess")
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ class Coevolution(Batch):
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             saved |= {f"{name}.{key}": array for key, array in side.state().items()}
         with self.here:
-            saved |= {name: to_numpy(array) for name, array in self.between.items()}
+            saved |= {name: to_numpy(self.between[name]) for name in KEPT}
         return saved
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -192,8 +194,8 @@ class Coevolution(Batch):
             start = f"{name}."
             side.restore({key[len(start) :]: array for key, array in saved.items() if key.startswith(start)})
         with self.here:
-            for name, array in self.between.items():
-                array[...] = self.xp.asarray(saved[name])
+            for name in KEPT:
+                self.between[name][...] = self.xp.asarray(saved[name])
 
 
 def opponents_data(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:

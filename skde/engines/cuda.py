@@ -221,12 +221,13 @@ class CudaEngine:
         with self.here:
             pair.x.attach(self._upload(game, pair.spec.dtype))
             dim = max(pair.x.dim, pair.y.dim)
+            algorithms = (pair.x.spec.algorithm, pair.y.spec.algorithm)
             stages = max(pair.x.spec.needs.stages, pair.y.spec.needs.stages)
             pop = max(pair.x.pop_max, 0 if pair.rounds.updates else pair.y.pop_max) + int(stages > 0)
             work = Work(dim, pop, pair.n_runs, game.room, (), pair.spec.dtype.itemsize)
 
             def module(team: str, threads: int, resident: int) -> Any:
-                options = game_options(pair.spec.dtype, team, threads, resident, game, pair)
+                options = game_options(pair.spec.dtype, team, threads, resident, game, algorithms)
                 return compile_module(self.device, "gpu_cycles", options)
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
@@ -398,15 +399,14 @@ def game_options(
     threads: int,
     resident: int = 1,
     game: Game | None = None,
-    pair: Coevolution | None = None,
+    algorithms: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """Return the compiler's options for co-evolution: of a game, and of the algorithms that play it."""
+    """Return the compiler's options for co-evolution: of a game, and of the two algorithms that play it."""
     options = basic_options(dtype, team, threads, resident)
     if game is not None:
         options.append(f"-DSKDE_GAME={game.cpp_type}")
-    if pair is not None:
-        sides = ((side, algorithm_entry(batch.spec.algorithm)[1]) for side, batch in (("X", pair.x), ("Y", pair.y)))
-        options += [f"-DSKDE_ALGORITHM_{side}=skde::{cpp_type}" for side, cpp_type in sides]
+    for side, algorithm in zip("XY", algorithms, strict=False):
+        options.append(f"-DSKDE_ALGORITHM_{side}=skde::{algorithm_entry(algorithm)[1]}")
     return tuple(options)
 
 

@@ -89,6 +89,7 @@ class Spec:
     tol: float | None = None
     stagnation: int | None = None
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
+    recorded: bool = True  # whether the best value of generations is kept
     pop_max: int = 0  # rows of a population; 0: as many as the largest has
     last: int = 0  # the largest of all limits that there have been
 

@@ -270,6 +270,7 @@ template <class Team, class real, class Share> struct Cycle {
           });
           meet();
           sides.reorder_y(team, y_side, r, share, g);
+          if (share.leader && team.lane == 0) y_side.met[r] = c;
           meet();
         }
         sides.turn_y(team, y_side, shared_y, r, share, c * co.gens_y);

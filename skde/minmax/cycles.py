@@ -160,10 +160,11 @@ class Arena:
         if c == 0 and start is not None:  # of the first populations every pair is known
             engine.accept(y, 0, None, self._flat(self.worst_for_y(start)))
             done = 0
-        elif c > 0 and done == (c - 1) * rounds.gens_y:
+        elif c > 0 and y.host("met").max() < c:  # y has not been judged against the new x
             engine.coevolution_step(pair, c, RENEW)
             values = yield from self._values(pair, population, self._population(y, done), described=True)
             self._set_values(y, done, self.worst_for_y(values))
+            y.put("met", c)
         for g in range(done + 1, c * rounds.gens_y + 1):
             engine.propose(y, g)
             values = yield from self._values(pair, population, self._trials(y, g), described=True)

@@ -190,5 +190,6 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
         constants=algorithm.constants,
         needs=algorithm.needs(setting, parameters),
         schedules=(Schedule.of(parameters),) * len(seeds),
+        recorded=False,
         dtype=np.dtype(dtype),
     )

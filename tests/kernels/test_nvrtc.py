@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from skde import DeviceObjective, _cpu
-from skde.engines.cuda import KERNELS, kernel_options
+from skde.engines import Game
+from skde.engines.cuda import KERNELS, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)
@@ -39,12 +40,8 @@ def architectures() -> list[int]:
 
 
 def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
-    """Compile one of the files to machine code."""
-    build_text((KERNELS / f"{source}.cu").read_bytes(), source, architecture, options)
-
-
-def build_text(code: bytes, source: str, architecture: int, options: tuple[str, ...]) -> None:
     """Compile to machine code; fail with the compiler's words, also for a warning."""
+    code = (KERNELS / f"{source}.cu").read_bytes()
     library, program = nvrtc(), ctypes.c_void_p()
     library.nvrtcCreateProgram(ctypes.byref(program), code, source.encode(), 0, None, None)
     words = [option.encode() for option in (*options, f"-arch=sm_{architecture}")]
@@ -111,21 +108,18 @@ def test_every_problem() -> None:
         build("gpu_evaluate", 75, options("Warp", dtype, objective=problem))
 
 
-GAMES = b"""
-#include "problems/all.cuh"
-using real = SKDE_REAL;
-__device__ auto components(const real* v) { return [v](int j) { return v[j]; }; }
-#define SKDE_CASE(name, Game)                                                                     \\
-  extern "C" __global__ void name(const real* x, const real* y, int dx, int dy, real* f) {        \\
-    f[0] = skde::Game::value(components(x), components(y), dx, dy, skde::Data<real>{});           \\
-  }
-SKDE_GAMES(SKDE_CASE)
-"""
+@pytest.mark.parametrize("team", ["Warp", "Block"])
+@pytest.mark.parametrize("game", ["fabris2012_p1", "fabris2012_p5"])
+def test_cycles(game: str, team: str) -> None:
+    threads = 128 if team == "Block" else 256
+    for algorithms in (("jde", "jde"), ("shade", "pso")):
+        build("gpu_cycles", 90, game_options(np.dtype("float64"), team, threads, 1, Game(game), algorithms))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_games(dtype: str) -> None:
-    build_text(GAMES, "games", 75, options("Warp", dtype))
+def test_every_game(dtype: str) -> None:
+    for game in _cpu.games():
+        build("gpu_coevolution", 75, game_options(np.dtype(dtype), "Warp", 128, 1, Game(game)))
 
 
 def test_device_objective() -> None:

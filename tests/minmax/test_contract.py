@@ -1,0 +1,296 @@
+"""What every solver promises, of MinMaxSolver: for every algorithm that it takes, on every device, for every kind of game."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+from sklearn.base import clone
+
+from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
+from skde.algorithms import ALGORITHMS, Algorithm
+from skde.returned import library_of
+
+BOX = [(-2.0, 2.0)] * 3
+SIDES = sorted(
+    name
+    for name, kind in ALGORITHMS.items()
+    if not kind.shrinks and kind(**kind.get_test_params()).iteration_length == 1
+)
+
+
+def game(X: Any, Y: Any) -> Any:
+    """Return the values of a game with a saddle point at 0.5 and -0.5, of several waves on the way."""
+    xp = library_of(X)
+    x, y = X[:, None, :] - 0.5, Y[None] + 0.5
+    return (x * x - y * y + x * y - 0.3 * xp.cos(5 * x) + 0.3 * xp.cos(5 * y)).sum(axis=2)
+
+
+def ring(kind: str = "both") -> ConstrainedProblem:
+    """Return a problem with an inequality and an equality: the sum of x on a circle's arc."""
+    inside = NonlinearConstraint(lambda x: x[0] - x[1], -np.inf, 0.5)
+    on = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1.0, 1.0)
+    return ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], [(-2, 2)] * 2, {"both": [inside, on], "equality": on}[kind])
+
+
+def make(**parameters: Any) -> MinMaxSolver:
+    """Return a small solver."""
+    given = {"n_cycles": 6, "gens_x": 3, "gens_y": 4, "archive_size": 4, "random_state": 3, "device": "cpu"}
+    return MinMaxSolver(**{**given, **parameters})
+
+
+def side(name: str) -> Algorithm:
+    """Return a small instance of an algorithm."""
+    return ALGORITHMS[name](**{**ALGORITHMS[name].get_test_params(), "pop_size": 12})
+
+
+def state(solver: MinMaxSolver) -> dict[str, Any]:
+    """Return all numbers of a fit."""
+    return solver._runner.batch.state()
+
+
+def same(first: MinMaxSolver, second: MinMaxSolver) -> bool:
+    """Whether two fits ended with the same bits, everywhere."""
+    a, b = state(first), state(second)
+    runs = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in first.runs_]
+    others = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in second.runs_]
+    arrays = all(np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f") for name in a)
+    return a.keys() == b.keys() and arrays and runs == others
+
+
+def played(solver: MinMaxSolver, cycles: int | None = None) -> MinMaxSolver:
+    """Return a solver after a fit by hand."""
+    done = 0
+    while not solver.stopped_ and (cycles is None or done < cycles):
+        X, Y = solver.ask()
+        if X.ndim == 2:
+            solver.tell(X, Y, game(X, Y))
+        else:
+            solver.tell(X, Y, np.stack([game(x, y) for x, y in zip(X, Y, strict=True)]))
+        done += 1
+    return solver
+
+
+class TestSolver:
+    @pytest.fixture(params=SIDES)
+    def name(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    def test_same_seed_same_bits(self, name: str) -> None:
+        solver = make(algorithm_x=side(name))
+        first, second = (clone(solver).fit(game, BOX, BOX) for _ in range(2))
+        assert same(first, second)
+        assert not same(first, clone(solver).set_params(random_state=4).fit(game, BOX, BOX))
+
+    def test_progress(self, name: str) -> None:
+        solver = make(algorithm_x=side(name), n_cycles=60, n_runs=2, random_state=0).fit(game, BOX, BOX)
+        assert abs(solver.fun_) < 1e-2
+        assert np.abs(solver.x_ - 0.5).max() < 0.05 and np.abs(solver.y_ + 0.5).max() < 0.05
+        assert -1e-9 <= solver.saddle_gap_ < 1e-2
+        assert ((solver.x_ >= -2) & (solver.x_ <= 2)).all()
+
+    def test_ask_and_tell_is_fit(self, name: str) -> None:
+        parameters = {"algorithm_x": side(name), "n_runs": 2}
+        told = played(make(**parameters, bounds_x=BOX, bounds_y=BOX))
+        assert same(told, make(**parameters).fit(game, BOX, BOX))
+
+    def test_a_run_alone_is_the_run_of_a_batch(self, name: str) -> None:
+        batch = make(algorithm_x=side(name), n_runs=3).fit(game, BOX, BOX)
+        for run in batch.runs_:
+            alone = make(algorithm_x=side(name), random_state=run.seed).fit(game, BOX, BOX)
+            assert np.array_equal(alone.runs_[0].x, run.x) and alone.fun_ == run.fun
+
+    @pytest.mark.parametrize("problem", ["minmax/rustem5", "fabris2012/p3"])
+    def test_threads(self, name: str, problem: str) -> None:
+        one, four = (
+            make(algorithm_x=side(name), n_runs=3, n_jobs=n, multipliers=how, penalty=p).fit(problem)
+            for n, how, p in ((1, "update", None), (4, "update", None))
+        )
+        assert same(one, four)
+
+    @pytest.mark.parametrize("problem", ["minmax/rustem5", "fabris2012/p3"])
+    def test_a_resumed_run_is_an_uninterrupted_one(self, name: str, problem: str, tmp_path: Path) -> None:
+        whole = make(algorithm_x=side(name), n_runs=2).fit(problem)
+        part = make(algorithm_x=side(name), n_runs=2, n_cycles=3).fit(problem)
+        part.save(tmp_path / "part.skde")
+        loaded = MinMaxSolver.load(tmp_path / "part.skde")
+        assert same(part, loaded)
+        assert same(loaded.set_params(n_cycles=6).resume(), whole)
+        assert same(pickle.loads(pickle.dumps(part)).set_params(n_cycles=6).resume(), whole)
+
+
+@pytest.mark.parametrize("asked", [1, 2, 3, 5, 8, 9, 12])
+def test_saved_amid_a_cycle(asked: int, tmp_path: Path) -> None:
+    """The rest of a cycle is made from where it was broken off, by hand or by fit."""
+    whole = make(n_runs=2).fit(game, BOX, BOX)
+    part = played(make(n_runs=2, bounds_x=BOX, bounds_y=BOX), 14 + asked)
+    part.save(tmp_path / "part.skde")
+    loaded = MinMaxSolver.load(tmp_path / "part.skde")
+    assert same(played(loaded), whole)
+    assert same(MinMaxSolver.load(tmp_path / "part.skde").resume(game), whole)
+
+
+def test_an_interrupted_function_goes_on() -> None:
+    calls = []
+
+    def failing(X: Any, Y: Any) -> Any:
+        calls.append(len(X))
+        if len(calls) == 23:
+            raise KeyboardInterrupt
+        return game(X, Y)
+
+    solver = make().fit(failing, BOX, BOX)
+    assert solver.runs_[0].status == Status.INTERRUPTED
+    assert same(solver.resume(game), make().fit(game, BOX, BOX))
+
+
+@pytest.mark.parametrize("multipliers", ["update", "evolve"])
+@pytest.mark.parametrize("name", ["fabris2012/p3", "fabris2012/p5"])
+def test_compiled_constraints_are_those_of_python(name: str, multipliers: str) -> None:
+    """The same problem inside the engine, and evaluated by the host."""
+    problem = get_problem(name)
+    functions = ConstrainedProblem(problem.f, problem.bounds, constraint_of(problem), name="python")
+    parameters = {"multipliers": multipliers, "penalty": 1e3 if multipliers == "evolve" else None, "n_runs": 2}
+    inside, outside = (make(**parameters).fit(one) for one in (problem, functions))
+    assert inside.n_evals_ == outside.n_evals_
+    assert np.allclose(inside.population_x_, outside.population_x_, rtol=1e-12, atol=0)
+    assert np.allclose(inside.multipliers_, outside.multipliers_, rtol=1e-12, atol=0)
+    assert inside.max_violation_ == pytest.approx(outside.max_violation_)
+
+
+def constraint_of(problem: ConstrainedProblem) -> NonlinearConstraint:
+    """Return a compiled problem's constraints as a function."""
+    return NonlinearConstraint(lambda x: problem.values(np.ascontiguousarray(x.T))[:, 1:].T, -np.inf, 0)
+
+
+def test_compiled_games_are_those_of_python() -> None:
+    problem = get_problem("minmax/rustem5")
+    inside = make(n_runs=2).fit(problem)
+    outside = make(n_runs=2).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+    assert same(inside, outside)
+
+
+def test_pairs_one_by_one() -> None:
+    def value(x: Any, y: Any) -> float:
+        return float(game(x[None], y[None])[0, 0])
+
+    pairs = make(pairwise=True, n_cycles=2).fit(value, BOX, BOX)
+    assert same(pairs, make(n_cycles=2).fit(game, BOX, BOX))
+
+
+def test_equality_constraints() -> None:
+    for kind, x, f in (("both", [-np.sqrt(0.5)] * 2, -np.sqrt(2)), ("equality", [-np.sqrt(0.5)] * 2, -np.sqrt(2))):
+        solver = make(n_cycles=100, gens_x=10).fit(ring(kind))
+        assert solver.fun_ == pytest.approx(f, abs=1e-5)
+        assert np.allclose(solver.x_, x, atol=1e-3)
+        assert solver.max_violation_ <= 1e-6
+        assert solver.multipliers_[-1] == pytest.approx(np.sqrt(0.5), rel=1e-3)
+
+
+def test_every_evaluation_is_counted() -> None:
+    pairs = []
+
+    def counted(X: Any, Y: Any) -> Any:
+        pairs.append(len(X) * len(Y))
+        return game(X, Y)
+
+    solver = make(archive_size=3).fit(counted, BOX, BOX)
+    assert solver.n_evals_ == sum(pairs)
+    assert make(archive_size=3, max_evals=solver.n_evals_).fit(game, BOX, BOX).n_iter_ == 6
+    assert make(archive_size=3, max_evals=solver.n_evals_ - 1).fit(game, BOX, BOX).n_iter_ == 5
+    points = []
+    problem = get_problem("fabris2012/p6")
+
+    def f(X: Any) -> Any:
+        points.append(len(X))
+        return problem.f(X)
+
+    fitted = make().fit(ConstrainedProblem(f, problem.bounds, constraint_of(problem)))
+    assert fitted.n_evals_ == sum(points[:-1])  # the last one is the answer's, for its value
+
+
+def test_stopping_rules() -> None:
+    reached = make(n_cycles=200, target=1e-3).fit(game, BOX, BOX)
+    assert reached.runs_[0].status == Status.TARGET and reached.fun_ <= 1e-3
+    closed = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
+    assert closed.runs_[0].status == Status.CONVERGED and closed.converged_ and closed.n_iter_ < 500
+    stuck = make(n_cycles=500, stagnation=20).fit("minmax/rustem4")
+    assert stuck.runs_[0].status == Status.STAGNATED and stuck.n_iter_ < 500
+    timed = make(n_cycles=10**6, max_time=0.2).fit("minmax/rustem4")
+    assert timed.runs_[0].status == Status.TIME and 0.2 <= timed.time_ < 2
+    seen = []
+    called = make(n_cycles=10**6, callbacks=lambda progress: seen.append(progress.n_iter) or len(seen) > 3)
+    assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK and len(seen) == 4 and seen[0] == 0
+
+
+def test_an_answer_meets_the_strongest_opponents() -> None:
+    """Two answers of y to every x: a population that knows one of them only would be deceived."""
+
+    def two(X: Any, Y: Any) -> Any:
+        x, y = X[:, :1], Y[:, 0]
+        return np.maximum((x - 1) ** 2 - 4 * (y - 3) ** 2, (x + 1) ** 2 - 4 * (y + 3) ** 2)
+
+    solver = make(n_cycles=100, gens_x=10, gens_y=10, n_runs=5).fit(two, [(-4, 4)], [(-5, 5)])
+    for run in solver.runs_:
+        assert run.fun == pytest.approx(1, abs=1e-3) and abs(run.x[0]) < 1e-3
+    assert solver.saddle_gap_ > 0.5
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_no_numbers(bad: float) -> None:
+    def partly(X: Any, Y: Any) -> Any:
+        return np.where(X[:, :1] < 0, bad, game(X, Y))
+
+    solver = make(n_cycles=40).fit(partly, BOX, BOX)
+    assert solver.x_[0] >= 0 and abs(solver.fun_) < 0.1
+    with pytest.raises(ValueError, match="nothing to compare"):
+        make().fit(lambda X, Y: np.full((len(X), len(Y)), bad), BOX, BOX)
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    @pytest.mark.parametrize("problem", ["minmax/rustem5", "minmax/damped_cosine", "fabris2012/p3", "fabris2012/p6"])
+    @pytest.mark.parametrize("name", SIDES)
+    def test_same_bits_as_the_cpu(self, name: str, problem: str) -> None:
+        for n_runs in (1, 3):
+            cpu, gpu = (make(algorithm_x=side(name), n_runs=n_runs, device=d).fit(problem) for d in ("cpu", "cuda"))
+            assert same(cpu, gpu)
+
+    @pytest.mark.parametrize("dim", [2, 17, 100, 300])
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    def test_dimensions(self, dim: int, dtype: str) -> None:
+        cpu, gpu = (make(n_runs=2, device=d, dtype=dtype).fit("fabris2012/p1", dim=dim) for d in ("cpu", "cuda"))
+        assert same(cpu, gpu)
+
+    @pytest.mark.parametrize("problem", ["fabris2012/p2", "fabris2012/p5"])
+    def test_multipliers_that_evolve(self, problem: str) -> None:
+        cpu, gpu = (
+            MinMaxSolver.fabris2012(n_cycles=5, n_runs=3, random_state=1, device=d).fit(problem) for d in ("cpu", "cuda")
+        )
+        assert same(cpu, gpu)
+
+    def test_many_runs(self) -> None:
+        cpu, gpu = (make(n_runs=500, n_cycles=3, device=d).fit("minmax/rustem5") for d in ("cpu", "cuda"))
+        assert same(cpu, gpu)
+
+    def test_functions_of_arrays(self) -> None:
+        inside = make(device="cuda", n_runs=2).fit("minmax/rustem5")
+        problem = get_problem("minmax/rustem5")
+        outside = make(device="cuda", n_runs=2).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+        assert same(inside, outside)
+        solver = make(device="cuda", n_cycles=60).fit(game, BOX, BOX)
+        assert abs(solver.fun_) < 1e-2 and solver.saddle_gap_ < 1e-2
+
+    def test_constraints_of_arrays(self) -> None:
+        solver = make(device="cuda", n_cycles=60, gens_x=10).fit(ring())
+        assert solver.fun_ == pytest.approx(-np.sqrt(2), abs=1e-4)
+
+    def test_goes_on_elsewhere(self, tmp_path: Path) -> None:
+        whole = make().fit("fabris2012/p3")
+        make(device="cuda", n_cycles=3).fit("fabris2012/p3").save(tmp_path / "part.skde")
+        loaded = MinMaxSolver.load(tmp_path / "part.skde", device="cpu")
+        assert same(loaded.set_params(n_cycles=6).resume(), whole)
