@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -225,7 +226,7 @@ class Constraint:
         """Return c of the rows of X, of shape (n, components)."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def inequalities(self) -> Sides:
         """The finite sides."""
         return Sides(
@@ -235,7 +236,7 @@ class Constraint:
             if low < high and abs(bound) < np.inf
         )
 
-    @property
+    @cached_property
     def equalities(self) -> Sides:
         """The sides that are equal."""
         return Sides((k, 1.0, low) for k, low, high in self._bounds if low == high)
@@ -255,12 +256,25 @@ class Linear(Constraint):
         if self.A.shape[1] != dim or not np.isfinite(self.A).all():
             raise ValueError(f"{what}.A must be finite and of shape (m, {dim}), got shape {self.A.shape}")
         self.size = len(self.A)
+        self._uploaded: dict[int, Array] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the GPUs' copies where they are."""
+        return {**vars(self), "_uploaded": {}}
+
+    def _columns(self, X: Array) -> Array:
+        """Return A's columns where X is. A GPU gets them once, so that a recorded generation finds them there."""
+        if isinstance(X, np.ndarray):
+            return self.A.T
+        number = X.device.id
+        if number not in self._uploaded:
+            self._uploaded[number] = library_of(X).asarray(self.A.T)
+        return self._uploaded[number]
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
         """Return A x of the rows of X, each row's products added in the order of the columns."""
-        xp = library_of(X)
-        columns = xp.asarray(self.A.T)
-        total = xp.zeros((len(X), len(self.A)))
+        columns = self._columns(X)
+        total = library_of(X).zeros((len(X), len(self.A)))
         for j in range(X.shape[1]):
             total += X[:, j : j + 1] * columns[j]
         return total

@@ -153,7 +153,7 @@ def constrained(problem: ConstrainedProblem, box: FloatArray, feasibility_tol: A
         compiled=compiled,
         function=None if compiled is not None else rules,
         source=source,
-        origin=(source if compiled is not None else origin, rules.tolerance),
+        origin=(origin, rules.tolerance),
         rules=rules,
     )
 

@@ -116,10 +116,6 @@ def test_as_a_method_of_scipy() -> None:
     assert len(seen) >= 150
     with pytest.raises(ValueError, match="need bounds"):
         scipy.optimize.minimize(scipy.optimize.rosen, [0.0, 0.0], method=method)
-    with pytest.raises(ValueError, match="take bounds, not constraints"):
-        scipy.optimize.minimize(
-            scipy.optimize.rosen, [0.0], method=method, bounds=[(-2, 2)], constraints={"type": "eq", "fun": sum}
-        )
 
 
 def test_bounds_in_every_form() -> None:

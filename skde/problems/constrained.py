@@ -28,15 +28,16 @@ class CompiledConstrainedProblem(ConstrainedProblem):
     f_opt : float
         The minimum.
     multipliers_opt : ndarray of shape (m + l,)
-        Multipliers of g and h at the minimiser.
-    n_inequalities, n_equalities : int
-        How many there are.
+        Multipliers of g and h at the minimiser, one each.
+    n_equalities : int, default 0
+        How many of these are of h.
     arrays : tuple of ndarray
         What the functor reads.
     options : dict, optional
         What `get_problem` was told besides name and dim.
     """
 
+    vectorized = True
     kernel: str
     x_opt: FloatArray
     f_opt: float

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from skde.algorithms import Algorithm
 from skde.engines import Spec, choose_engine
 from skde.minimizer import Minimizer
-from skde.problems import Problem, get_problem
+from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
 from skde.tuning.target import Job, Limits, Outcome, Target
 from skde.typing import FloatArray
@@ -34,6 +34,8 @@ class SameSeed(Minimizer):
 
 class AlgorithmTarget(Target):
     """An algorithm of skde on problems; the cost is the best value found, less the minimum where that is known.
+
+    Where constraints are violated the cost is infinite.
 
     Different configurations on a step are runs of one batch. With a limit of seconds on the CPU they run one after the
     other, because the runs of a batch would share the time.
@@ -112,7 +114,9 @@ class AlgorithmTarget(Target):
     def outcome(self, job: Job, run: Any, seconds: float) -> Outcome:
         """Return the outcome of one run."""
         objective, _ = objective_of(job.instance)
-        lowest = objective.f_opt if isinstance(objective, Problem) else 0.0
+        lowest = (objective.f_opt or 0.0) if isinstance(objective, Problem | ConstrainedProblem) else 0.0
+        if not run.feasible:
+            return Outcome(math.inf, seconds, run.n_evals, run.message)
         if math.isnan(run.fun):
             return Outcome(math.inf, seconds, run.n_evals, "ValueError: the best value is NaN")
         return Outcome(run.fun - lowest, seconds, run.n_evals)
@@ -130,7 +134,7 @@ class AlgorithmTarget(Target):
         """Refuse what are no objectives."""
         for number, instance in enumerate(instances):
             objective, bounds = objective_of(instance)
-            if not isinstance(objective, Problem) and bounds is None:
+            if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
                     f"instances[{number}] must be a problem, a problem's name, or a pair (objective, bounds), "
                     f"got {instance!r}"

@@ -99,6 +99,17 @@ def test_python_functions_are_instances_too() -> None:
     assert "NaN" in str(nan.error)
 
 
+def test_constrained_problems_are_instances_too() -> None:
+    """What violates the constraints is worth nothing, however low its value."""
+    few, many = (target("jde", Limits(1.0, evals)) for evals in (60, 20_000))
+    few.check(["fabris2012/p4", get_problem("fabris2012/p5")])
+    (infeasible,) = few.run([job({"pop_size": 20}, "fabris2012/p5")])
+    assert infeasible.cost == math.inf
+    assert "No feasible point was found" in str(infeasible.error)
+    (feasible,) = many.run([job({"pop_size": 20}, "fabris2012/p4")])
+    assert feasible.cost == pytest.approx(0, abs=5)
+
+
 def test_tuning_an_algorithm() -> None:
     """Rosenbrock and others in five variables; what comes out is better than the start on shifted problems."""
     problems = [get_problem(f"nashed2012/f{i}", dim=5) for i in (0, 4, 9, 12)]

@@ -69,8 +69,8 @@ struct Lagrangian2 {
 // (1 - |s(x - 2) s(y - 2)|^5) (2 + (x - 7)^2 + 2 (y - 7)^2), s(t) = sin(pi t) / (pi t)
 struct Damavandi {
   template <class real> SKDE_FN static real sinc(real t) {
-    const real a = Constants<real>::pi * t;
-    return a == real(0) ? real(1) : sin(a) / a;
+    const real a = max_of(abs_of(Constants<real>::pi * t), real(1e-9));  // where sin a = a
+    return sin(a) / a;
   }
   template <class X, class Y, class real> SKDE_FN static real value(X x, Y y, int, int, const Data<real>&) {
     const real s = abs_of(sinc(x(0) - real(2)) * sinc(y(0) - real(2)));
