@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skde import DE, JDE, DeviceObjective, Minimizer, Status, get_problem
+from skde import DE, JDE, DeviceObjective, Minimizer, Status, get_problem, minimize
 from skde.engines import find_gpus
 
 from .short import BOX, f, fit
@@ -130,6 +130,17 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
 def test_parameters(parameters: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         fit(**parameters)
+
+
+def test_parameters_that_are_none() -> None:
+    with pytest.raises(
+        ValueError, match=r"a parameter of minimize must be one of.*got 'max_iters'; did you mean 'max_iter'"
+    ):
+        minimize(f, bounds=BOX, max_iters=3)
+    for m, name in ((Minimizer("jde"), "algorithm__F"), (Minimizer(JDE()).set_params(algorithm="de"), "algorithm__CR")):
+        with pytest.raises(ValueError, match=rf"{name} needs a parameter object, such as algorithm=JDE\(\); got '"):
+            m.set_params(**{name: 0.5})
+    assert Minimizer("jde").set_params(algorithm=DE(), algorithm__F=0.3).algorithm.F == 0.3
 
 
 @pytest.mark.parametrize(
