@@ -10,6 +10,9 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm
 from skde.minimizer import Minimizer
+from skde.validation import check_choice
+
+PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))
 
 
 def minimize(
@@ -44,12 +47,19 @@ def minimize(
     result : scipy.optimize.OptimizeResult
         x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As `Minimizer.fit`, and for a parameter that Minimizer has not.
+
     Examples
     --------
     >>> from skde import minimize
     >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
     True
     """
+    for name in parameters:
+        check_choice("a parameter of minimize", name, PARAMETERS)
     objective = (lambda X: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,21 @@ class Preparing(Storing):
     feasibility_tol: float
     _box: FloatArray
     _objective: Objective | None  # None: its values are told, or it has to be given again after loading
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; those of the algorithm, ``algorithm__F``, where it is an object.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not there, with those that are.
+        """
+        algorithm = parameters.get("algorithm", self.algorithm)
+        nested = [name for name in parameters if name.startswith("algorithm__")]
+        if nested and not isinstance(algorithm, Algorithm):
+            raise ValueError(f"{nested[0]} needs a parameter object, such as algorithm=JDE(); got {algorithm!r}")
+        super().set_params(**parameters)
+        return self
 
     def _engine(self, objective: Objective | None) -> Engine:
         if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:

@@ -1,14 +1,7 @@
-"""Every wrong thing a user may give gets an error that names it, says what was given, and loses no state."""
+"""Every wrong thing a user may give gets an error that names it and says what was given."""
 
 from __future__ import annotations
 
-import errno
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,23 +10,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skde import DE, JDE, Checkpoint, DeviceObjective, Minimizer, Status, get_problem
+from skde import DE, JDE, DeviceObjective, Minimizer, Status, get_problem, minimize
 from skde.engines import find_gpus
 
-BOX = [(-5.0, 5.0)] * 3
-
-
-def f(X: Any) -> Any:
-    """Sum of squares."""
-    return (X * X).sum(axis=1)
-
-
-def fit(
-    objective: Any = f, *, algorithm: Any = "jde", fit_options: dict[str, Any] | None = None, **parameters: Any
-) -> Any:
-    """Fit for a few generations."""
-    options = {"max_iter": 5, "random_state": 0, "device": "cpu", **parameters}
-    return Minimizer(algorithm, **options).fit(objective, **({"bounds": BOX} if fit_options is None else fit_options))
+from .short import BOX, f, fit
 
 
 @pytest.mark.parametrize(
@@ -152,6 +132,17 @@ def test_parameters(parameters: dict[str, Any], error: type[Exception], message:
         fit(**parameters)
 
 
+def test_parameters_that_are_none() -> None:
+    with pytest.raises(
+        ValueError, match=r"a parameter of minimize must be one of.*got 'max_iters'; did you mean 'max_iter'"
+    ):
+        minimize(f, bounds=BOX, max_iters=3)
+    for m, name in ((Minimizer("jde"), "algorithm__F"), (Minimizer(JDE()).set_params(algorithm="de"), "algorithm__CR")):
+        with pytest.raises(ValueError, match=rf"{name} needs a parameter object, such as algorithm=JDE\(\); got '"):
+            m.set_params(**{name: 0.5})
+    assert Minimizer("jde").set_params(algorithm=DE(), algorithm__F=0.3).algorithm.F == 0.3
+
+
 @pytest.mark.parametrize(
     ("objective", "error", "message"),
     [
@@ -201,43 +192,6 @@ def test_infinite_values_are_values() -> None:
     assert fit(lambda X: -np.inf * np.ones(len(X))).fun_ == -np.inf
 
 
-def test_a_fit_that_is_refused_leaves_the_last_one() -> None:
-    m = fit()
-    x, fun = m.x_.copy(), m.fun_
-    for options in ({"bounds": [(1, 0)]}, {"bounds": BOX, "x0": [99, 0, 0]}):
-        with pytest.raises(ValueError, match="bounds"):
-            m.fit(f, **options)
-        assert np.array_equal(m.x_, x)
-        assert m.fun_ == fun
-
-
-def test_a_callback_that_fails() -> None:
-    def fails(progress: Any) -> None:
-        if progress.n_iter == 3:
-            raise ZeroDivisionError("the plot is broken")
-
-    m = Minimizer(max_iter=10, random_state=0, device="cpu", callbacks=fails)
-    with pytest.raises(ZeroDivisionError, match="the plot is broken"):
-        m.fit(f, bounds=BOX)
-    assert m.n_iter_ == 3
-    assert np.array_equal(m.set_params(callbacks=None).resume().x_, fit(max_iter=10).x_)
-
-
-def test_an_interrupt_inside_the_objective() -> None:
-    calls = []
-
-    def interrupted(X: Any) -> Any:
-        calls.append(f(X).min())
-        if len(calls) == 5:
-            raise KeyboardInterrupt
-        return f(X)
-
-    m = fit(interrupted, max_iter=10)
-    assert m.runs_[0].status == Status.INTERRUPTED
-    assert (m.n_iter_, m.fun_) == (3, min(calls[:4]))
-    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
-
-
 def test_progress_never_shows_what_is_nan() -> None:
     """Of two runs one is NaN everywhere, the other infinite."""
     seen: list[Any] = []
@@ -253,24 +207,6 @@ def test_progress_never_shows_what_is_nan() -> None:
     for fun, x, expected in seen:
         assert fun == np.inf
         assert np.array_equal(x, expected)
-
-
-def test_what_was_found_before_an_error_stays() -> None:
-    calls = []
-
-    def breaks(X: Any) -> Any:
-        calls.append(X)
-        if len(calls) == 4:
-            raise OSError("the instrument is gone")
-        return f(X)
-
-    m = Minimizer(max_iter=10, random_state=0, device="cpu")
-    with pytest.raises(OSError, match="the instrument is gone"):
-        m.fit(breaks, bounds=BOX)
-    assert m.n_evals_ == 300
-    assert m.fun_ == min(f(X).min() for X in calls[:3])
-    assert m.runs_[0].status == Status.RUNNING
-    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
 
 
 def test_an_objective_slower_than_the_time_limit() -> None:
@@ -336,179 +272,6 @@ def test_device_objectives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         fit(DeviceObjective("return x[0] + 1;"))
 
 
-# -- saved files -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    """Return the file of a short fit."""
-    path = tmp_path / "fit.skde"
-    fit("sphere", fit_options={"dim": 3}).save(path)
-    return path
-
-
-def test_files_that_are_none(saved: Path, tmp_path: Path) -> None:
-    whole = saved.read_bytes()
-    other = tmp_path / "other"
-    for content in (b"", b"hello", whole[: len(whole) // 2], whole[:-30], os.urandom(1000)):
-        other.write_bytes(content)
-        with pytest.raises(ValueError, match=r"other' is broken or not a file that skde saved"):
-            Minimizer.load(other)
-    for size in range(0, len(whole), 97):
-        other.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"other' is broken or not a file that skde saved"):
-            Minimizer.load(other)
-    np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
-    with pytest.raises(ValueError, match="not a file that skde saved"):
-        Minimizer.load(tmp_path / "foreign.npz")
-    with pytest.raises(FileNotFoundError):
-        Minimizer.load(tmp_path / "missing")
-
-
-def loaded(path: Path) -> Any:
-    """Return the best value in a file, or the error's words."""
-    try:
-        return Minimizer.load(path).fun_
-    except ValueError as error:
-        return str(error)
-
-
-def test_files_with_a_flipped_bit(saved: Path) -> None:
-    """Every one is refused, but for bits that say nothing, such as the dates inside."""
-    whole, fun = saved.read_bytes(), loaded(saved)
-    rng = np.random.default_rng(0)
-    refused = 0
-    # The list of contents at the end is what a reader takes on trust: many of its bytes, and some of the others.
-    for byte in [*rng.integers(len(whole), size=100).tolist(), *range(len(whole) - 1200, len(whole), 5)]:
-        spoilt = bytearray(whole)
-        spoilt[byte] ^= 1 << int(rng.integers(8))
-        saved.write_bytes(spoilt)
-        found = loaded(saved)
-        if found != fun:
-            assert re.search(r"fit.skde' is (broken|incomplete|not a file)", str(found)), found
-            refused += 1
-    assert refused > 100
-
-
-def rewrite(path: Path, **changes: Any) -> None:
-    """Change a file's header."""
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    header = json.loads(arrays.pop("header").tobytes()) | changes
-    with path.open("wb") as stream:
-        np.savez(stream, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
-
-
-def test_files_of_another_version_or_incomplete(saved: Path) -> None:
-    rewrite(saved, version=99)
-    with pytest.raises(ValueError, match="saved in version 99 of the format; this skde reads 1"):
-        Minimizer.load(saved)
-    rewrite(saved, version=1, algorithms=[])
-    with pytest.raises(ValueError, match="is incomplete"):
-        Minimizer.load(saved)
-
-
-def test_a_wrong_device_is_not_taken_for_a_broken_file(saved: Path) -> None:
-    with pytest.raises(
-        ValueError, match="device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'"
-    ):
-        Minimizer.load(saved, device="gpu")
-
-
-def test_a_function_must_be_given_again(tmp_path: Path) -> None:
-    fit().save(tmp_path / "fit")
-    with pytest.raises(ValueError, match=r"resume needs the objective again \(it was .*:f\)"):
-        Minimizer.load(tmp_path / "fit").resume()
-    resumed = Minimizer.load(tmp_path / "fit").set_params(max_iter=20).resume(f)
-    assert np.array_equal(resumed.x_, fit(max_iter=20).x_)
-
-
-def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = saved.read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        fit("sphere", fit_options={"dim": 4}).save(saved)
-    assert saved.read_bytes() == before
-    assert os.listdir(saved.parent) == [saved.name]
-
-
-# -- signals -----------------------------------------------------------------------------------------------------------
-
-FIT = """
-import sys, time
-import numpy as np
-from skde import Checkpoint, Minimizer
-kind, path = sys.argv[1:]
-def slow(X):
-    time.sleep(0.01)
-    return (X * X).sum(axis=1)
-print("begins", flush=True)
-options = dict(random_state=4, device="cpu", max_iter=None if kind != "killed" else 4000, max_time=30.0)
-if kind == "killed":
-    options["callbacks"] = [Checkpoint(path, every=0.0), lambda progress: time.sleep(0.02)]
-m = Minimizer("jde", **options)
-if kind == "slow":
-    m.fit(slow, bounds=[(-5, 5)] * 4)
-else:
-    m.fit("rastrigin", dim=10)
-print(m.runs_[0].status.name, m.n_evals_ > 0, np.isfinite(m.fun_), flush=True)
-"""
-
-
-def start(kind: str, path: Path) -> subprocess.Popen[str]:
-    """Begin a fit in another process."""
-    process = subprocess.Popen([sys.executable, "-c", FIT, kind, str(path)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begins\n"
-    return process
-
-
-@pytest.mark.parametrize("kind", ["slow", "compiled"])
-def test_ctrl_c_ends_a_fit_with_the_best_so_far(kind: str, tmp_path: Path) -> None:
-    process = start(kind, tmp_path / "unused")
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    out, _ = process.communicate(timeout=20)
-    assert time.monotonic() - began < 1
-    assert out.split() == ["INTERRUPTED", "True", "True"]
-    assert process.returncode == 0
-
-
-def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
-    path = tmp_path / "fit.skde"
-    process = start("killed", path)
-    deadline = time.monotonic() + 20
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.1)
-    process.kill()
-    process.communicate()
-    loaded = Minimizer.load(path)
-    assert 0 < loaded.n_iter_ < 4000
-    whole = Minimizer("jde", max_iter=4000, random_state=4, device="cpu").fit("rastrigin", dim=10)
-    resumed = loaded.resume()
-    assert np.array_equal(resumed.population_, whole.population_)
-    assert np.array_equal(resumed.history_.best, whole.history_.best)
-
-
-def test_checkpoints_are_taken_now_and_then(tmp_path: Path) -> None:
-    path = tmp_path / "fit"
-    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=3600.0))
-    assert not path.exists()
-    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=0.0))
-    assert path.exists()
-    with pytest.raises(ValueError, match=re.escape("every must be a number in [0, inf], got -1")):
-        Checkpoint(path, every=-1)
-
-
-# -- warm starts, precision, callbacks ---------------------------------------------------------------------------------
-
-
 def test_a_warm_start_refuses_what_it_would_ignore() -> None:
     def warm() -> Minimizer:
         return Minimizer(DE(), max_iter=5, random_state=0, device="cpu", warm_start=True).fit(f, bounds=BOX)
@@ -533,10 +296,3 @@ def test_bounds_that_single_precision_cannot_hold() -> None:
     for bounds in ([(1.0, 1.0 + 1e-9)], [(-1e300, 1e300)]):
         with pytest.raises(ValueError, match=r"bounds\[0\].*dtype='float32'"):
             fit(fit_options={"bounds": bounds}, dtype="float32")
-
-
-def test_numpys_true_stops_and_a_dtype_object_is_saved(tmp_path: Path) -> None:
-    m = fit(callbacks=lambda progress: np.bool_(True), dtype=np.float32)
-    assert m.runs_[0].status == Status.CALLBACK
-    m.save(tmp_path / "fit")
-    assert Minimizer.load(tmp_path / "fit").population_.dtype == np.float32

@@ -5,7 +5,9 @@ from __future__ import annotations
 import _thread
 import pickle
 import signal
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 from skde import DE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, Status
 from skde.engines import find_gpus
 from skde.engines.batch import ranges
+from skde.engines.cuda import Current
 from skde.islands import Archipelago
 from skde.testing import same
 
@@ -311,6 +314,128 @@ def gpus() -> list[list[str]]:
     return [["cuda:0"] * 2, *([[f"cuda:{k}" for k in range(count)]] if count > 1 else [])]
 
 
+class Runtime(threading.local):
+    """What CUDA's runtime says of the current device: every thread has its own, at first number 0."""
+
+    def __init__(self) -> None:
+        self.device, self.changes = 0, 0
+
+    def getDevice(self) -> int:
+        return self.device
+
+    def setDevice(self, device: int) -> None:
+        self.device, self.changes = device, self.changes + 1
+
+
+def test_a_gpu_is_the_current_one_for_a_while() -> None:
+    runtime = Runtime()
+    with Current(runtime, 2):
+        with Current(runtime, 2), Current(runtime, 1), Current(runtime, 2):
+            assert runtime.device == 2
+        assert runtime.device == 2
+    assert (runtime.device, runtime.changes) == (0, 6)
+    with pytest.raises(ZeroDivisionError), Current(runtime, 1), Current(runtime, 0):
+        raise ZeroDivisionError
+    assert (runtime.device, runtime.changes) == (0, 10)
+    with Current(runtime, 0):
+        runtime.setDevice(3)  # as an objective may do
+    assert (runtime.device, runtime.changes) == (0, 12)
+    with Current(runtime, 0), Current(runtime, 0):
+        pass
+    assert runtime.changes == 12  # nothing to do
+
+
+def test_every_thread_has_its_current_gpu() -> None:
+    runtime, inside = Runtime(), threading.Barrier(3)
+
+    def work(device: int) -> list[int]:
+        seen = [runtime.getDevice()]
+        with Current(runtime, device):
+            inside.wait(60)
+            seen.append(runtime.getDevice())
+            inside.wait(60)
+        return [*seen, runtime.getDevice()]
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(work, (1, 2, 3))) == [[0, 1, 0], [0, 2, 0], [0, 3, 0]]
+
+
+@pytest.fixture
+def current(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A GPU that is the current one when a test begins, and when it ends."""
+    import cupy
+
+    with cupy.cuda.Device(request.param) as device:
+        yield device
+        assert cupy.cuda.Device() == device
+
+
+def last_gpu() -> int:
+    """Return the number of the last GPU."""
+    return max(find_gpus()[0] - 1, 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("current", sorted({0, last_gpu()}), indirect=True)
+@pytest.mark.parametrize("device", sorted({"cuda:0", f"cuda:{last_gpu()}"}) + gpus(), ids=str)
+def test_the_callers_gpu_stays_the_current_one(device: Any, current: Any, tmp_path: Path) -> None:
+    import cupy
+
+    other = cupy.cuda.Device(last_gpu() - current.id)
+
+    def fails(X: Any) -> Any:
+        other.use()
+        raise ZeroDivisionError("no value")
+
+    def values(X: Any) -> Any:
+        with X.device:
+            return squares(X.reshape(-1, 4)).reshape(X.shape[:-1])
+
+    def unchanged() -> bool:
+        return bool(cupy.cuda.Device() == current)
+
+    one = make().fit("sphere", dim=4)
+    for execution in ("run", "step"):
+        assert equal(one, make(device=device, execution=execution).fit("sphere", dim=4))
+        assert unchanged()
+    one = make(device=device).fit(squares, bounds=BOX)
+    assert unchanged()
+    if isinstance(device, str):
+        assert same(one, make(device=device, execution="graph").fit(squares, bounds=BOX))
+        assert unchanged()
+    with pytest.raises(ZeroDivisionError):
+        make(device=device).fit(fails, bounds=BOX)
+    assert unchanged()
+    asked = make(device=device, bounds=BOX)
+    while not asked.stopped_:
+        X = asked.ask()
+        assert unchanged()
+        asked.tell(X, values(X))
+        assert unchanged()
+    assert equal(one, asked)
+    make(device=device, max_iter=20).fit(squares, bounds=BOX).save(tmp_path / "part")
+    again = Minimizer.load(tmp_path / "part", device=device).set_params(max_iter=40)
+    assert unchanged()
+    assert equal(one, again.resume(squares))
+    assert unchanged()
+
+
+@pytest.mark.gpu
+def test_fits_in_threads_have_a_gpu_each() -> None:
+    import cupy
+
+    def work(number: int) -> Minimizer:
+        before = cupy.cuda.Device()
+        fitted = make(device=f"cuda:{number}", max_iter=300).fit(squares, bounds=BOX)
+        assert cupy.cuda.Device() == before
+        return fitted
+
+    numbers = [k % find_gpus()[0] for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(work, numbers)
+    assert all(equal(first, other) for other in others)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("devices", gpus(), ids=str)
 @pytest.mark.parametrize("habits", HABITS)
@@ -368,7 +493,7 @@ def test_saved_on_several_gpus_and_resumed_elsewhere(devices: list[str], tmp_pat
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("device", sorted({"cuda:0", f"cuda:{max(find_gpus()[0] - 1, 0)}"}))
+@pytest.mark.parametrize("device", sorted({"cuda:0", f"cuda:{last_gpu()}"}))
 def test_every_gpu_serves_alone(device: str, tmp_path: Path) -> None:
     """Functions and ask and tell work where the current device is another one."""
     one = make(device="cuda").fit(squares, bounds=BOX)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any
@@ -111,8 +111,8 @@ class Batch(Runs):
         What to run.
     xp : module
         NumPy or CuPy: where the arrays live.
-    here : context manager
-        In which that library works on this engine's device.
+    here : callable, default nullcontext
+        Returns a context in which that library works on this engine's device.
 
     Attributes
     ----------
@@ -122,10 +122,10 @@ class Batch(Runs):
         The record that the kernels read.
     """
 
-    def __init__(self, spec: Spec, xp: Any, here: AbstractContextManager[Any] | None = None) -> None:
+    def __init__(self, spec: Spec, xp: Any, here: Callable[[], AbstractContextManager[Any]] = nullcontext) -> None:
         super().__init__(spec, xp)
-        self.here = nullcontext() if here is None else here
-        with self.here:
+        self.here = here
+        with self.here():
             self._allocate()
         self.task = np.zeros(1, TASK)
         self.record = self.task[0]  # the same memory, as a scalar
@@ -206,13 +206,13 @@ class Batch(Runs):
     def _grow_history(self) -> None:
         old, slots = self.array["history"], history_slots(self.spec.last)
         if self.spec.recorded and slots > old.shape[1]:
-            with self.here:
+            with self.here():
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
                 self.array["history"][:, : old.shape[1]] = old
 
     def put(self, name: str, values: Any) -> None:
         """Write one of the arrays, from the host."""
-        with self.here:
+        with self.here():
             self.array[name][...] = self.xp.asarray(values)
 
     def host(self, name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,13 +112,20 @@ class Coevolution(Batch):
         NumPy or CuPy.
     x, y : Batch
         The sides.
-    here : context manager
-        In which that library works on this engine's device.
+    here : callable, default nullcontext
+        Returns a context in which that library works on this engine's device.
     """
 
     falls = False  # an answer may meet a stronger opponent
 
-    def __init__(self, rounds: Rounds, xp: Any, x: Batch, y: Batch, here: Any = None) -> None:
+    def __init__(
+        self,
+        rounds: Rounds,
+        xp: Any,
+        x: Batch,
+        y: Batch,
+        here: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
         self.rounds, self.x, self.y = rounds, x, y
         self.constraints = rounds.inequalities + rounds.equalities
         self.opponents = 1 if rounds.updates else y.pop_max
@@ -183,7 +192,7 @@ class Coevolution(Batch):
         saved = super().state()
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             saved |= {f"{name}.{key}": array for key, array in side.state().items()}
-        with self.here:
+        with self.here():
             saved |= {name: to_numpy(self.between[name]) for name in KEPT}
         return saved
 
@@ -193,7 +202,7 @@ class Coevolution(Batch):
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             start = f"{name}."
             side.restore({key[len(start) :]: array for key, array in saved.items() if key.startswith(start)})
-        with self.here:
+        with self.here():
             for name in KEPT:
                 self.between[name][...] = self.xp.asarray(saved[name])
 

@@ -171,7 +171,8 @@ struct Lsrtde : Plain {
     const auto wins = [&](int i, real rival) { return real(replaces(f[i], rival) & !is_nan(f[i])); };
     const auto rival = [&](int i) {
       const int chosen = int(slot[i]), turn = turn_of(chosen, next, pop);
-      return real(turn) < before[i] ? won[turn] : front[chosen];
+      const real trial = won[turn], member = front[chosen];  // no branch between the loads, so that they vectorise
+      return real(turn) < before[i] ? trial : member;
     };
     team.each(pop, [&](int i) { succeeds[i] = wins(i, front[int(slot[i])]); });
     int successes, changed;
@@ -186,8 +187,10 @@ struct Lsrtde : Plain {
       });
     } while (changed);
 
-    real* const standing = run.extra(Arrays::value, g);
+    real *const standing = run.extra(Arrays::value, g), *const sorted = top_values(run, g);
     const real none = real(infinity()) - real(infinity());
+    const real* const f_top = run.f(g - 1);
+    team.each(pop, [&](int k) { sorted[k] = f_top[row_of(run, g, k)]; });
     team.each(pop, [&](int i) {
       const bool success = succeeds[i] > 0;
       const real gained = success ? improvement(f[i], rival(i)) : real(0);
@@ -215,6 +218,12 @@ struct Lsrtde : Plain {
     return run.x(g - 1, row_of(run, g, k));
   }
 
+  // The values of the last generation's top in their order, for as long as the new one is made: where that generation kept
+  // what nobody asks for any more.
+  template <class R> SKDE_FN static typename R::real* top_values(const R& run, i64 g) {
+    return run.extra(Arrays::won, g - 1);
+  }
+
   // In [0, 3), with density proportional to exp(-t).
   SKDE_FN static double falling(u32 word) { return -log(1 - inner_unit(word) * (1 - exp(-3.0))); }
 
@@ -238,14 +247,14 @@ struct Lsrtde : Plain {
   // values old members come before trials, and trials in their turn.
   template <class Team, class R> SKDE_FN static void choose(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
-    const real *const f = run.f(g - 1), *const front = run.extra(Arrays::value, g - 1),
+    const real *const sorted = top_values(run, g), *const front = run.extra(Arrays::value, g - 1),
                       *const standing = run.extra(Arrays::value, g), *const won = run.extra(Arrays::won, g);
     const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
     const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
     const auto trials_before = [&](real v) {
       return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] < v; });
     };
-    const real mine = f[row_of(run, g, i)], member = front[i];
+    const real mine = sorted[i], member = front[i];
     const int slot = int(run.extra(Arrays::slot, g)[i]);
     place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
 
@@ -263,7 +272,7 @@ struct Lsrtde : Plain {
       const real v = won[turn];
       const int before = team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
       place(team, run, g, run.vector(Vectors::trials, g, i), v,
-            before + team.count(pop, [&](int k) { return f[row_of(run, g, k)] <= v; }));
+            before + team.count(pop, [&](int k) { return sorted[k] <= v; }));
       rank_trial = before + team.count(pop, [&](int k) { return standing[k] <= v; });
     }
     if (team.lane != 0) return;

@@ -269,7 +269,8 @@ class TestOnGpu:
     @pytest.mark.parametrize("problem", ["fabris2012/p2", "fabris2012/p5"])
     def test_multipliers_that_evolve(self, problem: str) -> None:
         cpu, gpu = (
-            MinMaxSolver.fabris2012(n_cycles=5, n_runs=3, random_state=1, device=d).fit(problem) for d in ("cpu", "cuda")
+            MinMaxSolver.fabris2012(n_cycles=5, n_runs=3, random_state=1, device=d).fit(problem)
+            for d in ("cpu", "cuda")
         )
         assert same(cpu, gpu)
 

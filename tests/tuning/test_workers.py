@@ -80,19 +80,34 @@ def wait_for_offer(storage: Any, state: TrialState, count: int = 1) -> None:
         time.sleep(0.05)
 
 
+def postgres_programs(folder: Path) -> Path | None:
+    """Return where PostgreSQL's programs are: those of the system, else a copy of the test extra's."""
+    found = shutil.which("initdb") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None)
+    if found is not None:
+        return Path(found).resolve().parent
+    spec = importlib.util.find_spec("pgserver")
+    if spec is None or spec.origin is None:
+        return None
+    # Another user may not enter the environment that they are installed in.
+    packages = Path(spec.origin).parents[1]
+    for name in ("pgserver.libs", "pgserver/pginstall"):
+        shutil.copytree(packages / name, folder / name)
+    return folder / "pgserver" / "pginstall" / "bin"
+
+
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
     """Start a server of one's own; return the URL of its database."""
-    found = shutil.which("initdb") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None)
-    if found is None:
-        pytest.skip("there is no PostgreSQL")
     if importlib.util.find_spec("psycopg2") is None:
         pytest.skip("there is no psycopg2")
-    programs = Path(found).resolve().parent
     folder = Path(tempfile.mkdtemp(prefix="skde-"))
+    programs = postgres_programs(folder)
+    if programs is None:
+        folder.rmdir()
+        pytest.skip("there is no PostgreSQL")
     user: dict[str, Any] = {}
     if os.getuid() == 0:  # which PostgreSQL does not run as
-        account = pwd.getpwnam("postgres")
+        account = pwd.getpwnam("nobody")
         user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         os.chown(folder, account.pw_uid, account.pw_gid)
     with socket.socket() as free:

@@ -1,0 +1,39 @@
+// What all teams share of their reductions: the operations, and the sums, products and maxima made of them (team.cuh).
+#pragma once
+#include "portable.cuh"
+
+namespace SKDE_NAMESPACE {
+
+constexpr int PARTIALS = 128;
+
+struct Add {
+  template <class real> SKDE_FN static real identity() { return real(0); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a + b; }
+};
+struct Multiply {
+  template <class real> SKDE_FN static real identity() { return real(1); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a * b; }
+};
+struct Maximum {
+  template <class real> SKDE_FN static real identity() { return -real(infinity()); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a < b ? b : a; }
+};
+
+template <class real, int m> struct Several {
+  real of[m];
+};
+
+// The operations that follow from reduce(), shared by all teams.
+template <class real, class Self> struct Reductions {
+  template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }
+  template <class Term> SKDE_FN real prod(int n, Term term) { return self().template reduce<Multiply>(n, term); }
+  template <class Term> SKDE_FN real max(int n, Term term) { return self().template reduce<Maximum>(n, term); }
+  template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) {
+    return max(n, [&](int j) { return worth(value(j)); });
+  }
+
+ private:
+  SKDE_FN Self& self() { return static_cast<Self&>(*this); }
+};
+
+}  // namespace SKDE_NAMESPACE

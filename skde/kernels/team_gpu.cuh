@@ -1,0 +1,295 @@
+// The GPU's teams, a warp and a block (team.cuh).
+#pragma once
+#include "reductions.cuh"
+
+namespace SKDE_NAMESPACE {
+
+SKDE_FN unsigned all_lanes() { return 0xffffffffu; }
+
+// The smallest of the lanes' words, known to all of them.
+SKDE_FN u32 min_warp(u32 word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(all_lanes(), word);
+#else
+  for (int half = 16; half; half /= 2) word = min_of(word, __shfl_xor_sync(all_lanes(), word, half));
+  return word;
+#endif
+}
+
+// Numbers as words in the same order, NaN behind all.
+SKDE_FN u64 order_key(double value) {
+  const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
+  return is_nan(value) ? ~u64(0) : word & sign ? ~word : word | sign;
+}
+
+template <class Op, class real> SKDE_FN real fold_warp(real value) {
+  for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
+  return value;
+}
+
+// What a warp and a block share: components are dealt to the lanes in turn.
+template <class real_, int size_, class Self> struct Lanes : Reductions<real_, Self> {
+  using real = real_;
+  static constexpr int size = size_;
+  int lane;
+  real* scratch = nullptr;
+
+  template <class Body> SKDE_FN void each(int n, Body body) const {
+    for (int j = lane; j < n; j += size) body(j);
+  }
+
+  SKDE_FN void copy(int n, const real* from, real* to) const {
+    for (int j = lane; j < n; j += size) to[j] = from[j];
+  }
+
+  template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
+    for (int j = lane; j < n; j += size) {
+      const int place = where(j);
+      if (place >= 0) atomicAdd(table + place, amount);
+    }
+  }
+
+  // These two: every warp of a team does the same, and the first one writes.
+  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+    const int l = lane % 32;
+    int many = 0;
+    for (int base = 0; base < n; base += 32) {
+      const int j = base + l;
+      const bool holds = j < n && test(j);
+      const unsigned held = __ballot_sync(all_lanes(), holds);
+      const int before = many + __popc(held & ((1u << l) - 1));
+      if (lane < 32 && j < n) rank[j] = real(before);
+      if (lane < 32 && holds) packed[before] = value(j);
+      many += __popc(held);
+    }
+    return many;
+  }
+
+  // A lane adds up neighbours; then the lanes' sums are added up from the left.
+  template <class Term> SKDE_FN int reached(int n, Term term, int wanted) const {
+    const int l = lane % 32, share = (n + 31) / 32, begin = min_of(l * share, n), end = min_of(begin + share, n);
+    int sum = 0;
+    for (int j = begin; j < end; ++j) sum += int(term(j));
+    int all = sum;
+    for (int step = 1; step < 32; step *= 2) {
+      const int left = __shfl_up_sync(all_lanes(), all, step);
+      if (l >= step) all += left;
+    }
+    const unsigned behind = __ballot_sync(all_lanes(), all >= wanted);
+    if (!behind) return n - 1;
+    int j = begin;
+    for (int so_far = all - sum; j < end && (so_far += int(term(j))) < wanted; ++j) {
+    }
+    return __shfl_sync(all_lanes(), j, __ffs(int(behind)) - 1);
+  }
+
+  // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
+  // not move them past.
+  static constexpr int BATCH = PARTIALS / size;
+
+  template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
+    if (BATCH == 1 || n <= size) return fill_by<1>(n, out, value, test);
+    return fill_by<BATCH>(n, out, value, test);
+  }
+
+  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    for (int base = lane; base < n; base += PARTIALS) {
+      real sum[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) sum[k] = real(0);
+#pragma unroll 4
+      for (int j = 0; j < n; ++j) {
+        const real z_j = z[j];
+        const real* const column = columns + i64(j) * n + base;
+#pragma unroll
+        for (int k = 0; k < BATCH; ++k)
+          if (base + k * size < n) sum[k] += column[k * size] * z_j;
+      }
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (base + k * size < n) y[base + k * size] = sum[k];
+    }
+  }
+
+ private:
+  template <int batch, class Value, class Test> SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
+    bool flag = false;
+    for (int base = lane; base < n; base += batch * size) {
+      real v[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + k * size, n - 1), k);  // no branch between the loads
+#pragma unroll
+      for (int k = 0; k < batch; ++k) {
+        const int j = base + k * size;
+        if (j < n) out[j] = v[k], flag |= test(j, v[k]);
+      }
+    }
+    return flag;
+  }
+};
+
+template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
+  using real = real_;
+  using Base = Lanes<real, 32, Warp<real>>;
+
+  SKDE_FN explicit Warp(real*) { this->lane = threadIdx.x % 32; }
+  SKDE_FN void sync() const { __syncwarp(); }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    real partial[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) partial[k] = Op::template identity<real>();
+    for (int base = 0; base < n; base += PARTIALS) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const int j = base + 32 * k + this->lane;
+        if (j < n) partial[k] = Op::join(partial[k], real(term(j)));
+      }
+    }
+    return fold_warp<Op>(Op::join(Op::join(partial[0], partial[2]), Op::join(partial[1], partial[3])));
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) const {
+    int total = 0;
+    for (int j = this->lane; j < n; j += 32) total += int(test(j));
+    return fold_warp<Add>(total);
+  }
+
+  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+    real partial[4][m];
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+#pragma unroll
+      for (int s = 0; s < m; ++s) partial[k][s] = real(0);
+    for (int base = 0; base < n; base += PARTIALS) {
+      // No branch between the loads of one lane's terms.
+      real t[4][m];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) terms(min_of(base + 32 * k + this->lane, n - 1), t[k]);
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int s = 0; s < m; ++s)
+          if (base + 32 * k + this->lane < n) partial[k][s] += t[k][s];
+    }
+    Several<real, m> found;
+#pragma unroll
+    for (int s = 0; s < m; ++s)
+      found.of[s] = fold_warp<Add>((partial[0][s] + partial[2][s]) + (partial[1][s] + partial[3][s]));
+    return found;
+  }
+
+  template <class Value> SKDE_FN int least(int n, Value value) const {
+    u64 best = ~u64(0);
+    u32 where = ~0u;
+    for (int j = this->lane; j < n; j += 32) {
+      const u64 key = order_key(double(value(j)));
+      if (key < best) best = key, where = u32(j);
+    }
+    const u32 high = min_warp(u32(best >> 32));
+    const u32 low = min_warp(u32(best >> 32) == high ? u32(best) : ~0u);
+    return int(min_warp(best == (u64(high) << 32 | low) ? where : ~0u));
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) const {
+    for (int base = 0; base < n; base += 32) {
+      const int j = base + this->lane;
+      const int found = j < n ? probe(j) : -1;
+      const unsigned lanes = __ballot_sync(all_lanes(), found >= 0);
+      if (lanes) return __shfl_sync(all_lanes(), found, __ffs(int(lanes)) - 1);
+    }
+    return -1;
+  }
+};
+
+template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
+  using real = real_;
+  real* partials;  // two buffers, used in turn, so that one barrier a reduction is enough
+  int turn = 0;
+
+  SKDE_FN explicit Block(real* partials) : partials(partials) { this->lane = threadIdx.x; }
+  SKDE_FN void sync() const { __syncthreads(); }
+
+  template <class Op, class Value> SKDE_FN Value combine(Value mine) {
+    static_assert(sizeof(Value) <= sizeof(double), "a partial fits its slot");
+    Value* buffer = reinterpret_cast<Value*>(reinterpret_cast<double*>(partials) + turn * PARTIALS);
+    turn ^= 1;
+    buffer[this->lane] = mine;
+    __syncthreads();
+    const int l = this->lane % 32;
+    return fold_warp<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
+  }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {
+    real partial = Op::template identity<real>();
+    for (int j = this->lane; j < n; j += PARTIALS) partial = Op::join(partial, real(term(j)));
+    return combine<Op>(partial);
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) {
+    int total = 0;
+    for (int j = this->lane; j < n; j += PARTIALS) total += int(test(j));
+    return combine<Add>(total);
+  }
+
+  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) {
+    real partial[m];
+#pragma unroll
+    for (int s = 0; s < m; ++s) partial[s] = real(0);
+    for (int j = this->lane; j < n; j += PARTIALS) {
+      real t[m];
+      terms(j, t);
+#pragma unroll
+      for (int s = 0; s < m; ++s) partial[s] += t[s];
+    }
+    Several<real, m> found;
+#pragma unroll
+    for (int s = 0; s < m; ++s) found.of[s] = combine<Add>(partial[s]);
+    return found;
+  }
+
+  template <class Value> SKDE_FN int least(int n, Value value) {
+    const int none = -0x7fffffff;
+    real best = 0;
+    int where = none;  // the lane's best, negative: the greatest is the first
+    for (int j = this->lane; j < n; j += PARTIALS) {
+      const real v = value(j);
+      if (v < best || (where == none && !is_nan(v))) best = v, where = -j;
+    }
+    const real lowest = -combine<Maximum>(where == none ? -real(infinity()) : -best);
+    const int first = -combine<IntMax>(where != none && best == lowest ? where : none);
+    return first == -none ? -1 : first;
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) {
+    const int none = -0x7fffffff;
+    for (int base = 0; base < n; base += PARTIALS) {
+      const int j = base + this->lane;
+      const int found = j < n ? probe(j) : -1;
+      // The first lane with an answer wins: lanes rank by their number, then the winner's answer is shared.
+      const int winner = -combine<IntMax>(found >= 0 ? -this->lane : none);
+      if (winner != -none) return combine<IntMax>(this->lane == winner ? found : -1);
+    }
+    return -1;
+  }
+
+ private:
+  struct IntMax {
+    SKDE_FN static int join(int a, int b) { return a < b ? b : a; }
+  };
+};
+
+// On the GPU every lane holds the words of its own first components, and computes further ones when it needs them.
+template <class Team, class Stream, int = 0> struct ComponentWords {
+  Stream stream;
+  u32 word[Team::BATCH];
+
+  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
+#pragma unroll
+    for (int k = 0; k < Team::BATCH; ++k)
+      word[k] = k * Team::size < n ? stream.component(k * Team::size + team.lane) : 0u;
+  }
+  SKDE_FN u32 at(int j, int k) const { return j < PARTIALS ? word[k] : stream.component(j); }
+};
+
+}  // namespace SKDE_NAMESPACE

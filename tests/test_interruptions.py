@@ -1,0 +1,158 @@
+"""Errors, Ctrl-C, kill -9 and full disks: what was found stays, and can be gone on from."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import Checkpoint, Minimizer, Status
+
+from .short import BOX, f, fit
+
+
+def test_a_callback_that_fails() -> None:
+    def fails(progress: Any) -> None:
+        if progress.n_iter == 3:
+            raise ZeroDivisionError("the plot is broken")
+
+    m = Minimizer(max_iter=10, random_state=0, device="cpu", callbacks=fails)
+    with pytest.raises(ZeroDivisionError, match="the plot is broken"):
+        m.fit(f, bounds=BOX)
+    assert m.n_iter_ == 3
+    assert np.array_equal(m.set_params(callbacks=None).resume().x_, fit(max_iter=10).x_)
+
+
+def test_what_was_found_before_an_error_stays() -> None:
+    calls = []
+
+    def breaks(X: Any) -> Any:
+        calls.append(X)
+        if len(calls) == 4:
+            raise OSError("the instrument is gone")
+        return f(X)
+
+    m = Minimizer(max_iter=10, random_state=0, device="cpu")
+    with pytest.raises(OSError, match="the instrument is gone"):
+        m.fit(breaks, bounds=BOX)
+    assert m.n_evals_ == 300
+    assert m.fun_ == min(f(X).min() for X in calls[:3])
+    assert m.runs_[0].status == Status.RUNNING
+    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
+
+
+def test_an_interrupt_inside_the_objective() -> None:
+    calls = []
+
+    def interrupted(X: Any) -> Any:
+        calls.append(f(X).min())
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return f(X)
+
+    m = fit(interrupted, max_iter=10)
+    assert m.runs_[0].status == Status.INTERRUPTED
+    assert (m.n_iter_, m.fun_) == (3, min(calls[:4]))
+    assert np.array_equal(m.resume(f).x_, fit(max_iter=10).x_)
+
+
+def test_a_fit_that_is_refused_leaves_the_last_one() -> None:
+    m = fit()
+    x, fun = m.x_.copy(), m.fun_
+    for options in ({"bounds": [(1, 0)]}, {"bounds": BOX, "x0": [99, 0, 0]}):
+        with pytest.raises(ValueError, match="bounds"):
+            m.fit(f, **options)
+        assert np.array_equal(m.x_, x)
+        assert m.fun_ == fun
+
+
+FIT = """
+import sys, time
+import numpy as np
+from skde import Checkpoint, Minimizer
+kind, path = sys.argv[1:]
+def slow(X):
+    time.sleep(0.01)
+    return (X * X).sum(axis=1)
+print("begins", flush=True)
+options = dict(random_state=4, device="cpu", max_iter=None if kind != "killed" else 4000, max_time=30.0)
+if kind == "killed":
+    options["callbacks"] = [Checkpoint(path, every=0.0), lambda progress: time.sleep(0.02)]
+m = Minimizer("jde", **options)
+if kind == "slow":
+    m.fit(slow, bounds=[(-5, 5)] * 4)
+else:
+    m.fit("rastrigin", dim=10)
+print(m.runs_[0].status.name, m.n_evals_ > 0, np.isfinite(m.fun_), flush=True)
+"""
+
+
+def start(kind: str, path: Path) -> subprocess.Popen[str]:
+    """Begin a fit in another process."""
+    process = subprocess.Popen([sys.executable, "-c", FIT, kind, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begins\n"
+    return process
+
+
+@pytest.mark.parametrize("kind", ["slow", "compiled"])
+def test_ctrl_c_ends_a_fit_with_the_best_so_far(kind: str, tmp_path: Path) -> None:
+    process = start(kind, tmp_path / "unused")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, _ = process.communicate(timeout=20)
+    assert time.monotonic() - began < 1
+    assert out.split() == ["INTERRUPTED", "True", "True"]
+    assert process.returncode == 0
+
+
+def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
+    path = tmp_path / "fit.skde"
+    process = start("killed", path)
+    deadline = time.monotonic() + 20
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    process.kill()
+    process.communicate()
+    loaded = Minimizer.load(path)
+    assert 0 < loaded.n_iter_ < 4000
+    whole = Minimizer("jde", max_iter=4000, random_state=4, device="cpu").fit("rastrigin", dim=10)
+    resumed = loaded.resume()
+    assert np.array_equal(resumed.population_, whole.population_)
+    assert np.array_equal(resumed.history_.best, whole.history_.best)
+
+
+def test_checkpoints_are_taken_now_and_then(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=3600.0))
+    assert not path.exists()
+    fit("sphere", fit_options={"dim": 3}, callbacks=Checkpoint(path, every=0.0))
+    assert path.exists()
+    with pytest.raises(ValueError, match=re.escape("every must be a number in [0, inf], got -1")):
+        Checkpoint(path, every=-1)
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "fit.skde"
+    fit("sphere", fit_options={"dim": 3}).save(path)
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        fit("sphere", fit_options={"dim": 4}).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
