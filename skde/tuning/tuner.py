@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from optuna.storages import BaseStorage
 from optuna.study import Study
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
-from skde.tuning.record import Record, open_storage
+from skde.tuning.record import STUDY, Record, open_storage
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, n_survivors, race_budget
 from skde.tuning.session import Result, Session, Setting, describe
 from skde.tuning.space import Space, as_space
@@ -73,6 +74,8 @@ class RacingTuner(BaseEstimator):
     storage : str, path, optuna.storages.BaseStorage or None, default None
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
         can be resumed after a kill.
+    study_name : str, default "skde-tuning"
+        The study's name: a storage may hold several tunings.
     n_jobs : int or None, default 1
         Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: experiments are
         left to the workers that `work` makes of other processes, and here is only waited for them.
@@ -143,6 +146,7 @@ class RacingTuner(BaseEstimator):
         test: str = "friedman",
         preset: str | Rules = "elitist",
         storage: Any = None,
+        study_name: str = STUDY,
         n_jobs: int | None = 1,
         device: str = "auto",
         deterministic: bool = False,
@@ -157,6 +161,7 @@ class RacingTuner(BaseEstimator):
         self.test = test
         self.preset = preset
         self.storage = storage
+        self.study_name = study_name
         self.n_jobs = n_jobs
         self.device = device
         self.deterministic = deterministic
@@ -236,25 +241,25 @@ class RacingTuner(BaseEstimator):
         """
         threads = 1 if self.n_jobs == 0 else self.n_jobs
         found = as_target(target, self._limits(), threads, self.device)
-        storage = open_storage(self.storage)
-        queue = Queue(storage)
-        while not Record.there(storage):
+        storage, name = self._study()
+        queue = Queue(storage, name)
+        while not Record.there(storage, name):
             time.sleep(POLL_SECONDS)
-        setting, identity = self._identify(target, found, Record.identity(storage)["random_state"])
-        record = Record(storage, identity, resume=True)
+        setting, identity = self._identify(target, found, Record.identity(storage, name)["random_state"])
+        record = Record(storage, identity, resume=True, name=name)
         return work(queue, record.params, setting.instances, found)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
-        storage = open_storage(self.storage)
+        storage, name = self._study()
         if self.n_jobs == 0:
-            found = Offered(found, Queue(storage), self._limits())
+            found = Offered(found, Queue(storage, name), self._limits())
         seed = None
         if resume and self.random_state is None:
-            seed = Record.identity(storage)["random_state"]
+            seed = Record.identity(storage, name)["random_state"]
         setting, identity = self._identify(target, found, seed)
         self._target: Target = found
-        self._session = Session(setting, Record(storage, identity, resume))
+        self._session = Session(setting, Record(storage, identity, resume, name))
         return self._drive()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[Setting, dict[str, Any]]:
@@ -277,6 +282,12 @@ class RacingTuner(BaseEstimator):
             if bar is not None:
                 bar.close()
         return self
+
+    def _study(self) -> tuple[BaseStorage, str]:
+        """Return where the study is, and its name."""
+        if not (isinstance(self.study_name, str) and self.study_name):
+            raise ValueError(f"study_name must be a name, got {self.study_name!r}")
+        return open_storage(self.storage), self.study_name
 
     # -- checks --------------------------------------------------------------------------------------------------------
 

@@ -20,10 +20,11 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from skde.tuning.record import STUDY
 from skde.tuning.target import Job, Limits, Outcome, Target
 
-QUEUE = "skde-tuning-queue"
 FINISHED = "skde:finished"
+ORDERS = "skde:orders"
 POLL_SECONDS = 0.02
 # Running offers are looked through this often; a waiting worker asks this often.
 SWEEP_SECONDS = 1.0
@@ -46,6 +47,8 @@ class Queue:
     ----------
     storage : BaseStorage
         That of the tuning.
+    study : str, default STUDY
+        The tuning's name.
 
     Raises
     ------
@@ -53,14 +56,15 @@ class Queue:
         For a storage that several processes cannot share safely.
     """
 
-    def __init__(self, storage: BaseStorage) -> None:
+    def __init__(self, storage: BaseStorage, study: str = STUDY) -> None:
         check_shared(storage)
         self.storage = storage
+        name = f"{study}-queue"
         try:
             # The values of an offer: cost, seconds, evaluations.
-            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, QUEUE)
+            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, name)
         except optuna.exceptions.DuplicatedStudyError:
-            self._study = storage.get_study_id_from_name(QUEUE)
+            self._study = storage.get_study_id_from_name(name)
 
     def offers(self, *states: TrialState) -> list[FrozenTrial]:
         """Return the offers in some states; without any, all."""
@@ -105,6 +109,15 @@ class Queue:
     def finish(self, finished: bool) -> None:
         """Say whether the tuning is over."""
         self.storage.set_study_user_attr(self._study, FINISHED, finished)
+
+    @property
+    def orders(self) -> Any:
+        """What workers have to know that know nothing but the storage; None where nobody has said it."""
+        return self.storage.get_study_user_attrs(self._study).get(ORDERS)
+
+    @orders.setter
+    def orders(self, orders: Any) -> None:
+        self.storage.set_study_user_attr(self._study, ORDERS, orders)
 
     def _id(self, number: int) -> int:
         return self.storage.get_trial_id_from_study_id_trial_number(self._study, number)
