@@ -173,7 +173,10 @@ class Runner:
             else:
                 engine, batch = self._one
                 engine.load(batch, objective.compiled)
-                self._run_chunks(max_time, look)
+                if batch.spec.run_seconds is None:
+                    self._run_chunks(max_time, look)
+                else:
+                    self._run_slices(look)
         except BaseException as error:
             self._locate()
             if not isinstance(error, KeyboardInterrupt):
@@ -213,6 +216,25 @@ class Runner:
             if self.done or self._ends(max_time, look):
                 return
             generations = self._next_chunk(generations, self.clock.seconds - before, max_time)
+
+    def _run_slices(self, look: Look | None) -> None:
+        """Let the engine run every run for some time by its own clock: fast ones don't wait for slow ones.
+
+        What the host does in between, such as compiling, is no run's time.
+        """
+        spec, until = self.batch.spec, 0  # the initial population first, to be checked
+        spec.pause_seconds = 0.0
+        while not self.done:
+            spec.pause_seconds += self.engine.chunk_seconds
+            self.batch.refresh()
+            self.engine.run(self.batch, self.generation, until)
+            self.engine.synchronize()
+            self._locate()
+            self._check_start()
+            if look is not None and look():
+                self.ending = Status.CALLBACK
+                return
+            until = self._last
 
     def _next_chunk(self, generations: int, took: float, max_time: float | None) -> int:
         """Return how many generations fill the next chunk, from how long the last ones took."""
@@ -301,21 +323,23 @@ class Runner:
         index, value = batch.best()
         evals = batch.evals(generation)
         history = batch.host("history")
+        spent = batch.host("spent").max(axis=1)
         results = []
         for first in range(0, batch.n_runs, batch.n_islands):
             islands = np.arange(first, first + batch.n_islands)
             best = first + best_of(value[islands])
             last = int(generation[islands].max())
+            when = self._times(last, float(spent[best]))
             results.append(
                 RunResult(
                     x=batch.point(best, int(index[best])),
                     fun=float(value[best]),
                     n_evals=int(evals[islands].sum()),
                     n_iter=max(last, 0),
-                    time=float(self.clock.at(last)),
+                    time=float(when(last)),
                     status=self._status_of(status[islands], int(status[best])),
                     seed=int(batch.spec.seeds[first]),
-                    history=self._history(history[islands], generation[islands], islands, value[islands]),
+                    history=self._history(history[islands], generation[islands], islands, value[islands], when),
                 )
             )
         return results
@@ -326,7 +350,20 @@ class Runner:
             return Status.TARGET
         return self.ending if (status == Status.RUNNING).any() else Status(best)
 
-    def _history(self, sampled: FloatArray, last: IntArray, islands: IntArray, best: FloatArray) -> History:
+    def _times(self, last: int, spent: float) -> Callable[[Any], FloatArray]:
+        """Return when a run was done with generations: by its own clock, evenly, where it has one."""
+        if self.batch.spec.run_seconds is None:
+            return self.clock.at
+        return lambda generations: np.asarray(spent * (np.asarray(generations) + 1) / (last + 1))
+
+    def _history(
+        self,
+        sampled: FloatArray,
+        last: IntArray,
+        islands: IntArray,
+        best: FloatArray,
+        when: Callable[[Any], FloatArray],
+    ) -> History:
         """Return the samples up to the last generations of a run's islands, which themselves close the history."""
         generations = sampled_generations(int(last.max()))
         if generations[-1] != last.max():
@@ -341,7 +378,7 @@ class Runner:
             values = np.fmin(values, own)
         if np.isnan(best).all():
             values[-1] = np.nan
-        return History(evals, self.clock.at(generations), np.minimum.accumulate(values))
+        return History(evals, when(generations), np.minimum.accumulate(values))
 
 
 def budget(spec: Spec) -> int | None:

@@ -244,8 +244,8 @@ class CudaEngine:
         objective: Compiled | None = None,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
-        islands = batch is not None and batch.spec.islands.every > 0
-        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, islands)
+        switches = kernel_switches(batch.spec) if batch is not None else ()
+        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
         return compile_module(self.device, source, options)
 
 
@@ -315,7 +315,7 @@ def kernel_options(
     algorithm: str = "",
     constants: tuple[tuple[str, int], ...] = (),
     objective: Compiled | None = None,
-    islands: bool = False,
+    switches: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """Return the compiler's options for one member of the family.
 
@@ -334,11 +334,16 @@ def kernel_options(
     if algorithm:
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
-    if islands:
-        options.append("-DSKDE_ISLANDS")
+    options += [f"-D{switch}" for switch in switches]
     if objective is not None:
         options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
     return tuple(options)
+
+
+def kernel_switches(spec: Spec) -> tuple[str, ...]:
+    """Return what kernels have only where a batch needs it."""
+    needed = {"SKDE_ISLANDS": spec.islands.every > 0, "SKDE_TIMED": spec.run_seconds is not None}
+    return tuple(name for name, is_needed in needed.items() if is_needed)
 
 
 @lru_cache(maxsize=1)

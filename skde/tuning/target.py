@@ -46,7 +46,7 @@ class Outcome:
     cost : float
         Lower is better; inf for a failure.
     seconds : float
-        What it took; of a batch, the time of all of it.
+        What it took; of a batch, an equal share of its time.
     n_evals : int or None
         Evaluations, where the target counts them.
     error : str or None
