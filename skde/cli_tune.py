@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.cli_arguments import add_command, names, number, setting, whole
-from skde.cli_minimize import INTERRUPTED, InputError, to_json
+from skde.cli_minimize import INTERRUPTED, InputError, check_writable, to_json
 from skde.problems import Problem
 
 WORKER = "tune worker"
@@ -19,6 +20,7 @@ EXAMPLES = """examples:
   skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
+  skde tune jde --suite nashed2012 --evals-limit 20000 --report jde.html
 with workers, on this machine and on others (see skde tune worker --help):
   skde tune pso --suite nashed2012 --storage postgresql://... --jobs 0
 """
@@ -59,6 +61,7 @@ def add_tune(commands: Any) -> None:
     add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
     add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
     add("--resume", action="store_true", help="go on with what is in the storage")
+    add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
     add("--quiet", action="store_true", help="no progress bar")
 
 
@@ -79,6 +82,12 @@ def add_storage(add: Any, required: bool) -> None:
 
 def tune(options: Any) -> int:
     """Tune, and print what was found."""
+    if options.report is not None:
+        racing_tuner()
+        from skde.tuning.report import check_drawing
+
+        check_drawing()
+        check_writable("--report", options.report)
     quiet = options.quiet or options.json or not sys.stderr.isatty()
     tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
     if options.jobs == 0:
@@ -87,6 +96,8 @@ def tune(options: Any) -> int:
         tuner.resume(algorithm)
     else:
         tuner.fit(algorithm)
+    if options.report is not None:
+        tuner.report(options.report)
     found = summary(tuner)
     print(to_json(found) if options.json else text(found))
     return 0 if tuner.finished_ else INTERRUPTED
@@ -169,20 +180,16 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
 
 def summary(tuner: Any) -> dict[str, Any]:
     """Return what a tuning has found, as data."""
-    kind = type(tuner.best_estimator_).__name__
+    from skde.tuning.report import python_lines
+
     return {
         "finished": tuner.finished_,
-        "python": [python_line(kind, elite.params) for elite in tuner.elites_],
+        "python": python_lines(tuner),
         "elites": [{"configuration": elite.number, "params": elite.params} for elite in tuner.elites_],
         "races": tuner.races_,
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len(tuner.study_.get_trials(deepcopy=False)),
     }
-
-
-def python_line(kind: str, params: dict[str, Any]) -> str:
-    """Return a configuration as Python."""
-    return f"{kind}({', '.join(f'{name}={value!r}' for name, value in params.items())})"
 
 
 def text(found: dict[str, Any]) -> str:

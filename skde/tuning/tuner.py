@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -60,8 +61,8 @@ class RacingTuner(BaseEstimator):
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together.
     run_time_limit : float or None, default 1.0
-        Seconds of one experiment, > 0: algorithms of skde stop by themselves, programs are killed after three times as
-        long and ten seconds more, functions and estimators know best themselves.
+        Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
+        killed after three times as long and ten seconds more; functions and estimators know best themselves.
     run_evals_limit : int or None, default None
         Evaluations of one experiment, >= 1, for algorithms of skde, in the place of seconds: the tuning is then the
         same on every machine.
@@ -80,8 +81,8 @@ class RacingTuner(BaseEstimator):
         Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: experiments are
         left to the workers that `work` makes of other processes, and here is only waited for them.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
-        Where algorithms of skde run. On a GPU, and with run_evals_limit, the configurations of a step are runs of one
-        batch.
+        Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
+        seconds, as many as there are threads.
     deterministic : bool, default False
         Whether a seed changes nothing: then there is one step an instance, and a race ends where these end.
     random_state : int, RandomState, Generator or None, default None
@@ -108,6 +109,8 @@ class RacingTuner(BaseEstimator):
     n_experiments_ : int
         Experiments that count. With several processes a few more may have been done, of configurations that were
         rejected meanwhile.
+    target_ : str
+        What is configured, as text.
     study_ : optuna.Study
         The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
         its mean cost. The best value need not be that of the best configuration, which had to hold out in races.
@@ -386,6 +389,48 @@ class RacingTuner(BaseEstimator):
         """The algorithm or estimator with the best configuration."""
         self._fitted()
         return self._target.configured(self.best_params_)
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return the algorithm or estimator with a configuration's values; None for functions and programs."""
+        self._fitted()
+        try:
+            return self._target.configured(params)
+        except AttributeError:
+            return None
+
+    def report(self, path: str | os.PathLike[str]) -> RacingTuner:
+        """Write what was found into one HTML file that needs nothing else.
+
+        Its parts: the best configurations as Python, what they cost, their ranks by instance, the values of the
+        parameters by race, all configurations in parallel coordinates, the importance of the parameters.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there is replaced.
+
+        Returns
+        -------
+        self : RacingTuner
+
+        Raises
+        ------
+        RuntimeError
+            Without matplotlib.
+        OSError
+            Where the file cannot be written.
+        """
+        from skde.tuning.report import write_report
+
+        self._fitted()
+        write_report(self, path)
+        return self
+
+    @property
+    def target_(self) -> str:
+        """What is configured, as text."""
+        self._fitted()
+        return self._target.describe()
 
     @property
     def results_(self) -> list[Result]:
