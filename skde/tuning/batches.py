@@ -25,20 +25,31 @@ from skde.typing import FloatArray
 MOST_RUNS = 128
 
 
-class SameSeed(Minimizer):
-    """A Minimizer whose runs all have the seed of the first: what differs is their parameters alone.
+class OwnClocks(Minimizer):
+    """A Minimizer of compiled objectives whose runs can have clocks of their own.
 
     Attributes
     ----------
     run_seconds : float or None
-        After which every run ends by its own clock, for compiled objectives.
+        After which every run ends by its own clock; max_time then ends nothing, but has to be given, as the limit that
+        there is.
     """
 
     run_seconds: float | None = None
 
     def _spec(self, box: FloatArray, x0: Any) -> Spec:
+        return replace(super()._spec(box, x0), run_seconds=self.run_seconds)
+
+
+class SameSeed(OwnClocks):
+    """The same, with the seed of the first for all runs: what differs is their parameters alone.
+
+    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
+    """
+
+    def _spec(self, box: FloatArray, x0: Any) -> Spec:
         spec = super()._spec(box, x0)
-        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]), run_seconds=self.run_seconds)
+        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]), constants=())
 
 
 class AlgorithmTarget(Target):

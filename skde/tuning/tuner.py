@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from optuna.storages import BaseStorage
@@ -88,6 +89,8 @@ class RacingTuner(BaseEstimator):
     random_state : int, RandomState, Generator or None, default None
         Makes draws and seeds repeatable. With costs that are so too, the same tuning comes out whatever the number of
         processes, and in one piece or resumed.
+    callback : callable or None, default None
+        Called with the tuner after every race, of a tuning that is resumed also of those before.
     verbose : int, default 0
         1: a progress bar.
 
@@ -154,6 +157,7 @@ class RacingTuner(BaseEstimator):
         device: str = "auto",
         deterministic: bool = False,
         random_state: Any = None,
+        callback: Callable[[RacingTuner], Any] | None = None,
         verbose: int = 0,
     ) -> None:
         self.space = space
@@ -169,6 +173,7 @@ class RacingTuner(BaseEstimator):
         self.device = device
         self.deterministic = deterministic
         self.random_state = random_state
+        self.callback = callback
         self.verbose = verbose
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
@@ -275,13 +280,15 @@ class RacingTuner(BaseEstimator):
         session = self._session
         bar = Bar(session) if self.verbose else None
         session.look = bar
+        if self.callback is not None:
+            session.race_over = partial(self.callback, self)
         try:
             session.run(self._target)
         except KeyboardInterrupt:
             if not session.elites:
                 raise
         finally:
-            session.look = None
+            session.look = session.race_over = None
             if bar is not None:
                 bar.close()
         return self
@@ -315,6 +322,8 @@ class RacingTuner(BaseEstimator):
 
     def _setting(self, target: Any, seed: int | None = None) -> Setting:
         """Check what decisions depend on."""
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be None or callable, got {self.callback!r}")
         instances = list(self.instances)
         if len(instances) < 2:
             raise ValueError(
