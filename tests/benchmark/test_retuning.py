@@ -104,7 +104,7 @@ def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.
     process.kill()
     process.communicate()
     races = json.loads(out.read_bytes())["tuned"]["de"]["races"]
-    assert 1 <= len(races)
+    assert len(races) >= 1
     assert races == whole["tuned"]["de"]["races"][: len(races)]
     assert main([*SMALL, "--out", str(out)]) == 0
     assert "functions better" in capsys.readouterr().out
