@@ -69,7 +69,8 @@ class AlgorithmTarget(Target):
         self.device = device
         engine = choose_engine(device, n_jobs)[0]
         self.timed = limits.evals is None and limits.seconds is not None
-        self.most_runs = engine.threads if self.timed and isinstance(engine, CpuEngine) else MOST_RUNS
+        self.at_once = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
+        self.most_runs = self.at_once if self.timed else MOST_RUNS
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""

@@ -76,6 +76,7 @@ class Target(ABC):
     """Something that can be configured."""
 
     batched = False  # whether many jobs at a time are done faster than one after the other
+    at_once = 1  # jobs on one step that a worker should take together
 
     @abstractmethod
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:

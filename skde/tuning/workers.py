@@ -247,21 +247,39 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
     done = 0
     while True:
         waiting = queue.offers(TrialState.WAITING)
-        random.shuffle(waiting)  # so that workers seldom want the same
-        for offer in waiting:
-            if not queue.claim(offer.number):
-                break
-            place = place_of(offer)
-            params = params_of(place.configuration)
-            job = Job(place.configuration, params, place.instance, instances[place.instance], place.seed)
-            try:
-                (outcome,) = target.run([job])
-            except BaseException:  # such as Ctrl-C: others shall not have to wait until it counts as lost
-                queue.withdraw(offer.number)
-                raise
-            queue.deliver(offer.number, outcome)
-            done += 1
+        claimed = claim_alike(queue, waiting, target.at_once)
+        left = {offer.number for offer in claimed}
+        jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
+        try:
+            for offer, outcome in zip(claimed, target.run(jobs), strict=True):
+                queue.deliver(offer.number, outcome)
+                left.remove(offer.number)
+                done += 1
+        except BaseException:  # such as Ctrl-C: others shall not have to wait until they count as lost
+            for number in left:
+                queue.withdraw(number)
+            raise
         if not waiting:
             if queue.finished:
                 return done
             time.sleep(POLL_SECONDS)
+
+
+def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], most: int) -> list[FrozenTrial]:
+    """Claim an offer, and others with its instance and seed, as far as other workers are not faster."""
+    order = random.sample(waiting, len(waiting))  # so that workers seldom want the same
+    claimed: list[FrozenTrial] = []
+    for offer in order:
+        alike = not claimed or place_of(offer)[1:] == place_of(claimed[0])[1:]
+        if alike and queue.claim(offer.number):
+            claimed.append(offer)
+        if len(claimed) == most:
+            break
+    return claimed
+
+
+def job_of(place: Place, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
+    """Return an offer's job."""
+    return Job(
+        place.configuration, params_of(place.configuration), place.instance, instances[place.instance], place.seed
+    )

@@ -20,7 +20,7 @@ from skde.tuning import target as target_module
 from skde.tuning.costs import FunctionCost, OneByOne
 from skde.tuning.record import open_storage
 from skde.tuning.target import Job, Limits, Outcome
-from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of
+from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of, work
 
 from .landscape import INSTANCES, SPACE, cost
 from .servers import mysql, postgresql
@@ -124,6 +124,29 @@ def test_an_offer_has_one_owner_and_one_end(queue: Queue, tmp_path: Path) -> Non
     other.deliver(number, Outcome(1.0, 1.0))  # too late
     assert queue.look(number).state == TrialState.FAIL
     assert not other.claim(number)
+
+
+def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
+    for place in (Place(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
+        queue.offer(place, 1)
+    taken: list[list[Job]] = []
+
+    class Many(OneByOne):
+        at_once = 3
+
+        def run(self, jobs: Any) -> Any:
+            taken.append(list(jobs))
+            if len(taken) == 4:
+                raise KeyboardInterrupt
+            return super().run(jobs)
+
+    with pytest.raises(KeyboardInterrupt):
+        work(queue, lambda number: {"x": 0.0, "kind": "good", "n": number + 1}, INSTANCES, Many(FunctionCost(cost), 1))
+    assert sorted(map(len, taken)) == [1, 1, 3, 3]
+    assert all(len({(job.index, job.seed) for job in jobs}) == 1 for jobs in taken)
+    states = [offer.state for offer in queue.offers()]
+    assert states.count(TrialState.COMPLETE) == 8 - len(taken[3])
+    assert states.count(TrialState.FAIL) == len(taken[3])
 
 
 @pytest.mark.parametrize(
