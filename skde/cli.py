@@ -16,12 +16,12 @@ from skde.cli_arguments import Parser, add_command, bounds, number, setting, tie
 from skde.cli_bench import add_bench
 from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
 from skde.cli_reproduce import add_reproduce
-from skde.cli_tune import add_tune
+from skde.cli_tune import WORKER, add_tune, add_worker
 from skde.engines import choose_engine
 from skde.problems import ALIASES, NAMES, problem_names
 from skde.validation import check_choice, nearest
 
-COMMANDS = ("minimize", "info", "bench", "reproduce", "tune", "problems", "algorithms")
+COMMANDS = ("minimize", "info", "bench", "reproduce", "tune", WORKER, "problems", "algorithms")
 BAD_INPUT = 2  # exit code
 KINDS = {"plain": "", "constrained": "with constraints", "minmax": "min over x, max over y"}
 
@@ -54,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     2
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:2] == WORKER.split():
+        arguments[:2] = [WORKER]  # one command, in two words
     try:
         if arguments and not arguments[0].startswith("-"):
             check_choice("the command", arguments[0], COMMANDS)
@@ -94,6 +96,7 @@ def make_parser() -> Parser:
     add_bench(commands)
     add_reproduce(commands)
     add_tune(commands)
+    add_worker(commands)
     add_command(commands, "problems", "the problems that have a name", show_problems)
     add_command(commands, "algorithms", "the algorithms and their parameters", show_algorithms)
     return parser

@@ -6,37 +6,58 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from skde.cli_arguments import add_command, names, wholes
+from skde.cli_arguments import add_command, names, whole, wholes
 from skde.cli_bench import add_trials, check_device
-from skde.cli_minimize import check_writable, to_json
+from skde.cli_minimize import InputError, check_writable, to_json
+from skde.cli_tune import racing_tuner
 
 EXAMPLES = """examples:
   skde reproduce nashed2012
   skde reproduce nashed2012 --algorithms de --dims 10 --runs 10 --budget 1e5
   skde reproduce nashed2012 --device cuda --budget 1s --out nashed2012-gpu.json
+the paper's tuning; the same command goes on where it was killed (FILE, FILE.log):
+  skde reproduce nashed2012 --table 1 --device cuda --out table-1.json
+  skde reproduce nashed2012 --table 1 --algorithms de --max-experiments 600 --budget 20000 --held-out 2 --out de.json
 """
+BUDGET = "1e6"
 
 
 def add_reproduce(commands: Any) -> None:
     """Add `skde reproduce`."""
     what = "a table of a paper, run again with the paper's parameters, beside the paper's figures"
-    add = add_command(commands, "reproduce", what, reproduce, EXAMPLES).add_argument
+    parser = add_command(commands, "reproduce", what, reproduce, EXAMPLES)
+    add = parser.add_argument
     add("paper", metavar="PAPER", help="nashed2012")
+    add("--table", type=whole, help="1: the tuning by which the paper found its parameters (default: its results)")
     add("--algorithms", type=names, metavar="NAME,...", help="of the paper (default: all that skde has)")
-    add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all)")
-    add_trials(add, budget="1e6")
+    add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all; table 1: 30)")
+    add("--max-experiments", type=whole, help="table 1: of every algorithm (default: the paper's, 30000)")
+    add("--held-out", type=whole, help="table 1: boxes of every function to compare in (default: 5)")
+    add_trials(add, budget=f"{BUDGET}; table 1: 1s, of every run")
+    parser.set_defaults(budget=None)
 
 
 def reproduce(options: Any) -> int:
-    """Run, keep, and print the paper's figures beside ours."""
-    from skde.benchmark import reproduction, tables, trials
+    """Run, keep, and print what was found."""
     from skde.benchmark.papers import find_paper
 
     paper = find_paper(options.paper)
     check_device(options.device)
     if options.out is not None:
         check_writable("--out", options.out)
-    settings = trials.Settings(paper.suite, options.budget, options.runs, options.seed, options.device, options.n_jobs)
+    return results(options, paper) if options.table in (None, paper.table) else tuning(options, paper)
+
+
+def results(options: Any, paper: Any) -> int:
+    """Run a paper's results again, and print its figures beside ours."""
+    from skde.benchmark import reproduction, tables, trials
+
+    for name in ("max_experiments", "held_out"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for a tuning: --table 1")
+    settings = trials.Settings(
+        paper.suite, options.budget or BUDGET, options.runs, options.seed, options.device, options.n_jobs
+    )
     record = reproduction.run(
         paper,
         settings,
@@ -51,4 +72,41 @@ def reproduce(options: Any) -> int:
         print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
     else:
         print(tables.reproduction_table(paper, rows))
+    return 0
+
+
+def tuning(options: Any, paper: Any) -> int:
+    """Do a paper's tuning again, and compare what is found with what the paper found."""
+    from skde.benchmark import reproduction
+
+    racing_tuner()
+    from skde.benchmark import retuning
+
+    theirs = retuning.tuning_of(paper, options.table)
+    dims = [theirs.dim] if options.dims is None else options.dims
+    if len(dims) != 1:
+        raise InputError(f"--dims must be one number for a tuning, got {dims}")
+    settings = retuning.Settings(
+        paper.name,
+        dims[0],
+        theirs.max_experiments if options.max_experiments is None else options.max_experiments,
+        options.budget or theirs.budget,
+        5 if options.held_out is None else options.held_out,
+        options.runs,
+        options.seed,
+        options.device,
+        options.n_jobs,
+    )
+    record = retuning.run(
+        paper,
+        settings,
+        reproduction.available(paper) if options.algorithms is None else options.algorithms,
+        out=options.out,
+        command=options.command_line,
+        verbose=sys.stderr.isatty() and not options.json,
+    )
+    if options.json:
+        print(to_json({**record, "summary": retuning.summary(record, paper.zero)}))
+    else:
+        print(retuning.table(paper, record))
     return 0

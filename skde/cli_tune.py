@@ -1,23 +1,46 @@
-"""The command `skde tune`: iterated racing of one of skde's algorithms on a suite."""
+"""The commands `skde tune` and `skde tune worker`: iterated racing of one of skde's algorithms on a suite."""
 
 from __future__ import annotations
 
 import sys
+import time
+from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
-from skde.algorithms import get_algorithm
+from skde.algorithms import Algorithm, get_algorithm
 from skde.cli_arguments import add_command, names, number, setting, whole
-from skde.cli_minimize import INTERRUPTED, to_json
+from skde.cli_minimize import INTERRUPTED, InputError, check_writable, to_json
 from skde.problems import Problem
+
+WORKER = "tune worker"
+WAIT_SECONDS = 0.1
 
 EXAMPLES = """examples:
   skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
-workers: the first command with --jobs 0, and elsewhere, any number of times, with --worker:
+  skde tune jde --suite nashed2012 --evals-limit 20000 --report jde.html
+with workers, on this machine and on others (see skde tune worker --help):
   skde tune pso --suite nashed2012 --storage postgresql://... --jobs 0
-  skde tune pso --suite nashed2012 --storage postgresql://... --worker
 """
+WORKER_EXAMPLES = """examples:
+  skde tune worker --storage postgresql+psycopg2://user@host/database
+  skde tune worker --storage pso.log --study pso --device cuda:1
+"""
+# What a tuning tells its workers.
+ORDERS = (
+    "algorithm",
+    "set",
+    "suite",
+    "functions",
+    "dim",
+    "max_experiments",
+    "time_limit",
+    "evals_limit",
+    "test",
+    "preset",
+)
 
 
 def add_tune(commands: Any) -> None:
@@ -34,17 +57,86 @@ def add_tune(commands: Any) -> None:
     add("--evals-limit", type=whole, help="of one experiment, in the place of seconds: repeatable")
     add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
     add("--preset", default="elitist", help="elitist or irace-2011 (default: elitist)")
-    add("--storage", metavar="FILE|URL", help="keep the study, so that it can be resumed")
+    add_storage(add, required=False)
     add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
-    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
     add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
     add("--resume", action="store_true", help="go on with what is in the storage")
-    add("--worker", action="store_true", help="do experiments of what another process tunes with --jobs 0")
+    add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
     add("--quiet", action="store_true", help="no progress bar")
+
+
+def add_worker(commands: Any) -> None:
+    """Add `skde tune worker`."""
+    what = "do experiments of a tuning that runs elsewhere with --jobs 0, until it is over"
+    add = add_command(commands, WORKER, what, worker, WORKER_EXAMPLES).add_argument
+    add_storage(add, required=True)
+    add("--jobs", type=whole, default=1, help="threads (default: 1)")
+
+
+def add_storage(add: Any, required: bool) -> None:
+    """Add what tuner and workers have in common."""
+    add("--storage", required=required, metavar="FILE|URL", help="where the study is, so that others find it again")
+    add("--study", default="skde-tuning", metavar="NAME", help="its name there (default: skde-tuning)")
+    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
 
 
 def tune(options: Any) -> int:
     """Tune, and print what was found."""
+    if options.report is not None:
+        racing_tuner()
+        from skde.tuning.report import check_drawing
+
+        check_drawing()
+        check_writable("--report", options.report)
+    quiet = options.quiet or options.json or not sys.stderr.isatty()
+    tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
+    if options.jobs == 0:
+        give_orders(options, tuner, algorithm)
+    if options.resume:
+        tuner.resume(algorithm)
+    else:
+        tuner.fit(algorithm)
+    if options.report is not None:
+        tuner.report(options.report)
+    found = summary(tuner)
+    print(to_json(found) if options.json else text(found))
+    return 0 if tuner.finished_ else INTERRUPTED
+
+
+def worker(options: Any) -> int:
+    """Do experiments, and print how many."""
+    racing_tuner()
+    from skde.tuning.record import open_storage
+    from skde.tuning.workers import Queue
+
+    if options.jobs == 0:
+        raise InputError("--jobs must not be 0: a worker does experiments itself")
+    queue = Queue(open_storage(options.storage), options.study)
+    if queue.orders is None:
+        print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
+    while (orders := queue.orders) is None:
+        time.sleep(WAIT_SECONDS)
+    given = [(name, tuple(value) if isinstance(value, list) else value) for name, value in orders.pop("set")]
+    tuner, algorithm = make_tuner(Namespace(**orders, **{**vars(options), "set": given}))
+    done = tuner.work(algorithm)
+    print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
+    return 0
+
+
+def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:
+    """Leave what workers have to know in the storage, unless it is there from the tuning's beginning."""
+    from skde.tuning.record import Record, open_storage
+    from skde.tuning.workers import Queue
+
+    tuner.predict_budget(algorithm)  # no orders for what is not allowed
+    storage = open_storage(options.storage)
+    queue = Queue(storage, options.study)
+    if queue.orders is None or not Record.there(storage, options.study):
+        queue.orders = {name: getattr(options, name) for name in ORDERS}
+
+
+def racing_tuner() -> Any:
+    """Return RacingTuner, or say what is missing for it."""
     try:
         from skde.tuning import RacingTuner
     except ImportError as error:
@@ -52,8 +144,12 @@ def tune(options: Any) -> int:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)  # the study is not what users of the command look at
-    algorithm = get_algorithm(options.algorithm, **dict(options.set))
-    tuner = RacingTuner(
+    return RacingTuner
+
+
+def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
+    """Return a tuner, and the algorithm that it is for."""
+    tuner = racing_tuner()(
         None,
         instances(options.suite, options.functions, options.dim),
         max_experiments=options.max_experiments,
@@ -62,22 +158,12 @@ def tune(options: Any) -> int:
         test=options.test,
         preset=options.preset,
         storage=options.storage,
+        study_name=options.study,
         n_jobs=options.jobs,
         device=options.device,
-        random_state=options.seed,
-        verbose=int(not options.quiet and not options.json and sys.stderr.isatty()),
+        **more,
     )
-    if options.worker:
-        done = tuner.work(algorithm)
-        print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
-        return 0
-    if options.resume:
-        tuner.resume(algorithm)
-    else:
-        tuner.fit(algorithm)
-    found = summary(tuner)
-    print(to_json(found) if options.json else text(found))
-    return 0 if tuner.finished_ else INTERRUPTED
+    return tuner, get_algorithm(options.algorithm, **dict(options.set))
 
 
 def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
@@ -94,20 +180,16 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
 
 def summary(tuner: Any) -> dict[str, Any]:
     """Return what a tuning has found, as data."""
-    kind = type(tuner.best_estimator_).__name__
+    from skde.tuning.report import python_lines
+
     return {
         "finished": tuner.finished_,
-        "python": [python_line(kind, elite.params) for elite in tuner.elites_],
+        "python": python_lines(tuner),
         "elites": [{"configuration": elite.number, "params": elite.params} for elite in tuner.elites_],
         "races": tuner.races_,
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len(tuner.study_.get_trials(deepcopy=False)),
     }
-
-
-def python_line(kind: str, params: dict[str, Any]) -> str:
-    """Return a configuration as Python."""
-    return f"{kind}({', '.join(f'{name}={value!r}' for name, value in params.items())})"
 
 
 def text(found: dict[str, Any]) -> str:

@@ -175,7 +175,10 @@ class Runner:
             else:
                 engine, batch = self._one
                 engine.load(batch, objective.compiled)
-                self._run_chunks(max_time, look)
+                if batch.spec.run_seconds is None:
+                    self._run_chunks(max_time, look)
+                else:
+                    self._run_slices(look)
         except BaseException as error:
             self._locate()
             if not isinstance(error, KeyboardInterrupt):
@@ -215,6 +218,25 @@ class Runner:
             if self.done or self._ends(max_time, look):
                 return
             generations = self._next_chunk(generations, self.clock.seconds - before, max_time)
+
+    def _run_slices(self, look: Look | None) -> None:
+        """Let the engine run every run for some time by its own clock: fast ones don't wait for slow ones.
+
+        What the host does in between, such as compiling, is no run's time.
+        """
+        spec, until = self.batch.spec, 0  # the initial population first, to be checked
+        spec.pause_seconds = 0.0
+        while not self.done:
+            spec.pause_seconds += self.engine.chunk_seconds
+            self.batch.refresh()
+            self.engine.run(self.batch, self.generation, until)
+            self.engine.synchronize()
+            self._locate()
+            self._check_start()
+            if look is not None and look():
+                self.ending = Status.CALLBACK
+                return
+            until = self._last
 
     def _next_chunk(self, generations: int, took: float, max_time: float | None) -> int:
         """Return how many generations fill the next chunk, from how long the last ones took."""
@@ -313,6 +335,7 @@ class Runner:
         shown = value
         if self.rules is not None:
             history, shown = readable(history), readable(value)
+        spent = batch.host("spent").max(axis=1)
         results = []
         for first in range(0, batch.n_runs, batch.n_islands):
             islands = np.arange(first, first + batch.n_islands)
@@ -320,16 +343,17 @@ class Runner:
             last = int(generation[islands].max())
             x = batch.point(best, int(index[best]))
             outcome = self._outcome(first // batch.n_islands, x, float(value[best]))
+            when = self._times(last, float(spent[best]))
             results.append(
                 RunResult(
                     x=x,
                     fun=outcome.fun,
                     n_evals=int(evals[islands].sum()),
                     n_iter=max(last, 0),
-                    time=float(self.clock.at(last)),
+                    time=float(when(last)),
                     status=self._status_of(status[islands], int(status[best])),
                     seed=int(batch.spec.seeds[first]),
-                    history=self._history(history[islands], generation[islands], islands, shown[islands]),
+                    history=self._history(history[islands], generation[islands], islands, shown[islands], when),
                     max_violation=outcome.max_violation,
                     violation=outcome.violation,
                 )
@@ -348,7 +372,20 @@ class Runner:
             return Status.TARGET
         return self.ending if (status == Status.RUNNING).any() else Status(best)
 
-    def _history(self, sampled: FloatArray, last: IntArray, islands: IntArray, best: FloatArray) -> History:
+    def _times(self, last: int, spent: float) -> Callable[[Any], FloatArray]:
+        """Return when a run was done with generations: by its own clock, evenly, where it has one."""
+        if self.batch.spec.run_seconds is None:
+            return self.clock.at
+        return lambda generations: np.asarray(spent * (np.asarray(generations) + 1) / (last + 1))
+
+    def _history(
+        self,
+        sampled: FloatArray,
+        last: IntArray,
+        islands: IntArray,
+        best: FloatArray,
+        when: Callable[[Any], FloatArray],
+    ) -> History:
         """Return the samples up to the last generations of a run's islands, which themselves close the history."""
         generations = sampled_generations(int(last.max()))
         if generations[-1] != last.max():
@@ -363,7 +400,7 @@ class Runner:
             values = np.fmin(values, own)
         if np.isnan(best).all():
             values[-1] = np.nan
-        return History(evals, self.clock.at(generations), np.minimum.accumulate(values) if self.batch.falls else values)
+        return History(evals, when(generations), np.minimum.accumulate(values) if self.batch.falls else values)
 
 
 def budget(spec: Spec) -> int | None:

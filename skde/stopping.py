@@ -18,7 +18,7 @@ UNLIMITED = 2**62
 
 
 class Status(IntEnum):
-    """Why a run ended; the first five are those of task.cuh."""
+    """Why a run ended; the first six are those of task.cuh."""
 
     RUNNING = 0
     LIMIT = 1

@@ -159,6 +159,8 @@ class Batch(Runs):
         self.array["arrivals"] = xp.zeros((R + 1,), np.int64)
         self.array["generation"] = xp.full((R,), -1, np.int64)
         self.array["since"] = xp.zeros((2, R), np.int64)
+        self.array["clock"] = xp.zeros((R,), np.int64)
+        self.array["spent"] = xp.zeros((R, 2), np.float64)
         self.array["evals"] = xp.zeros((2, R), np.int64)
         self.ordered = spec.needs.ranked or spec.needs.stages > 1
         self.array["order"] = xp.zeros((2, R, P) if self.ordered else (2, 1, 1), np.int64)
@@ -195,6 +197,8 @@ class Batch(Runs):
         task["migrant_share"] = islands.share
         task["target"] = -np.inf if spec.target is None else spec.target
         task["tol"] = -1.0 if spec.tol is None else spec.tol
+        task["run_seconds"] = spec.run_seconds or 0.0
+        task["pause_seconds"] = spec.pause_seconds
         for name, array in self.array.items():
             task[name] = address(array)
 

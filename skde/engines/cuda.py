@@ -338,8 +338,8 @@ class CudaEngine:
         objective: Compiled | None = None,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
-        islands = batch is not None and batch.spec.islands.every > 0
-        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, islands)
+        switches = kernel_switches(batch.spec) if batch is not None else ()
+        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
         return compile_module(self.device, source, options)
 
 
@@ -409,15 +409,14 @@ def kernel_options(
     algorithm: str = "",
     constants: tuple[tuple[str, int], ...] = (),
     objective: Compiled | None = None,
-    islands: bool = False,
+    switches: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """Return the compiler's options for one member of the family."""
     options = basic_options(dtype, team, threads, resident)
     if algorithm:
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
-    if islands:
-        options.append("-DSKDE_ISLANDS")
+    options += [f"-D{switch}" for switch in switches]
     if objective is not None:
         options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
     return tuple(options)
@@ -455,6 +454,12 @@ def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) 
         f"-DSKDE_RESIDENT={resident}",
         f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache does not look into the headers
     ]
+
+
+def kernel_switches(spec: Spec) -> tuple[str, ...]:
+    """Return what kernels have only where a batch needs it."""
+    needed = {"SKDE_ISLANDS": spec.islands.every > 0, "SKDE_TIMED": spec.run_seconds is not None}
+    return tuple(name for name, is_needed in needed.items() if is_needed)
 
 
 @lru_cache(maxsize=1)

@@ -88,12 +88,16 @@ class Spec:
     target: float | None = None
     tol: float | None = None
     stagnation: int | None = None
+    run_seconds: float | None = None  # after which a run ends by its own clock; only of whole generations in the engine
+    pause_seconds: float = 0.0  # of its clock, after which a run hands back to the host
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
     recorded: bool = True  # whether the best value of generations is kept
     pop_max: int = 0  # rows of a population; 0: as many as the largest has
     last: int = 0  # the largest of all limits that there have been
 
     def __post_init__(self) -> None:
+        if self.run_seconds is not None and self.islands.n_islands > 1:
+            raise ValueError("run_seconds must be None with islands: those of one run have to stay in step")
         sizes = [int(self.parameters[:, 0].max()), *(max(schedule.sizes) for schedule in self.schedules)]
         self.pop_max = self.pop_max or max(sizes) + self.needs.kept
         self.last = max(self.last, int(self.limits.max()))

@@ -66,12 +66,24 @@ SKDE_FN Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled)
   return status;
 }
 
+// The run's own clock: seconds inside `generations`. It does not tell every team the same, so the leader reads it before the
+// teams meet, and what it wrote down decides.
+template <class R> SKDE_FN void start_clock(const R& run) { run.task.clock[run.run] = nanoseconds(); }
+
+template <class R> SKDE_FN void read_clock(const R& run, i64 g) {
+  const double* const spent = run.task.spent + 2 * run.run;
+  const i64 now = nanoseconds();
+  run.spent(g) = max_of(spent[0], spent[1]) + 1e-9 * double(now - run.task.clock[run.run]);
+  run.task.clock[run.run] = now;
+}
+
 // Whether the run ends with generation g. Every team of the run finds the same answer; the leader writes it down.
 template <class Algorithm, class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
   const bool ends = Algorithm::iteration(run, g) >= 0;
   const bool sampled = leader && (Algorithm::ITERATES || history_slot(g) >= 0);
   Status status = g >= run.limit ? LIMIT : RUNNING;
   if (SKDE_RARELY(ends && (sampled || run.judged))) status = judge<Algorithm>(team, run, leader, g, sampled);
+  if (SKDE_RARELY(run.timed) && ends && status == RUNNING && run.spent(g) >= run.task.run_seconds) status = TIME;
   if (leader && team.lane == 0) run.task.generation[run.run] = g, run.task.status[run.run] = status;
   return status;
 }
@@ -133,6 +145,8 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   i64 g = task.generation[r] + 1;
   run.enter(g);
   share.divide(run.pop);
+  const bool times = SKDE_RARELY(run.timed) && share.leader && team.lane == 0;
+  if (times) start_clock(run);
   Draws draws(team, run, g, share.begin);
   for (;; ++g) {
     const auto context = context_of<Algorithm>(team, run, g);
@@ -152,6 +166,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       }
       if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
+    if (times) read_clock(run, last);
     share.arrive();
     const i64 evals_before = run.evals + (last - g) * run.pop;  // the last of these generations
     g = last;
@@ -173,7 +188,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       share.wait();
     }
     const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
-    if (!running || g == until) break;
+    if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
     if constexpr (Algorithm::SHRINKS) {
       run.enter(g + 1, run.evals + run.pop);
       share.divide(run.pop);

@@ -11,7 +11,7 @@
 namespace SKDE_NAMESPACE {
 
 // A run's state. Stopped runs are left alone, whatever the other runs of the batch do.
-enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED = 4 };
+enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED = 4, TIME = 5 };
 
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
 //   integers  n_runs, pop_max, kept (the last K of a population's rows, which hold no trials but what an algorithm keeps
@@ -22,14 +22,16 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
 //             which the batch's first run is number first_island: migrant_route (Route), migrant_choice (0: the best
 //             leave, 1: drawn), migrant_place (0: the worst give way, 1: drawn), migrant_count of them or, where it is
 //             not 0, migrant_share of the population, and at most migrant_rows Q
-//   numbers   migrant_share, target (-inf: off), tol (< 0: off)
+//   numbers   migrant_share, target (-inf: off), tol (< 0: off), run_seconds, after which a run ends by its own clock
+//             (0: it has none), and pause_seconds, after which it hands back to the host
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D),
 //             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D),
 //             memory (2, R, M), archive (R, A, D), order (2, R, P), generation (R), limit (R), status (R),
 //             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) when it
-//             was found, history (R, history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the
-//             Part that an island takes, of the W islands of all archipelagos that have a run in the batch; places (R, P)
-//             in the order of giving way, met (R) the generation of its last meeting, workspace (GPU: scratch of the teams), arrivals
+//             was found, clock (R) nanoseconds when it was read last, spent (R, 2) seconds up to the end of an iteration,
+//             history (R, history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the Part that an island
+//             takes, of the W islands of all archipelagos that have a run in the batch; places (R, P) in the order of
+//             giving way, met (R) the generation of its last meeting, workspace (GPU: scratch of the teams), arrivals
 //             (GPU: R + 1 counters of barriers, the last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
@@ -37,11 +39,11 @@ enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED
   INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)          \
   INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                     \
   INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                \
-  NUMBER(migrant_share) NUMBER(target) NUMBER(tol)                                                           \
+  NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(run_seconds) NUMBER(pause_seconds)                 \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
   REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)    \
-  WORDS(evals) REALS(record) WORDS(since) REALS(history) REALS(migrants) REALS(migrant_values) WORDS(places) \
-  WORDS(meets) WORDS(met) REALS(workspace) WORDS(arrivals)
+  WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
+  REALS(migrant_values) WORDS(places) WORDS(meets) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on
 
 template <class real> struct Task {
@@ -148,6 +150,15 @@ struct Shrinking {
   SKDE_FN int population(i64 evals, i64 g) const { return int(most - (most - least) * progress(evals, g) + 0.5); }
 };
 
+// Whether runs end by clocks of their own. The GPU's kernels for runs that have none are compiled without.
+template <class real> SKDE_FN bool has_clocks(const Task<real>& task) {
+#if defined(__CUDACC__) && !defined(SKDE_TIMED)
+  return false;
+#else
+  return task.run_seconds > 0;
+#endif
+}
+
 // One run of the batch: what it is made of, read once, and its populations by generation. The first parameter of every
 // algorithm is pop_size; Algorithm::Settings makes typed values of all of them.
 template <class Algorithm, class real_> struct Run {
@@ -158,6 +169,7 @@ template <class Algorithm, class real_> struct Run {
   const u64 seed;
   const i64 limit;
   const bool judged;  // by a rule that looks at the values in every generation
+  const bool timed;   // by a clock of its own
   const int dim;
   int pop;    // individuals of the generation in work
   i64 evals;  // evaluations before it
@@ -174,6 +186,7 @@ template <class Algorithm, class real_> struct Run {
         seed(u64(task.seeds[run])),
         limit(task.limit[run]),
         judged(task.stagnation || task.tol >= 0 || task.target > -infinity()),
+        timed(has_clocks(task)),
         dim(int(task.dim)),
         pop(int(parameters[0])),
         evals(0),
@@ -188,6 +201,12 @@ template <class Algorithm, class real_> struct Run {
   // The same from what generation g - 1 wrote down.
   SKDE_FN void enter(i64 g) { enter(g, g > 0 ? *evals_after(g - 1) : 0); }
   SKDE_FN i64* evals_after(i64 g) const { return task.evals + (g & 1) * task.n_runs + run; }
+
+  // Where the seconds up to the end of generation g stand. By iterations, which the teams meet after: so whoever writes the
+  // next ones is not in the way of those that have yet to read.
+  SKDE_FN double& spent(i64 g) const {
+    return task.spent[2 * run + (Algorithm::iteration(*this, Algorithm::last_of_iteration(*this, g)) & 1)];
+  }
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
   SKDE_FN i64 first_row(i64 g) const { return ((g & 1) * task.n_runs + run) * task.pop_max; }

@@ -92,8 +92,8 @@ class MinMaxSolver(Saving):
     n_jobs : int or None, default None
         Threads of a CPU, and joblib workers of a callable with pairwise=True.
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` after the first cycle and then about every 40 ms, or every cycle where one takes longer.
-        One that returns True, or raises StopIteration, ends the fit.
+        Called with a `Progress` after the first cycle and then about every 40 ms, or every cycle where one takes
+        longer. One that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
         1: what "auto" chose, and a progress bar.
     random_state : int, RandomState, Generator or None, default None

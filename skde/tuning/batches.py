@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.base import clone
 
 from skde.algorithms import Algorithm
-from skde.engines import Spec, choose_engine
+from skde.device_objective import DeviceObjective
+from skde.engines import CpuEngine, Spec, choose_engine
 from skde.minimizer import Minimizer
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
@@ -24,12 +25,31 @@ from skde.typing import FloatArray
 MOST_RUNS = 128
 
 
-class SameSeed(Minimizer):
-    """A Minimizer whose runs all have the seed of the first: what differs is their parameters alone."""
+class OwnClocks(Minimizer):
+    """A Minimizer of compiled objectives whose runs can have clocks of their own.
+
+    Attributes
+    ----------
+    run_seconds : float or None
+        After which every run ends by its own clock; max_time then ends nothing, but has to be given, as the limit that
+        there is.
+    """
+
+    run_seconds: float | None = None
+
+    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
+        return replace(super()._spec(box, x0, constrained), run_seconds=self.run_seconds)
+
+
+class SameSeed(OwnClocks):
+    """The same, with the seed of the first for all runs: what differs is their parameters alone.
+
+    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
+    """
 
     def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
         spec = super()._spec(box, x0, constrained)
-        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
+        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]), constants=())
 
 
 class AlgorithmTarget(Target):
@@ -37,8 +57,9 @@ class AlgorithmTarget(Target):
 
     Where constraints are violated the cost is infinite.
 
-    Different configurations on a step are runs of one batch. With a limit of seconds on the CPU they run one after the
-    other, because the runs of a batch would share the time.
+    Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
+    the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
+    after the other.
     """
 
     batched = True
@@ -48,15 +69,18 @@ class AlgorithmTarget(Target):
         self.limits = limits
         self.n_jobs = n_jobs
         self.device = device
-        on_gpu = choose_engine(device, n_jobs)[0].name != "cpu"
-        self.most_runs = MOST_RUNS if on_gpu or limits.evals is not None else 1
+        engine = choose_engine(device, n_jobs)[0]
+        self.timed = limits.evals is None and limits.seconds is not None
+        self.at_once = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
+        self.most_runs = self.at_once if self.timed else MOST_RUNS
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
         for _, same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
-            for begin in range(0, len(group), self.most_runs):
-                yield from self.run_alike(group[begin : begin + self.most_runs])
+            most = self.most_runs if has_clocks(group[0].instance) or not self.timed else 1
+            for begin in range(0, len(group), most):
+                yield from self.run_alike(group[begin : begin + most])
 
     def run_alike(self, jobs: list[Job]) -> list[Outcome]:
         """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
@@ -85,7 +109,7 @@ class AlgorithmTarget(Target):
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
             return [Outcome(math.inf, time.perf_counter() - begin, error=f"{type(error).__name__}: {error}")]
-        seconds = time.perf_counter() - begin
+        seconds = (time.perf_counter() - begin) / len(algorithms)
         return [self.outcome(job, run, seconds) for run in found.runs_]
 
     def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
@@ -101,11 +125,13 @@ class AlgorithmTarget(Target):
             algorithms,
             n_runs=len(algorithms),
             max_evals=self.limits.evals,
-            max_time=self.limits.seconds if self.limits.evals is None else None,
+            max_time=self.limits.seconds if self.timed else None,
             device=self.device,
             n_jobs=self.n_jobs,
             random_state=job.seed,
         )
+        if self.timed and has_clocks(job.instance):
+            minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
         if any(run.status == Status.INTERRUPTED for run in minimizer.runs_):
             raise KeyboardInterrupt
@@ -139,6 +165,11 @@ class AlgorithmTarget(Target):
                     f"instances[{number}] must be a problem, a problem's name, or a pair (objective, bounds), "
                     f"got {instance!r}"
                 )
+
+
+def has_clocks(instance: Any) -> bool:
+    """Whether every run of a batch on this instance can have its own clock: where the kernels evaluate."""
+    return isinstance(objective_of(instance)[0], Problem | DeviceObjective)
 
 
 def objective_of(instance: Any) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from os import PathLike
 from typing import Any
 
@@ -18,6 +19,7 @@ from skde.tuning.space import Configuration
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"
+RETRY_SECONDS = 0.5
 
 
 def open_storage(storage: Any) -> BaseStorage:
@@ -32,8 +34,27 @@ def open_storage(storage: Any) -> BaseStorage:
             f"got {storage!r} ({type(storage).__name__})"
         )
     if "://" in str(storage):
-        return RDBStorage(str(storage))
+        return open_database(str(storage))
     return JournalStorage(JournalFileBackend(str(storage)))
+
+
+def open_database(url: str, tries: int = 3) -> RDBStorage:
+    """Return the storage in a database; what fails is tried again: another process may be making the tables."""
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+    kind = url.partition("://")[0]  # what follows may have a password
+    try:
+        return RDBStorage(url)
+    except ImportError as error:
+        raise RuntimeError(
+            f"the driver for {kind}:// is not installed ({error.__cause__ or error}): pip install psycopg2-binary for "
+            "postgresql+psycopg2://, pymysql for mysql+pymysql://"
+        ) from None
+    except SQLAlchemyError as error:
+        if tries == 1 or isinstance(error, ArgumentError):
+            raise RuntimeError(f"the storage {kind}://... cannot be opened: {error}") from None
+    time.sleep(RETRY_SECONDS)
+    return open_database(url, tries - 1)
 
 
 class Record:
@@ -47,6 +68,8 @@ class Record:
         What the tuning's decisions depend on, as data.
     resume : bool
         Whether the study has to be there, or must not be.
+    name : str, default STUDY
+        The study's, of which a storage may have several.
 
     Attributes
     ----------
@@ -59,8 +82,9 @@ class Record:
         For a study that is there or not against what was said, or that is of another tuning.
     """
 
-    def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool) -> None:
+    def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool, name: str = STUDY) -> None:
         self.storage = storage
+        self.name = name
         self.known: dict[Experiment, float] = {}
         self._trials: list[int] = []
         self._params: list[dict[str, Any]] = []
@@ -69,22 +93,23 @@ class Record:
             self._load(identity)
             return
         try:
-            self._study = storage.create_new_study([StudyDirection.MINIMIZE], STUDY)
+            self._study = storage.create_new_study([StudyDirection.MINIMIZE], name)
         except optuna.exceptions.DuplicatedStudyError:
             raise ValueError(
-                "the storage holds a tuning already: go on with it by resume(), or give another storage"
+                f"the storage holds a tuning already, {name!r}: go on with it by resume(), or give another storage or "
+                "study_name"
             ) from None
         storage.set_study_user_attr(self._study, IDENTITY, json.dumps(identity, sort_keys=True))
 
     @staticmethod
-    def there(storage: BaseStorage) -> bool:
-        """Whether a storage holds a tuning that has begun."""
+    def there(storage: BaseStorage, name: str = STUDY) -> bool:
+        """Whether a storage holds a tuning of this name that has begun."""
         studies = {study.study_name: study for study in storage.get_all_studies()}
-        return STUDY in studies and IDENTITY in studies[STUDY].user_attrs
+        return name in studies and IDENTITY in studies[name].user_attrs
 
     @staticmethod
-    def identity(storage: BaseStorage) -> dict[str, Any]:
-        """Return the identity of the tuning in a storage.
+    def identity(storage: BaseStorage, name: str = STUDY) -> dict[str, Any]:
+        """Return the identity of the tuning of this name in a storage.
 
         Raises
         ------
@@ -92,24 +117,24 @@ class Record:
             Where there is none.
         """
         try:
-            study = storage.get_study_id_from_name(STUDY)
+            study = storage.get_study_id_from_name(name)
         except KeyError:
-            raise ValueError("the storage holds no tuning to resume: begin it by fit()") from None
+            raise ValueError(f"the storage holds no tuning to resume, {name!r}: begin it by fit()") from None
         found = storage.get_study_user_attrs(study).get(IDENTITY)
         if found is None:
-            raise ValueError(f"the study {STUDY!r} in the storage is not of a tuning")
+            raise ValueError(f"the study {name!r} in the storage is not of a tuning")
         identity: dict[str, Any] = json.loads(found)
         return identity
 
     def _load(self, identity: dict[str, Any]) -> None:
-        there = self.identity(self.storage)
+        there = self.identity(self.storage, self.name)
         for name, value in json.loads(json.dumps(identity)).items():
             if there.get(name) != value:
                 raise ValueError(
                     f"the tuning in the storage had another {name.replace('_', ' ')}, {there.get(name)!r}, than "
                     f"this one, {value!r}; a tuning can only be resumed as it was begun"
                 )
-        self._study = self.storage.get_study_id_from_name(STUDY)
+        self._study = self.storage.get_study_id_from_name(self.name)
         for trial in self.storage.get_all_trials(self._study, deepcopy=False):
             self._trials.append(self.storage.get_trial_id_from_study_id_trial_number(self._study, trial.number))
             self._params.append(trial.params)
@@ -120,7 +145,7 @@ class Record:
     @property
     def study(self) -> Study:
         """The study."""
-        return optuna.load_study(study_name=STUDY, storage=self.storage)
+        return optuna.load_study(study_name=self.name, storage=self.storage)
 
     def add(self, number: int, configuration: Configuration, race: int) -> None:
         """Add a configuration, or find that it is there.

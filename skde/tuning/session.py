@@ -29,7 +29,7 @@ class Result(NamedTuple):
     cost : float
         Lower is better; inf for a failure.
     seconds : float or None
-        What it took; of a batch, the time of all of it.
+        What it took; of a batch, an equal share of its time.
     n_evals : int or None
         Evaluations, where the target counts them.
     error : str or None
@@ -113,6 +113,7 @@ class Session:
         self.setting = setting
         self.record = record
         self.look = look
+        self.race_over: Callable[[], None] | None = None  # called after every race
         self.results: list[Result] = []
         self.races: list[dict[str, Any]] = []
         self.parents: list[Parent] = []  # every configuration with its model
@@ -266,6 +267,8 @@ class Session:
                 self.record.finish(number, np.inf)
             elif number not in self.machine.elites:
                 self.record.finish(number, self.value(number))
+        if self.race_over is not None:
+            self.race_over()
 
     def value(self, number: int) -> float:
         """Return what a trial's value is: the mean share of configurations that are better, or the mean cost.

@@ -46,7 +46,7 @@ class Outcome:
     cost : float
         Lower is better; inf for a failure.
     seconds : float
-        What it took; of a batch, the time of all of it.
+        What it took; of a batch, an equal share of its time.
     n_evals : int or None
         Evaluations, where the target counts them.
     error : str or None
@@ -76,6 +76,7 @@ class Target(ABC):
     """Something that can be configured."""
 
     batched = False  # whether many jobs at a time are done faster than one after the other
+    at_once = 1  # jobs on one step that a worker should take together
 
     @abstractmethod
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
+from optuna.storages import BaseStorage
 from optuna.study import Study
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
-from skde.tuning.record import Record, open_storage
+from skde.tuning.record import STUDY, Record, open_storage
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, n_survivors, race_budget
 from skde.tuning.session import Result, Session, Setting, describe
 from skde.tuning.space import Space, as_space
@@ -59,8 +62,8 @@ class RacingTuner(BaseEstimator):
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together.
     run_time_limit : float or None, default 1.0
-        Seconds of one experiment, > 0: algorithms of skde stop by themselves, programs are killed after three times as
-        long and ten seconds more, functions and estimators know best themselves.
+        Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
+        killed after three times as long and ten seconds more; functions and estimators know best themselves.
     run_evals_limit : int or None, default None
         Evaluations of one experiment, >= 1, for algorithms of skde, in the place of seconds: the tuning is then the
         same on every machine.
@@ -73,17 +76,21 @@ class RacingTuner(BaseEstimator):
     storage : str, path, optuna.storages.BaseStorage or None, default None
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
         can be resumed after a kill.
+    study_name : str, default "skde-tuning"
+        The study's name: a storage may hold several tunings.
     n_jobs : int or None, default 1
         Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: experiments are
         left to the workers that `work` makes of other processes, and here is only waited for them.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
-        Where algorithms of skde run. On a GPU, and with run_evals_limit, the configurations of a step are runs of one
-        batch.
+        Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
+        seconds, as many as there are threads.
     deterministic : bool, default False
         Whether a seed changes nothing: then there is one step an instance, and a race ends where these end.
     random_state : int, RandomState, Generator or None, default None
         Makes draws and seeds repeatable. With costs that are so too, the same tuning comes out whatever the number of
         processes, and in one piece or resumed.
+    callback : callable or None, default None
+        Called with the tuner after every race, of a tuning that is resumed also of those before.
     verbose : int, default 0
         1: a progress bar.
 
@@ -105,6 +112,8 @@ class RacingTuner(BaseEstimator):
     n_experiments_ : int
         Experiments that count. With several processes a few more may have been done, of configurations that were
         rejected meanwhile.
+    target_ : str
+        What is configured, as text.
     study_ : optuna.Study
         The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
         its mean cost. The best value need not be that of the best configuration, which had to hold out in races.
@@ -143,10 +152,12 @@ class RacingTuner(BaseEstimator):
         test: str = "friedman",
         preset: str | Rules = "elitist",
         storage: Any = None,
+        study_name: str = STUDY,
         n_jobs: int | None = 1,
         device: str = "auto",
         deterministic: bool = False,
         random_state: Any = None,
+        callback: Callable[[RacingTuner], Any] | None = None,
         verbose: int = 0,
     ) -> None:
         self.space = space
@@ -157,10 +168,12 @@ class RacingTuner(BaseEstimator):
         self.test = test
         self.preset = preset
         self.storage = storage
+        self.study_name = study_name
         self.n_jobs = n_jobs
         self.device = device
         self.deterministic = deterministic
         self.random_state = random_state
+        self.callback = callback
         self.verbose = verbose
 
     # -- fit and resume ------------------------------------------------------------------------------------------------
@@ -236,25 +249,25 @@ class RacingTuner(BaseEstimator):
         """
         threads = 1 if self.n_jobs == 0 else self.n_jobs
         found = as_target(target, self._limits(), threads, self.device)
-        storage = open_storage(self.storage)
-        queue = Queue(storage)
-        while not Record.there(storage):
+        storage, name = self._study()
+        queue = Queue(storage, name)
+        while not Record.there(storage, name):
             time.sleep(POLL_SECONDS)
-        setting, identity = self._identify(target, found, Record.identity(storage)["random_state"])
-        record = Record(storage, identity, resume=True)
+        setting, identity = self._identify(target, found, Record.identity(storage, name)["random_state"])
+        record = Record(storage, identity, resume=True, name=name)
         return work(queue, record.params, setting.instances, found)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
-        storage = open_storage(self.storage)
+        storage, name = self._study()
         if self.n_jobs == 0:
-            found = Offered(found, Queue(storage), self._limits())
+            found = Offered(found, Queue(storage, name), self._limits())
         seed = None
         if resume and self.random_state is None:
-            seed = Record.identity(storage)["random_state"]
+            seed = Record.identity(storage, name)["random_state"]
         setting, identity = self._identify(target, found, seed)
         self._target: Target = found
-        self._session = Session(setting, Record(storage, identity, resume))
+        self._session = Session(setting, Record(storage, identity, resume, name))
         return self._drive()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[Setting, dict[str, Any]]:
@@ -267,16 +280,24 @@ class RacingTuner(BaseEstimator):
         session = self._session
         bar = Bar(session) if self.verbose else None
         session.look = bar
+        if self.callback is not None:
+            session.race_over = partial(self.callback, self)
         try:
             session.run(self._target)
         except KeyboardInterrupt:
             if not session.elites:
                 raise
         finally:
-            session.look = None
+            session.look = session.race_over = None
             if bar is not None:
                 bar.close()
         return self
+
+    def _study(self) -> tuple[BaseStorage, str]:
+        """Return where the study is, and its name."""
+        if not (isinstance(self.study_name, str) and self.study_name):
+            raise ValueError(f"study_name must be a name, got {self.study_name!r}")
+        return open_storage(self.storage), self.study_name
 
     # -- checks --------------------------------------------------------------------------------------------------------
 
@@ -301,6 +322,8 @@ class RacingTuner(BaseEstimator):
 
     def _setting(self, target: Any, seed: int | None = None) -> Setting:
         """Check what decisions depend on."""
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be None or callable, got {self.callback!r}")
         instances = list(self.instances)
         if len(instances) < 2:
             raise ValueError(
@@ -375,6 +398,48 @@ class RacingTuner(BaseEstimator):
         """The algorithm or estimator with the best configuration."""
         self._fitted()
         return self._target.configured(self.best_params_)
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return the algorithm or estimator with a configuration's values; None for functions and programs."""
+        self._fitted()
+        try:
+            return self._target.configured(params)
+        except AttributeError:
+            return None
+
+    def report(self, path: str | os.PathLike[str]) -> RacingTuner:
+        """Write what was found into one HTML file that needs nothing else.
+
+        Its parts: the best configurations as Python, what they cost, their ranks by instance, the values of the
+        parameters by race, all configurations in parallel coordinates, the importance of the parameters.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there is replaced.
+
+        Returns
+        -------
+        self : RacingTuner
+
+        Raises
+        ------
+        RuntimeError
+            Without matplotlib.
+        OSError
+            Where the file cannot be written.
+        """
+        from skde.tuning.report import write_report
+
+        self._fitted()
+        write_report(self, path)
+        return self
+
+    @property
+    def target_(self) -> str:
+        """What is configured, as text."""
+        self._fitted()
+        return self._target.describe()
 
     @property
     def results_(self) -> list[Result]:

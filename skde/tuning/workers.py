@@ -20,10 +20,11 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from skde.tuning.record import STUDY
 from skde.tuning.target import Job, Limits, Outcome, Target
 
-QUEUE = "skde-tuning-queue"
 FINISHED = "skde:finished"
+ORDERS = "skde:orders"
 POLL_SECONDS = 0.02
 # Running offers are looked through this often; a waiting worker asks this often.
 SWEEP_SECONDS = 1.0
@@ -46,6 +47,8 @@ class Queue:
     ----------
     storage : BaseStorage
         That of the tuning.
+    study : str, default STUDY
+        The tuning's name.
 
     Raises
     ------
@@ -53,14 +56,15 @@ class Queue:
         For a storage that several processes cannot share safely.
     """
 
-    def __init__(self, storage: BaseStorage) -> None:
+    def __init__(self, storage: BaseStorage, study: str = STUDY) -> None:
         check_shared(storage)
         self.storage = storage
+        name = f"{study}-queue"
         try:
             # The values of an offer: cost, seconds, evaluations.
-            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, QUEUE)
+            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, name)
         except optuna.exceptions.DuplicatedStudyError:
-            self._study = storage.get_study_id_from_name(QUEUE)
+            self._study = storage.get_study_id_from_name(name)
 
     def offers(self, *states: TrialState) -> list[FrozenTrial]:
         """Return the offers in some states; without any, all."""
@@ -105,6 +109,15 @@ class Queue:
     def finish(self, finished: bool) -> None:
         """Say whether the tuning is over."""
         self.storage.set_study_user_attr(self._study, FINISHED, finished)
+
+    @property
+    def orders(self) -> Any:
+        """What workers have to know that know nothing but the storage; None where nobody has said it."""
+        return self.storage.get_study_user_attrs(self._study).get(ORDERS)
+
+    @orders.setter
+    def orders(self, orders: Any) -> None:
+        self.storage.set_study_user_attr(self._study, ORDERS, orders)
 
     def _id(self, number: int) -> int:
         return self.storage.get_trial_id_from_study_id_trial_number(self._study, number)
@@ -234,21 +247,39 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
     done = 0
     while True:
         waiting = queue.offers(TrialState.WAITING)
-        random.shuffle(waiting)  # so that workers seldom want the same
-        for offer in waiting:
-            if not queue.claim(offer.number):
-                break
-            place = place_of(offer)
-            params = params_of(place.configuration)
-            job = Job(place.configuration, params, place.instance, instances[place.instance], place.seed)
-            try:
-                (outcome,) = target.run([job])
-            except BaseException:  # such as Ctrl-C: others shall not have to wait until it counts as lost
-                queue.withdraw(offer.number)
-                raise
-            queue.deliver(offer.number, outcome)
-            done += 1
+        claimed = claim_alike(queue, waiting, target.at_once)
+        left = {offer.number for offer in claimed}
+        jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
+        try:
+            for offer, outcome in zip(claimed, target.run(jobs), strict=True):
+                queue.deliver(offer.number, outcome)
+                left.remove(offer.number)
+                done += 1
+        except BaseException:  # such as Ctrl-C: others shall not have to wait until they count as lost
+            for number in left:
+                queue.withdraw(number)
+            raise
         if not waiting:
             if queue.finished:
                 return done
             time.sleep(POLL_SECONDS)
+
+
+def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], most: int) -> list[FrozenTrial]:
+    """Claim an offer, and others with its instance and seed, as far as other workers are not faster."""
+    order = random.sample(waiting, len(waiting))  # so that workers seldom want the same
+    claimed: list[FrozenTrial] = []
+    for offer in order:
+        alike = not claimed or place_of(offer)[1:] == place_of(claimed[0])[1:]
+        if alike and queue.claim(offer.number):
+            claimed.append(offer)
+        if len(claimed) == most:
+            break
+    return claimed
+
+
+def job_of(place: Place, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
+    """Return an offer's job."""
+    return Job(
+        place.configuration, params_of(place.configuration), place.instance, instances[place.instance], place.seed
+    )

@@ -21,7 +21,7 @@ SMALL = ["reproduce", "nashed2012", "--algorithms", "de", "--dims", "10", "--run
 def paper(mean, std=0.0, runs=100, notes=()):
     """A table of one cell."""
     return Paper(
-        "nashed2012", "Somebody, Something", "nashed2012", runs, 1e-12, {("de", 10): {"f0": (mean, std)}}, notes
+        "nashed2012", "Somebody, Something", 2, "nashed2012", runs, 1e-12, {("de", 10): {"f0": (mean, std)}}, notes
     )
 
 

@@ -81,6 +81,7 @@ def test_drivers(algorithm: str, team: str, dtype: str) -> None:
         team, dtype, algorithm, constants=(("mutation", 0), ("crossover", 0), ("repair", 1)), objective=problem
     )
     build("gpu_run", 90, (*fixed, "-DSKDE_ISLANDS"))
+    build("gpu_run", 90, (*fixed, "-DSKDE_TIMED"))
     build("gpu_step", 90, options(team, dtype, algorithm))
 
 

@@ -1,4 +1,4 @@
-"""What every solver promises, of MinMaxSolver: for every algorithm that it takes, on every device, for every kind of game."""
+"""What every solver promises, of MinMaxSolver: for every algorithm that it takes, device and kind of game."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ class TestSolver:
     def test_progress(self, name: str) -> None:
         solver = make(algorithm_x=side(name), n_cycles=60, n_runs=2, random_state=0).fit(game, BOX, BOX)
         assert abs(solver.fun_) < 1e-2
-        assert np.abs(solver.x_ - 0.5).max() < 0.05 and np.abs(solver.y_ + 0.5).max() < 0.05
+        assert np.abs(solver.x_ - 0.5).max() < 0.05
+        assert np.abs(solver.y_ + 0.5).max() < 0.05
         assert -1e-9 <= solver.saddle_gap_ < 1e-2
         assert ((solver.x_ >= -2) & (solver.x_ <= 2)).all()
 
@@ -102,7 +103,8 @@ class TestSolver:
         batch = make(algorithm_x=side(name), n_runs=3).fit(game, BOX, BOX)
         for run in batch.runs_:
             alone = make(algorithm_x=side(name), random_state=run.seed).fit(game, BOX, BOX)
-            assert np.array_equal(alone.runs_[0].x, run.x) and alone.fun_ == run.fun
+            assert np.array_equal(alone.runs_[0].x, run.x)
+            assert alone.fun_ == run.fun
 
     @pytest.mark.parametrize("problem", ["minmax/rustem5", "fabris2012/p3"])
     def test_threads(self, name: str, problem: str) -> None:
@@ -215,16 +217,23 @@ def test_every_evaluation_is_counted() -> None:
 
 def test_stopping_rules() -> None:
     reached = make(n_cycles=200, target=1e-3).fit(game, BOX, BOX)
-    assert reached.runs_[0].status == Status.TARGET and reached.fun_ <= 1e-3
+    assert reached.runs_[0].status == Status.TARGET
+    assert reached.fun_ <= 1e-3
     closed = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
-    assert closed.runs_[0].status == Status.CONVERGED and closed.converged_ and closed.n_iter_ < 500
+    assert closed.runs_[0].status == Status.CONVERGED
+    assert closed.converged_
+    assert closed.n_iter_ < 500
     stuck = make(n_cycles=500, stagnation=20).fit("minmax/rustem4")
-    assert stuck.runs_[0].status == Status.STAGNATED and stuck.n_iter_ < 500
+    assert stuck.runs_[0].status == Status.STAGNATED
+    assert stuck.n_iter_ < 500
     timed = make(n_cycles=10**6, max_time=0.2).fit("minmax/rustem4")
-    assert timed.runs_[0].status == Status.TIME and 0.2 <= timed.time_ < 2
+    assert timed.runs_[0].status == Status.TIME
+    assert 0.2 <= timed.time_ < 2
     seen = []
     called = make(n_cycles=10**6, callbacks=lambda progress: seen.append(progress.n_iter) or len(seen) > 3)
-    assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK and len(seen) == 4 and seen[0] == 0
+    assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK
+    assert len(seen) == 4
+    assert seen[0] == 0
 
 
 def test_an_answer_meets_the_strongest_opponents() -> None:
@@ -236,7 +245,8 @@ def test_an_answer_meets_the_strongest_opponents() -> None:
 
     solver = make(n_cycles=100, gens_x=10, gens_y=10, n_runs=5).fit(two, [(-4, 4)], [(-5, 5)])
     for run in solver.runs_:
-        assert run.fun == pytest.approx(1, abs=1e-3) and abs(run.x[0]) < 1e-3
+        assert run.fun == pytest.approx(1, abs=1e-3)
+        assert abs(run.x[0]) < 1e-3
     assert solver.saddle_gap_ > 0.5
 
 
@@ -246,7 +256,8 @@ def test_values_that_are_no_numbers(bad: float) -> None:
         return np.where(X[:, :1] < 0, bad, game(X, Y))
 
     solver = make(n_cycles=40).fit(partly, BOX, BOX)
-    assert solver.x_[0] >= 0 and abs(solver.fun_) < 0.1
+    assert solver.x_[0] >= 0
+    assert abs(solver.fun_) < 0.1
     with pytest.raises(ValueError, match="nothing to compare"):
         make().fit(lambda X, Y: np.full((len(X), len(Y)), bad), BOX, BOX)
 
@@ -284,7 +295,8 @@ class TestOnGpu:
         outside = make(device="cuda", n_runs=2).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
         assert same(inside, outside)
         solver = make(device="cuda", n_cycles=60).fit(game, BOX, BOX)
-        assert abs(solver.fun_) < 1e-2 and solver.saddle_gap_ < 1e-2
+        assert abs(solver.fun_) < 1e-2
+        assert solver.saddle_gap_ < 1e-2
 
     def test_constraints_of_arrays(self) -> None:
         solver = make(device="cuda", n_cycles=60, gens_x=10).fit(ring())

@@ -50,14 +50,32 @@ def test_storage_and_resumption(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert "holds a tuning already" in capsys.readouterr().err
 
 
-def test_a_worker(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    storage = ["--storage", str(tmp_path / "tuning.log"), "--functions", "F1,F3"]
-    command = [sys.executable, "-m", "skde", *SMALL, *storage, "--worker", "--json"]
-    worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    found = found_by(capsys, *storage, "--seed", "1", "--jobs", "0")
-    out, _ = worker.communicate(timeout=60)
-    assert worker.returncode == 0
-    assert json.loads(out)["n_experiments"] == found["n_experiments"]
+def start_worker(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "skde", "tune", "worker", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_workers_know_the_storage_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    storage = ["--storage", str(tmp_path / "tuning.log"), "--study", "dithered"]
+    workers = [start_worker(*storage, "--json") for _ in range(2)]
+    tuning = ["--functions", "F1,F3", "--set", "F=0.4,0.9", "--seed", "1"]
+    found = found_by(capsys, *storage, *tuning, "--jobs", "0")
+    counts = []
+    for worker in workers:
+        out, err = worker.communicate(timeout=60)
+        assert worker.returncode == 0, err
+        counts.append(json.loads(out)["n_experiments"])
+    assert sum(counts) == found["n_experiments"]
+    assert found == found_by(capsys, *tuning)
+    found_by(capsys, *tuning, *storage[:2], "--jobs", "1")  # another study in the same storage
+
+
+def test_workers_are_told_when_a_tuning_goes_on_with_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    storage = ["--storage", str(tmp_path / "tuning.log")]
+    found = found_by(capsys, *storage)
+    assert found_by(capsys, *storage, "--resume", "--jobs", "0") == found
+    assert main(["tune", "worker", *storage]) == 0
+    assert capsys.readouterr().out == "0 experiments done; the tuning is over\n"
 
 
 @pytest.mark.parametrize(
@@ -72,10 +90,17 @@ def test_a_worker(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         ([*SMALL, "--preset", "elite"], "did you mean 'elitist'"),
         ([*SMALL, "--jobs", "0"], "workers need a storage"),
         ([*SMALL, "--resume"], "holds no tuning to resume"),
+        ([*SMALL, "--study", ""], "study_name must be a name"),
+        (["tune", "worker"], "--storage"),
+        (["tune", "worker", "--storage", "sqlite:///{folder}/tuning.db"], "workers cannot share SQLite"),
+        ([*SMALL, "--storage", "sqlite:///{folder}/tuning.db", "--jobs", "0"], "workers cannot share SQLite"),
+        (["tune", "worker", "--storage", "{folder}/tuning.log", "--jobs", "0"], "a worker does experiments itself"),
+        (["tune", "worker", "--storage", "mysql+nobody://me:secret@host/all"], "mysql+nobody://... cannot be opened"),
+        (["tune", "worker", "--storage", "oracle+oracledb://me@host/all"], "driver for oracle+oracledb:// is not"),
     ],
 )
-def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
-    assert main(arguments) == 2
+def test_bad_input(capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], message: str) -> None:
+    assert main([argument.replace("{folder}", str(tmp_path)) for argument in arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err

@@ -112,6 +112,25 @@ def test_deterministic_targets_have_one_step_an_instance(preset: str) -> None:
     assert truth(fitted.best_params_) < 1.1
 
 
+def test_the_callback_sees_every_race(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def callback(fitted: RacingTuner) -> None:
+        assert fitted.races_[-1]["elites"] == [elite.number for elite in fitted.elites_]
+        seen.append(fitted.races_[-1]["iteration"])
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    interrupted = tuner(callback=callback, storage=tmp_path / "tuning.log").fit(cost)
+    assert not interrupted.finished_
+    assert seen == [1, 2]
+    resumed = tuner(callback=callback, storage=tmp_path / "tuning.log").resume(cost)
+    assert seen == [1, 2, *range(1, len(resumed.races_) + 1)]
+    assert decisions(resumed) == decisions(tuner().fit(cost))
+    with pytest.raises(TypeError, match="callback must be None or callable, got 3"):
+        tuner(callback=3).fit(cost)
+
+
 # -- the same decisions ------------------------------------------------------------------------------------------------
 
 
@@ -278,7 +297,7 @@ def test_too_many_initial_configurations() -> None:
 def test_a_storage_with_a_tuning_is_not_begun_again(tmp_path: Path) -> None:
     storage = tmp_path / "tuning.log"
     tuner(storage=storage, max_experiments=100).fit(cost)
-    with pytest.raises(ValueError, match=r"holds a tuning already: go on with it by resume\(\)"):
+    with pytest.raises(ValueError, match=r"go on with it by resume\(\)"):
         tuner(storage=storage, max_experiments=100).fit(cost)
 
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import os
-import pwd
-import shutil
-import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,9 +20,10 @@ from skde.tuning import target as target_module
 from skde.tuning.costs import FunctionCost, OneByOne
 from skde.tuning.record import open_storage
 from skde.tuning.target import Job, Limits, Outcome
-from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of
+from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of, work
 
 from .landscape import INSTANCES, SPACE, cost
+from .servers import mysql, postgresql
 
 Start = Callable[..., subprocess.Popen[str]]
 SCRIPT = str(Path(__file__).parent / "worker.py")
@@ -80,56 +74,10 @@ def wait_for_offer(storage: Any, state: TrialState, count: int = 1) -> None:
         time.sleep(0.05)
 
 
-def postgres_programs(folder: Path) -> Path | None:
-    """Return where PostgreSQL's programs are: those of the system, else a copy of the test extra's."""
-    found = shutil.which("initdb") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")), default=None)
-    if found is not None:
-        return Path(found).resolve().parent
-    spec = importlib.util.find_spec("pgserver")
-    if spec is None or spec.origin is None:
-        return None
-    # Another user may not enter the environment that they are installed in.
-    packages = Path(spec.origin).parents[1]
-    for name in ("pgserver.libs", "pgserver/pginstall"):
-        shutil.copytree(packages / name, folder / name)
-    return folder / "pgserver" / "pginstall" / "bin"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    """Start a server of one's own; return the URL of its database."""
-    if importlib.util.find_spec("psycopg2") is None:
-        pytest.skip("there is no psycopg2")
-    folder = Path(tempfile.mkdtemp(prefix="skde-"))
-    programs = postgres_programs(folder)
-    if programs is None:
-        folder.rmdir()
-        pytest.skip("there is no PostgreSQL")
-    user: dict[str, Any] = {}
-    if os.getuid() == 0:  # which PostgreSQL does not run as
-        account = pwd.getpwnam("nobody")
-        user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        os.chown(folder, account.pw_uid, account.pw_gid)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    data = folder / "data"
-    subprocess.run(
-        [programs / "initdb", "-D", data, "-A", "trust", "-U", "skde"], check=True, capture_output=True, **user
-    )
-    options = ["-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1", "-F"]
-    server = subprocess.Popen([programs / "postgres", *options], stderr=subprocess.DEVNULL, cwd=folder, **user)
-    try:
-        for _ in range(200):
-            ready = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-            if subprocess.run(ready, check=False, **user).returncode == 0:
-                break
-            time.sleep(0.05)
-        yield f"postgresql+psycopg2://skde@127.0.0.1:{port}/postgres"
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(20)
-        shutil.rmtree(folder)
+@pytest.fixture(params=[postgresql, mysql])
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    with request.param() as url:
+        yield url
 
 
 def test_two_workers_decide_as_one_process(start: Start, tmp_path: Path, alone: Any) -> None:
@@ -142,21 +90,21 @@ def test_two_workers_decide_as_one_process(start: Start, tmp_path: Path, alone: 
     assert all(result.seconds >= 0.01 for result in fitted.results_)
 
 
-def test_workers_of_postgres_are_killed_and_hang(start: Start, postgres: str, alone: Any) -> None:
+def test_workers_of_a_database_are_killed_and_hang(start: Start, database: str, alone: Any) -> None:
     """One hangs, one is killed at work, two do it all; then the tuner is killed, and resumes."""
-    first = start("fit", postgres, "0.2")
-    hanging, killed = start("work", postgres, "0.2", "hang"), start("work", postgres, "0.2", "hang")
-    wait_for_offer(postgres, TrialState.RUNNING, 2)
+    first = start("fit", database, "0.2")
+    hanging, killed = start("work", database, "0.2", "hang"), start("work", database, "0.2", "hang")
+    wait_for_offer(database, TrialState.RUNNING, 2)
     killed.kill()
-    workers = [start("work", postgres, "0.2") for _ in range(2)]
-    wait_for_offer(postgres, TrialState.COMPLETE, 40)
+    workers = [start("work", database, "0.2") for _ in range(2)]
+    wait_for_offer(database, TrialState.COMPLETE, 40)
     assert first.poll() is None
     first.kill()
-    resumed = tuner(postgres, n_jobs=0, run_time_limit=0.2).resume(cost)
+    resumed = tuner(database, n_jobs=0, run_time_limit=0.2).resume(cost)
     assert decisions(resumed) == alone
     assert hanging.poll() is None
     assert sum(done_by(worker) for worker in workers) == len(resumed.results_)
-    offers = Queue(open_storage(postgres)).offers()
+    offers = Queue(open_storage(database)).offers()
     assert [offer.user_attrs["turn"] for offer in offers if offer.state == TrialState.FAIL] == [1, 1]
 
 
@@ -176,6 +124,29 @@ def test_an_offer_has_one_owner_and_one_end(queue: Queue, tmp_path: Path) -> Non
     other.deliver(number, Outcome(1.0, 1.0))  # too late
     assert queue.look(number).state == TrialState.FAIL
     assert not other.claim(number)
+
+
+def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
+    for place in (Place(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
+        queue.offer(place, 1)
+    taken: list[list[Job]] = []
+
+    class Many(OneByOne):
+        at_once = 3
+
+        def run(self, jobs: Any) -> Any:
+            taken.append(list(jobs))
+            if len(taken) == 4:
+                raise KeyboardInterrupt
+            return super().run(jobs)
+
+    with pytest.raises(KeyboardInterrupt):
+        work(queue, lambda number: {"x": 0.0, "kind": "good", "n": number + 1}, INSTANCES, Many(FunctionCost(cost), 1))
+    assert sorted(map(len, taken)) == [1, 1, 3, 3]
+    assert all(len({(job.index, job.seed) for job in jobs}) == 1 for jobs in taken)
+    states = [offer.state for offer in queue.offers()]
+    assert states.count(TrialState.COMPLETE) == 8 - len(taken[3])
+    assert states.count(TrialState.FAIL) == len(taken[3])
 
 
 @pytest.mark.parametrize(

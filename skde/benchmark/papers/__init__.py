@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from skde.benchmark.papers import nashed2012
-from skde.benchmark.papers.paper import Note, Paper
+from skde.benchmark.papers.paper import Note, Paper, Tuning
 from skde.validation import check_choice
 
-__all__ = ["PAPERS", "Note", "Paper", "find_paper"]
+__all__ = ["PAPERS", "Note", "Paper", "Tuning", "find_paper"]
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (nashed2012.PAPER,)}
 

@@ -1,4 +1,4 @@
-"""Table 2 of Nashed and others, 2012.
+"""Table 2 of Nashed and others, 2012, and how they came to the parameters of Table 1.
 
 Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three GPU-based
 metaheuristics (PPSN XII, 2012). Mean and standard deviation of the best values of 100 runs, of one second each on a
@@ -8,7 +8,7 @@ GeForce GTS 450; in single precision, as figures below 1e-38 show. Everything is
 
 from __future__ import annotations
 
-from skde.benchmark.papers.paper import Figure, Note, Paper
+from skde.benchmark.papers.paper import Figure, Note, Paper, Tuning
 
 DIMS, ALGORITHMS = (10, 30), ("de", "pso", "ss")
 
@@ -93,6 +93,18 @@ NOTES = (
     Note("runs end at 0.2 or 0.3: 3 of 30 at 0.3, with another seed none", "f18", ("pso",), (30,)),
 )
 
+TUNING = Tuning(
+    table=1,
+    dim=30,
+    max_experiments=30_000,
+    budget="1s",
+    parameters={
+        "de": ("strategy", "F", "CR", "pop_size"),
+        "pso": ("w", "c1", "c2", "pop_size"),
+        "ss": ("n_best", "n_diverse", "lambda_", "n_local", "update", "pop_size"),
+    },
+)
+
 
 def figures() -> dict[tuple[str, int], dict[str, Figure]]:
     """Return the table by algorithm and dimension, then function."""
@@ -107,9 +119,11 @@ def figures() -> dict[tuple[str, int], dict[str, Figure]]:
 PAPER = Paper(
     name="nashed2012",
     title="Nashed et al., A comparative study of three GPU-based metaheuristics (PPSN XII, 2012), Table 2",
+    table=2,
     suite="nashed2012-as-run",
     runs=100,
     zero=1e-12,
     figures=figures(),
     notes=NOTES,
+    tuning=TUNING,
 )

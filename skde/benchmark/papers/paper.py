@@ -35,6 +35,35 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """How a paper found the parameters of its algorithms, by iterated racing on its functions.
+
+    Attributes
+    ----------
+    table : int
+        The number of the table that has them.
+    dim : int
+        Variables of the functions.
+    max_experiments : int
+        Of every algorithm.
+    budget : str
+        Of an experiment.
+    parameters : mapping of str to tuple of str
+        By algorithm, what was tuned; the rest is as in the algorithm's preset of the paper.
+    preset, test : str
+        The kind of race, and what eliminates, as `RacingTuner` has them.
+    """
+
+    table: int
+    dim: int
+    max_experiments: int
+    budget: str
+    parameters: Mapping[str, tuple[str, ...]]
+    preset: str = "irace-2011"
+    test: str = "friedman"
+
+
+@dataclass(frozen=True)
 class Paper:
     """One table.
 
@@ -44,6 +73,8 @@ class Paper:
         What the command and the algorithms' presets call it.
     title : str
         Authors, title, place, which table.
+    table : int
+        Its number.
     suite : str
         The functions, in the form that the paper ran, as `skde bench run` knows them.
     runs : int
@@ -54,15 +85,19 @@ class Paper:
         For an algorithm in a dimension: function -> mean and standard deviation.
     notes : tuple of Note
         What explains cells; the first that fits counts.
+    tuning : Tuning or None
+        How the algorithms' parameters were found.
     """
 
     name: str
     title: str
+    table: int
     suite: str
     runs: int
     zero: float
     figures: Mapping[tuple[str, int], Mapping[str, Figure]]
     notes: tuple[Note, ...] = ()
+    tuning: Tuning | None = None
 
     @property
     def algorithms(self) -> list[str]:

@@ -1,0 +1,357 @@
+"""A paper's tuning done again, and what it finds compared with what the paper found."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skde.algorithms import ALGORITHMS, Algorithm
+from skde.benchmark import taken
+from skde.benchmark.contenders import Budget
+from skde.benchmark.papers import Paper, Tuning
+from skde.benchmark.records import Record, write_figures
+from skde.benchmark.statistics import errors, rank_sum
+from skde.benchmark.suites import find_suite
+from skde.benchmark.trials import gpu_of, or_null
+from skde.problems import Problem
+from skde.problems.data import uniforms
+from skde.tuning import RacingTuner, Space
+from skde.tuning.batches import OwnClocks
+from skde.tuning.record import Record as Study
+from skde.tuning.record import open_storage
+from skde.tuning.report import python_line
+from skde.tuning.spaces import SPACES
+from skde.validation import check_choice, check_int
+
+# What a box loses at most, of its width, in every variable.
+MOST_CUT = 0.5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a record is of.
+
+    Attributes
+    ----------
+    paper : str
+        Its name.
+    dim : int
+        Variables.
+    max_experiments : int
+        Of every algorithm.
+    budget : str
+        Of an experiment, and of a run of the comparison: seconds, as "1s", or evaluations, as "20000" or "1000*dim".
+    held_out : int
+        Boxes of every function on which the comparison is made, see `moved`.
+    runs : int
+        Of each of the two settings in each of these.
+    seed : int
+        Of the tuning and of the runs.
+    device : str
+        "cpu", "cuda" or "cuda:N".
+    n_jobs : int or None
+        Threads on the CPU.
+    """
+
+    paper: str
+    dim: int
+    max_experiments: int
+    budget: str
+    held_out: int = 5
+    runs: int = 30
+    seed: int = 0
+    device: str = "cpu"
+    n_jobs: int | None = None
+
+
+def tuning_of(paper: Paper, table: int) -> Tuning:
+    """Return how a paper's parameters were found.
+
+    Raises
+    ------
+    ValueError
+        Where that table is of something else.
+    """
+    if paper.tuning is None or paper.tuning.table != table:
+        known = "" if paper.tuning is None else f"; its tuning is table {paper.tuning.table}"
+        raise ValueError(f"table {table} of {paper.name!r} is no tuning{known}")
+    return paper.tuning
+
+
+def run(
+    paper: Paper,
+    settings: Settings,
+    algorithms: list[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    command: str = "",
+    verbose: bool = False,
+) -> Record:
+    """Tune a paper's algorithms as the paper did, then compare what was found with the paper's parameters.
+
+    Parameters
+    ----------
+    paper : Paper
+        Which.
+    settings : Settings
+        How.
+    algorithms : list of str
+        Of the paper's.
+    out : path or None, default None
+        A file that is written anew after every race and every function. What it holds, and what is in the journal
+        `out` + ".log" beside it, is not done again: a run that was killed goes on.
+    command : str, default ""
+        What to note down as the command.
+    verbose : bool, default False
+        Whether to draw progress bars; races are told of on stderr in any case.
+
+    Returns
+    -------
+    record : dict
+        Where and with what it was taken, the settings; of every algorithm the races and the best configuration; of
+        every algorithm, function and box the errors of the runs with both settings.
+
+    Raises
+    ------
+    ValueError, TypeError, RuntimeError
+        For what is not allowed or not there, and for a file with other settings.
+    """
+    if paper.tuning is None:
+        raise ValueError(f"{paper.name!r} has no tuning to be done again")
+    for name in algorithms:
+        check_choice(f"algorithm of {paper.name!r}", name, paper.tuning.parameters)
+    for what in ("held_out", "runs"):
+        check_int(what, getattr(settings, what), 1)
+    record = begun(settings, out, command)
+
+    def keep() -> None:
+        if out is not None:
+            write_figures(out, record)
+
+    storage = None if out is None else f"{out}.log"
+    for name in algorithms:
+        if not record["tuned"].get(name, {}).get("finished"):
+            tune(paper, settings, name, storage, verbose, record["tuned"], keep)
+        compare(paper, settings, name, record, keep)
+    return record
+
+
+def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
+    """Return the record to go on with: a new one, or that of a file with the same settings."""
+    wanted = asdict(settings)
+    here = taken(command)
+    here["machine"] |= gpu_of(settings.device)
+    record = {**here, "settings": wanted, "tuned": {}, "compared": []}
+    if out is None or not os.path.exists(out):
+        return record
+    try:
+        found = json.loads(Path(out).read_bytes())
+        there = found["settings"]
+        kept = {name: found[name] for name in ("tuned", "compared")}
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{out} is no record of a paper's tuning: give another file") from None
+    if there != wanted:
+        raise ValueError(f"{out} has the settings {there}, not {wanted}; use the same settings, or another file")
+    return {**record, **kept}
+
+
+# -- the tuning --------------------------------------------------------------------------------------------------------
+
+
+def paper_setting(paper: Paper, name: str) -> Algorithm:
+    """Return an algorithm with the paper's parameters."""
+    algorithm: Algorithm = getattr(ALGORITHMS[name], paper.name)()
+    return algorithm
+
+
+def space(paper: Paper, name: str) -> Space:
+    """Return what the paper tuned, without the paper's own values among the first configurations."""
+    assert paper.tuning is not None
+    return Space({parameter: SPACES[name][parameter] for parameter in paper.tuning.parameters[name]})
+
+
+def tune(
+    paper: Paper,
+    settings: Settings,
+    name: str,
+    storage: str | None,
+    verbose: bool,
+    tuned: dict[str, Any],
+    keep: Callable[[], None],
+) -> None:
+    """Tune one algorithm, or go on with it; `tuned` gets what is known after every race."""
+    assert paper.tuning is not None
+    budget, suite = Budget.read(settings.budget), find_suite(paper.suite)
+
+    def note(tuner: RacingTuner) -> None:
+        tuned[name] = noted(tuner)
+        keep()
+        race = tuner.races_[-1]
+        print(
+            f"{name}: race {race['iteration']}, {race['n_configurations']} configurations on {race['n_steps']} steps, "
+            f"{tuner.n_experiments_} of {settings.max_experiments} experiments; best {tuned[name]['python']}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    tuner = RacingTuner(
+        space(paper, name),
+        [suite.function(function, settings.dim).objective for function in suite.functions],
+        max_experiments=settings.max_experiments,
+        run_time_limit=budget.seconds,
+        run_evals_limit=budget.evals(settings.dim),
+        test=paper.tuning.test,
+        preset=paper.tuning.preset,
+        storage=storage,
+        study_name=f"{paper.name}-{name}",
+        n_jobs=settings.n_jobs,
+        device=settings.device,
+        random_state=settings.seed,
+        callback=note,
+        verbose=int(verbose),
+    )
+    there = storage is not None and Study.there(open_storage(storage), tuner.study_name)
+    (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
+    tuned[name] = noted(tuner)
+    keep()
+    if not tuner.finished_:
+        raise KeyboardInterrupt
+
+
+def noted(tuner: RacingTuner) -> dict[str, Any]:
+    """Return what a record has of a tuning."""
+    best = tuner.best_params_
+    timed = [result for result in tuner.results_ if result.seconds is not None]
+    return {
+        "finished": tuner.finished_,
+        "best": best,
+        "python": python_line(tuner.configured(best), best),
+        "elites": [elite.params for elite in tuner.elites_],
+        "n_experiments": tuner.n_experiments_,
+        "n_configurations": len({result.configuration for result in tuner.results_}),
+        # Of what was done since the last resumption.
+        "timed_experiments": len(timed),
+        "seconds": sum(result.seconds or 0.0 for result in timed),
+        "n_evals": sum(result.n_evals or 0 for result in timed),
+        "races": tuner.races_,
+    }
+
+
+# -- the comparison ----------------------------------------------------------------------------------------------------
+
+
+def moved(problem: Problem, number: int) -> Problem:
+    """Return a problem with its minimiser at another place of a smaller box.
+
+    In every variable a part of the box, up to half of it, is cut off at one of its ends, where the minimiser is not.
+    """
+    u, side = uniforms(f"moved:{problem.name}:{number}", 2 * problem.dim).reshape(2, -1)
+    low, high = problem.bounds.T.copy()
+    cut = MOST_CUT * u * (high - low)
+    at_low = np.where(side < 0.5, low + cut <= problem.x_opt, high - cut < problem.x_opt)
+    bounds = np.column_stack([np.where(at_low, low + cut, low), np.where(at_low, high, high - cut)])
+    return Problem(problem.name, problem.kernel, bounds, problem.x_opt, problem.f_opt, problem.arrays, problem.options)
+
+
+def compare(paper: Paper, settings: Settings, name: str, record: Record, keep: Callable[[], None]) -> None:
+    """Run both settings in boxes that the tuning has not seen."""
+    suite = find_suite(paper.suite)
+    done = {(cell["algorithm"], cell["function"], cell["box"]) for cell in record["compared"]}
+    both = [paper_setting(paper, name).set_params(**record["tuned"][name]["best"]), paper_setting(paper, name)]
+    for function in suite.functions:
+        boxes = [box for box in range(settings.held_out) if (name, function, box) not in done]
+        if boxes:
+            problem = suite.function(function, settings.dim).objective
+            for box in boxes:
+                cell = {"algorithm": name, "function": function, "box": box}
+                record["compared"].append({**cell, **compared(moved(problem, box), both, settings, box)})
+            keep()
+            print(f"{name}: {function} compared", file=sys.stderr, flush=True)
+
+
+def compared(problem: Problem, both: list[Algorithm], settings: Settings, box: int) -> dict[str, Any]:
+    """Return errors and evaluations of both settings' runs, which are side by side in one batch."""
+    budget = Budget.read(settings.budget)
+    minimizer = OwnClocks(
+        [algorithm for algorithm in both for _ in range(settings.runs)],
+        n_runs=2 * settings.runs,
+        max_evals=budget.evals(settings.dim),
+        max_time=budget.seconds,
+        device=settings.device,
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed * settings.held_out + box,
+    )
+    minimizer.run_seconds = budget.seconds
+    runs = minimizer.fit(problem).runs_
+    halves = {"tuned": runs[: settings.runs], "paper": runs[settings.runs :]}
+    found: dict[str, Any] = {who: or_null([run.fun - problem.f_opt for run in half]) for who, half in halves.items()}
+    return {**found, "n_evals": {who: [run.n_evals for run in half] for who, half in halves.items()}}
+
+
+def summary(record: Record, zero: float) -> list[dict[str, Any]]:
+    """Return, for every algorithm, how what was found compares with the paper's parameters.
+
+    Parameters
+    ----------
+    record : dict
+        Of `run`.
+    zero : float
+        Errors below are 0.
+
+    Returns
+    -------
+    rows : list of dict
+        algorithm; tuned, as Python; better, equal, worse: functions on which the tuned setting is so, by Wilcoxon's
+        rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of it is better than one
+        of the paper's; p, of Wilcoxon's one-sided signed-rank test, over the functions, of that not being above one
+        half.
+    """
+    rows = []
+    for name, tuned in record["tuned"].items():
+        cells = [cell for cell in record["compared"] if cell["algorithm"] == name]
+        functions = list(dict.fromkeys(cell["function"] for cell in cells))
+        if not functions:
+            continue
+        verdicts, shares = [], []
+        for function in functions:
+            ranks = [ranked(cell, zero) for cell in cells if cell["function"] == function]
+            ours, theirs = (np.concatenate(half) for half in zip(*ranks, strict=True))
+            verdicts.append(rank_sum(ours, theirs))
+            n = len(ours) / len(ranks)
+            shares.append(float(0.5 + (theirs.mean() - ours.mean()) / (2 * n)))
+        above = np.array(shares) - 0.5
+        p = float(stats.wilcoxon(above, alternative="greater").pvalue) if above.any() else 1.0
+        counts = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
+        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, "share": float(np.mean(shares)), "p": p})
+    return rows
+
+
+def ranked(cell: dict[str, Any], zero: float) -> tuple[Any, Any]:
+    """Return the ranks of both settings' errors in one box, among each other."""
+    ours, theirs = (errors({"error": cell[who]}, zero) for who in ("tuned", "paper"))
+    ranks = stats.rankdata(np.concatenate([ours, theirs]))
+    return ranks[: len(ours)], ranks[len(ours) :]
+
+
+def table(paper: Paper, record: Record) -> str:
+    """Return what was found, for people."""
+    assert paper.tuning is not None
+    lines = []
+    for row in summary(record, paper.zero):
+        theirs = paper_setting(paper, row["algorithm"])
+        shown = {name: theirs.get_params()[name] for name in paper.tuning.parameters[row["algorithm"]]}
+        lines += [
+            f"{row['algorithm']}: {row['tuned']}",
+            f"    paper: {python_line(theirs, shown)}",
+            f"    {row['better']} functions better, {row['equal']} equal, {row['worse']} worse than with the paper's; "
+            f"a run is better with probability {row['share']:.3f} (p {row['p']:.2g})",
+        ]
+    return "\n".join(lines)

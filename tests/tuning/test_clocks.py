@@ -1,0 +1,120 @@
+"""Runs with a clock of their own: they end in time, one does not wait for another, and up to its end each is itself."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import DE, JADE, PSO, SS, DeviceObjective, Minimizer, get_problem
+from skde.stopping import Status
+from skde.tuning.batches import SameSeed
+from skde.tuning.target import Job, Limits
+from skde.tuning.targets import as_target
+
+PROBLEM = get_problem("rotated_rastrigin", dim=10)
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+# A generation, or of scatter search an iteration, and what the system takes on a busy machine.
+LATE = 0.2
+
+
+def timed(algorithms: list[Any], seconds: float, problem: Any = PROBLEM, **options: Any) -> SameSeed:
+    minimizer = SameSeed(algorithms, n_runs=len(algorithms), max_time=1e9, random_state=5, **options)
+    minimizer.run_seconds = seconds
+    minimizer.fit(problem)
+    return minimizer
+
+
+def alone(algorithm: Any, generations: int, problem: Any = PROBLEM, **options: Any) -> Minimizer:
+    return Minimizer(algorithm, max_iter=generations, random_state=5, **options).fit(problem)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "algorithms",
+    [
+        [DE(pop_size=8), DE(pop_size=200, F=0.7), DE(pop_size=40, CR=0.2)],
+        [PSO(pop_size=8), PSO(pop_size=200)],
+        [JADE(pop_size=10), JADE(pop_size=100)],
+        [SS(n_local=2), SS(n_local=3, lambda_=0.2)],
+    ],
+    ids=lambda algorithms: algorithms[0].name,
+)
+def test_runs_end_in_time_and_are_those_without_clocks(algorithms: list[Any], device: str) -> None:
+    found = timed(algorithms, 0.15, device=device, n_jobs=1)
+    assert len({run.n_iter for run in found.runs_}) == len(algorithms)  # each went its own way
+    for algorithm, run in zip(algorithms, found.runs_, strict=True):
+        assert run.status == Status.TIME
+        assert 0.15 <= run.time < 0.15 + LATE
+        assert (np.diff(run.history.seconds) > 0).all()
+        assert run.history.seconds[-1] == run.time
+        same = alone(algorithm, run.n_iter, device=device, n_jobs=1).runs_[0]
+        assert np.array_equal(same.x, run.x)
+        assert same.fun == run.fun
+        assert same.n_evals == run.n_evals > 1000
+        assert np.array_equal(same.history.best, run.history.best)
+
+
+def test_threads_that_share_a_run_agree_on_its_end() -> None:
+    problem, algorithm = get_problem("rastrigin", dim=50), DE(pop_size=400)
+    (run,) = timed([algorithm], 0.2, problem, n_jobs=2).runs_
+    assert run.status == Status.TIME
+    assert 0.2 <= run.time < 0.2 + LATE
+    same = alone(algorithm, run.n_iter, problem, n_jobs=1).runs_[0]
+    assert np.array_equal(same.x, run.x)
+    assert same.n_evals == run.n_evals
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_other_rules_come_before_the_clock(device: str) -> None:
+    algorithms = [DE(pop_size=20), DE(pop_size=20, F=0.0, CR=0.0)]
+    sphere = get_problem("sphere", dim=5)
+    found = timed(algorithms, 0.3, sphere, device=device, target=1e-6)
+    first, second = found.runs_
+    assert (first.status, second.status) == (Status.TARGET, Status.TIME)
+    assert first.time < 0.2
+    same = Minimizer(algorithms[0], target=1e-6, max_iter=10_000, random_state=5, device=device).fit(sphere).runs_[0]
+    assert (same.fun, same.n_evals) == (first.fun, first.n_evals)
+
+
+def test_limits_of_generations_and_callbacks_are_heeded_too() -> None:
+    found = timed([DE(pop_size=20)], 10.0, max_iter=7)
+    assert [(run.status, run.n_iter) for run in found.runs_] == [(Status.LIMIT, 7)]
+    before = time.perf_counter()
+    found = timed([DE(pop_size=20)], 10.0, callbacks=lambda progress: time.perf_counter() - before > 0.2)
+    assert found.runs_[0].status == Status.CALLBACK
+    assert 0.1 < found.runs_[0].time < 1.0
+
+
+def test_islands_have_no_clocks() -> None:
+    with pytest.raises(ValueError, match="run_seconds must be None with islands"):
+        timed([DE(pop_size=20)], 1.0, n_islands=2)
+
+
+def test_a_start_without_numbers_is_refused() -> None:
+    with pytest.raises(ValueError, match="NaN for every point of the initial population"):
+        timed([DE(pop_size=20)], 1.0, DeviceObjective("return infinity() * 0.0;"), bounds=[(-1.0, 1.0)] * 3)
+
+
+def test_experiments_of_a_batch_have_their_seconds_each() -> None:
+    """Two threads do two at a time, and evaluations are those of each."""
+    jobs = [Job(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 100))]
+    begin = time.perf_counter()
+    outcomes = list(as_target("de", Limits(0.2), 2, "cpu").run(jobs))
+    assert time.perf_counter() - begin < 0.4 + 2 * LATE
+    assert all(outcome.n_evals % job.params["pop_size"] == 0 for outcome, job in zip(outcomes, jobs, strict=True))
+    assert all(outcome.n_evals > 1000 for outcome in outcomes)
+    assert all(0.1 <= outcome.seconds < 0.1 + LATE for outcome in outcomes)
+
+
+@pytest.mark.gpu
+def test_a_hundred_experiments_of_a_second_take_about_a_second() -> None:
+    jobs = [Job(number, {"pop_size": 8 + 2 * number}, 0, PROBLEM, 7) for number in range(124)]
+    target = as_target("de", Limits(1.0), 1, "cuda")
+    list(target.run(jobs[:2]))  # compiles
+    begin = time.perf_counter()
+    outcomes = list(target.run(jobs))
+    assert time.perf_counter() - begin < 3.0
+    assert all(outcome.n_evals > 1000 for outcome in outcomes)

@@ -1,0 +1,157 @@
+"""The report: one file, in which everything stands that was found."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import xml.dom.minidom
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
+
+import skde
+from skde import DE
+from skde.cli import main
+from skde.tuning import RacingTuner, Space
+from skde.tuning.report import cost, page, python_lines, rank_rows
+from skde.tuning.session import Result
+
+from .landscape import INSTANCES, SPACE
+from .landscape import cost as landscape
+
+VOID = {"meta"}
+
+
+class Tags(HTMLParser):
+    """Checks that tags are closed in their order, and keeps what could load something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("script", "link", "img", "iframe"):
+            self.loads.append(tag)
+        self.loads += [
+            str(value) for name, value in attrs if name in ("src", "href") and not str(value).startswith("#")
+        ]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def checked(text: str) -> str:
+    """Return a page that is whole, and needs nothing else."""
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    assert tags.loads == []
+    for drawn in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
+        xml.dom.minidom.parseString(drawn)
+    return text
+
+
+@pytest.fixture(scope="module")
+def fitted() -> RacingTuner:
+    return RacingTuner(SPACE, INSTANCES, max_experiments=300, random_state=1).fit(landscape)
+
+
+def test_everything_is_there(fitted: RacingTuner, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert fitted.report(path) is fitted
+    text = checked(path.read_text())
+    for head in ("best configurations", "cost", "Ranks", "Parameters by race", "All configurations", "Importance"):
+        assert text.count(f"<h2>{head}</h2>") + text.count(f"<h2>The {head}</h2>") + text.count(f"it {head}</h2>") == 1
+    assert text.count("<svg") == 3
+    assert all(name in text for name in SPACE)
+    assert str(fitted.best_params_).replace("'", "&#x27;") in text
+    assert all(f"<td>{race['ended']}</td>" in text for race in fitted.races_)
+    assert page(fitted) == text  # the same every time
+
+
+def test_costs_are_counted(fitted: RacingTuner, tmp_path: Path) -> None:
+    found = cost(fitted)
+    assert found["experiments"] == f"{fitted.n_experiments_} of 300"
+    assert found["evaluations"] == "not known"
+    assert float(found["seconds"]) == pytest.approx(sum(r.seconds for r in fitted.results_ if r.seconds), abs=0.06)
+    assert found["failed experiments"] == "0"
+    storage = tmp_path / "tuning.log"
+    RacingTuner(SPACE, INSTANCES, max_experiments=120, random_state=1, storage=storage).fit(landscape)
+    again = RacingTuner(SPACE, INSTANCES, max_experiments=120, random_state=1, storage=storage).resume(landscape)
+    assert cost(again)["seconds"] == f"0.0 ({again.n_experiments_} experiments from before a resumption not counted)"
+
+
+def test_ranks_are_of_common_steps_by_instance() -> None:
+    def of(configuration: int, step: int, instance: int, cost: float) -> Result:
+        return Result(configuration, step, instance, 0, cost, None, None, None)
+
+    results = [of(1, 0, 0, 5.0), of(2, 0, 0, 3.0), of(3, 0, 0, 1.0)]  # 3 is no elite
+    results += [of(1, 1, 1, 1.0), of(2, 1, 1, 2.0), of(1, 2, 1, 1.0), of(2, 2, 1, 1.0)]
+    results += [of(1, 3, 0, 1.0)]  # 2 has not done it
+    rows = rank_rows(results, [1, 2], ["one", "two"])
+    assert rows == [["one", 1, "2.00", "1.00"], ["two", 2, "1.25", "1.75"], ["all", 3, "1.50", "1.50"]]
+    assert rank_rows(results[:1], [1, 2], ["one", "two"]) == []
+
+
+def test_conditions_failures_and_strange_names() -> None:
+    space = Space(
+        {"<kind>": CategoricalDistribution(["a&b", "c"]), "x": FloatDistribution(1e-3, 1, log=True)},
+        conditions={"x": lambda values: values["<kind>"] == "c"},
+    )
+
+    def function(config: dict[str, Any], instance: str, seed: int) -> float:
+        return np.inf if config["<kind>"] == "a&b" and seed % 3 == 0 else config.get("x", 0.5)
+
+    tuner = RacingTuner(space, ["<1>", "<2>"], max_experiments=150, random_state=0).fit(function)
+    assert int(cost(tuner)["failed experiments"]) == sum(r.cost == np.inf for r in tuner.results_) > 0
+    text = checked(page(tuner))
+    assert "&lt;1&gt;" in text
+    assert "&lt;kind&gt;" in text
+
+
+def test_python_makes_what_was_found() -> None:
+    start = DE(repair="reflect", pop_size=30)
+    tuner = RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0).fit(start)
+    first = eval(python_lines(tuner)[0], vars(skde))
+    assert first.get_params() == tuner.best_estimator_.get_params()
+    assert first.repair == "reflect"
+    assert cost(tuner)["evaluations"] == f"{sum(result.n_evals for result in tuner.results_):,}"
+    data = [load_iris(return_X_y=True), load_wine(return_X_y=True)]
+    space = {"C": FloatDistribution(1e-2, 1e2, log=True)}
+    machine = RacingTuner(space, data, max_experiments=60, random_state=0).fit(SVC(kernel="linear"))
+    assert eval(python_lines(machine)[0], {"SVC": SVC}).get_params() == machine.best_estimator_.get_params()
+
+
+def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "report.html"
+    small = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--evals-limit", "600"]
+    assert main([*small, "--seed", "1", "--report", str(path)]) == 0
+    line = capsys.readouterr().out.split("the best first:\n")[1].splitlines()[0]
+    assert line.replace("'", "&#x27;") in checked(path.read_text())
+    assert main([*small, "--report", str(tmp_path / "nowhere" / "report.html")]) == 2
+    assert "--report" in capsys.readouterr().err
+
+
+def test_what_is_missing_is_said(
+    fitted: RacingTuner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(NotFittedError):
+        RacingTuner(SPACE, INSTANCES).report(tmp_path / "report.html")
+    with pytest.raises(FileNotFoundError):
+        fitted.report(tmp_path / "nowhere" / "report.html")
+    find = importlib.util.find_spec
+    monkeypatch.setattr("skde.tuning.report.find_spec", lambda name: None if name == "matplotlib" else find(name))
+    with pytest.raises(RuntimeError, match=r"pip install 'skde\[plot\]'"):
+        fitted.report(tmp_path / "report.html")
+    assert main(["tune", "de", "--suite", "qin2012", "--report", str(tmp_path / "report.html")]) == 2
+    assert "a report needs matplotlib" in capsys.readouterr().err
