@@ -109,15 +109,23 @@ template <class real> struct CompiledObjective {
 };
 
 template <class Algorithm, class real> struct Drivers {
+  // Generations of one run; compiled once for all who call it, for it is most of an algorithm's code.
+  [[gnu::noinline]] static void turn(Lane<real>& team, const Task<real>& task, const Shared<real>& shared, i64 r,
+                                     ThreadShare& share, Evaluate<real> objective, i64 until) {
+    generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
+                           static_cast<real*>(nullptr), until);
+  }
+  static void reorder(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
+    SKDE_NAMESPACE::reorder<Algorithm>(team, task, r, share, g);
+  }
   static void run(const void* task_, i64 from, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
     const auto& task = *static_cast<const Task<real>*>(task_);
-    const CompiledObjective<real> objective{reinterpret_cast<Evaluate<real>>(evaluate)};
     const Shared<real> shared(task);
     for (i64 g = from; g < until;) {
       for (int step = EMIGRATE; migrates(task, g) && step <= REORDER; ++step) migrate(task_, g, step, threads);
       g = next_meeting(task, g, until);
       for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-        generations<Algorithm>(team, task, shared, run, share, objective, static_cast<real*>(nullptr), g);
+        turn(team, task, shared, run, share, reinterpret_cast<Evaluate<real>>(evaluate), g);
       });
     }
   }
@@ -138,15 +146,6 @@ template <class Algorithm, class real> struct Drivers {
         SKDE_NAMESPACE::settle<Algorithm>(team, task, run, share, g, stage);
       }
     });
-  }
-  // A side's part in a cycle of co-evolution.
-  static void turn(Lane<real>& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
-                   Evaluate<real> objective, i64 until) {
-    generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
-                           static_cast<real*>(nullptr), until);
-  }
-  static void reorder(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
-    SKDE_NAMESPACE::reorder<Algorithm>(team, task, r, share, g);
   }
   // The end of a parallel region is the barrier of all runs.
   static void migrate(const void* task_, i64 g, int step, int threads) {
@@ -176,20 +175,28 @@ template <class real> struct GameFunctions {
   bool describes;  // whether features are other numbers than x
 };
 
+template <class Game, class real>
+[[gnu::noinline]] real worst_of_features(const real* features, i64 d, const Data<real>* data, real*) {
+  Lane<real> team;
+  return worst_for_x<Game>(team, features, int(d), *data);
+}
+
+template <class Game, class real> real describe_and_judge(const real* x, i64 d, const Data<real>* data, real* room) {
+  Lane<real> team;
+  return worst_of_features<Game>(Game::features(team, x, int(d), data->from(OPPONENTS), room), d, data, room);
+}
+
 template <class Game, class real> GameFunctions<real> game_functions() {
   using Numbers = const real*;
   using Facts = const Data<real>*;
-  return {evaluate<AgainstY<Game>, real>,
+  return {Game::room > 0 ? describe_and_judge<Game, real> : worst_of_features<Game, real>,
           evaluate<AgainstX<Game>, real>,
           [](Numbers x, i64 d, Facts data, real* out) {
             Lane<real> team;
             Game::features(team, x, int(d), *data, out);
             return real(0);
           },
-          [](Numbers features, i64 d, Facts data, real*) {
-            Lane<real> team;
-            return worst_for_x<Game>(team, features, int(d), *data);
-          },
+          worst_of_features<Game, real>,
           [](Numbers features, i64 d, Facts data, real* out) {
             Lane<real> team;
             row_of_values<Game>(team, features, int(d), *data, out);
