@@ -2,18 +2,26 @@
 
 python examples/tuners.py --repetitions 20 --out docs/benchmarks/tuners.json
 
-Racing sees the costs as they are. The others minimise the mean over all instances: of the costs where these can be
-averaged, as errors of classifiers can, and then racing has t-tests; else of their logarithms, and then racing has
-Friedman's test. What the tuners choose is judged by the same mean, on instances and seeds that none of them has seen.
+All are judged by the mean over instances and seeds that none of them has seen: of the costs where these can be
+averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
+their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests, the first after three
+steps. The other races have their presets' rules; where costs cannot be averaged they see them as they are, and have
+Friedman's test.
+
+What FILE has is not run again; so a new tuner or more tasks can be added to a record.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +36,7 @@ from sklearn.svm import SVC
 from skde import get_problem
 from skde.benchmark import taken
 from skde.benchmark.records import write_figures
-from skde.tuning import RacingTuner, space_of
+from skde.tuning import RacingTuner, Rules, space_of
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
 
@@ -137,20 +145,23 @@ TASKS: dict[str, Callable[[], Task]] = {
 # -- tuners ------------------------------------------------------------------------------------------------------------
 
 
-def raced(preset: str) -> Callable[[Task, int], dict[str, Any]]:
-    """Return iterated racing."""
+def raced(rules: str | Rules, means: bool = False) -> Callable[[Task, int], dict[str, Any]]:
+    """Return iterated racing; with `means`, by the costs that can be averaged."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
+        def scaled(config: dict[str, Any], instance: Any, seed: int) -> float:
+            return float(task.scaled(costs(task, [config], [instance], [seed])[0, 0]))
+
         tuner = RacingTuner(
             task.space,
             task.instances,
             max_experiments=task.max_experiments,
             run_evals_limit=task.evals,
-            preset=preset,
+            preset=rules,
             test=task.test,
             random_state=seed,
         )
-        return tuner.fit(task.target).best_params_
+        return tuner.fit(scaled if means else task.target).best_params_
 
     return tuned
 
@@ -195,7 +206,10 @@ def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = No
     return tuned
 
 
+# With budgets as small as these, more configurations are worth more than steps of each.
+MEANS = Rules(elitist=True, test="t", first_test=3, mu=3, patience=5)
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
+    "racing, means": raced(MEANS, means=True),
     "racing, elitist": raced("elitist"),
     "racing, irace-2011": raced("irace-2011"),
     "random search": studied(lambda seed: optuna.samplers.RandomSampler(seed)),
@@ -219,27 +233,44 @@ def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_
     return [float(value) for value in np.mean(found, axis=(0, 2))]
 
 
-def compare(tasks: Sequence[str], repetitions: int, n_seeds: int) -> list[dict[str, Any]]:
-    """Return what every tuner reached in every repetition, and p of the elitist race not being better than it.
+def compare(names: Sequence[str], repetitions: int, n_seeds: int, rows: list[dict[str, Any]]) -> None:
+    """Add what every tuner reached in every repetition to the rows, as far as it is not there.
 
-    Lower is better; p is that of Wilcoxon's one-sided test over the repetitions.
+    Lower is better; p is that of Wilcoxon's one-sided test over the repetitions that the first tuner is not better.
     """
-    rows = []
-    for name in tasks:
+    for name in names:
         task = TASKS[name]()
-        reached = []
+        reached: dict[str, list[float]] = {tuner: [] for tuner in TUNERS}
+        reached |= {row["tuner"]: row["values"] for row in rows if row["task"] == name}
         for repetition in range(repetitions):
-            chosen = [tune(task, repetition) for tune in TUNERS.values()]
-            reached.append(judged(task, chosen, repetition, n_seeds))
-            print(f"{name}, repetition {repetition}: {[round(value, 3) for value in reached[-1]]}", file=sys.stderr)
-        columns = np.transpose(reached)
-        for tuner, values in zip(TUNERS, columns, strict=True):
-            same = np.array_equal(values, columns[0])
-            p = 1.0 if same else float(stats.wilcoxon(columns[0], values, alternative="less").pvalue)
-            rows.append(
-                {"task": name, "tuner": tuner, "median": float(np.median(values)), "p": p, "values": values.tolist()}
-            )
-    return rows
+            missing = [tuner for tuner in TUNERS if len(reached[tuner]) <= repetition]
+            if not missing:
+                continue
+            values = judged(task, [TUNERS[tuner](task, repetition) for tuner in missing], repetition, n_seeds)
+            for tuner, value in zip(missing, values, strict=True):
+                reached[tuner].append(value)
+            told = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}
+            print(f"{name}, repetition {repetition}: {told}", file=sys.stderr, flush=True)
+        rows[:] = [row for row in rows if row["task"] != name]
+        rows += [row_of(name, tuner, reached[tuner], reached[next(iter(TUNERS))]) for tuner in TUNERS]
+
+
+def row_of(task: str, tuner: str, values: list[float], first: list[float]) -> dict[str, Any]:
+    """Return what a tuner reached, compared with the first one."""
+    same = np.array_equal(values, first)
+    p = 1.0 if same else float(stats.wilcoxon(first, values, alternative="less").pvalue)
+    return {"task": task, "tuner": tuner, "median": float(np.median(values)), "p": p, "values": values}
+
+
+def begun(out: str | None, seeds: int) -> dict[str, Any]:
+    """Return the record that is to be added to: its rows, and when its parts were taken."""
+    if out is None or not os.path.exists(out):
+        return {"figures": [], "earlier": []}
+    found = json.loads(Path(out).read_bytes())
+    if found["settings"]["seeds"] != seeds:
+        raise ValueError(f"{out} has seeds {found['settings']['seeds']}, not {seeds}; use the same, or another file")
+    last = {name: found[name] for name in ("date", "commit", "command")}
+    return {"figures": found["figures"], "earlier": [*found.get("earlier", []), last]}
 
 
 def main(arguments: list[str]) -> list[dict[str, Any]]:
@@ -248,17 +279,19 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="which problems (all)")
     parser.add_argument("--repetitions", type=int, default=20, help="of every tuning (20)")
     parser.add_argument("--seeds", type=int, default=20, help="by which a configuration is judged, an instance (20)")
-    parser.add_argument("--out", help="a file for the record, in JSON")
+    parser.add_argument("--out", help="a file for the record, in JSON, or with one to add to")
     options = parser.parse_args(arguments)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-    rows = compare(options.tasks, options.repetitions, options.seeds)
+    record = begun(options.out, options.seeds)
+    rows: list[dict[str, Any]] = record["figures"]
+    compare(options.tasks, options.repetitions, options.seeds, rows)
     for row in rows:
         print(f"{row['task']:<24}{row['tuner']:<22}median {row['median']:.4f}  p {row['p']:.2g}")
     if options.out:
-        settings = {"tasks": options.tasks, "repetitions": options.repetitions, "seeds": options.seeds}
-        begun = taken(" ".join(["python examples/tuners.py", *arguments]))
-        write_figures(options.out, {**begun, "settings": settings, "figures": rows})
+        here = taken(shlex.join(["python", "examples/tuners.py", *arguments]))
+        settings = {"repetitions": options.repetitions, "seeds": options.seeds}
+        write_figures(options.out, {**here, "settings": settings, **record})
     return rows
 
 

@@ -49,7 +49,7 @@ def test_the_table_of_tuners_is_the_records() -> None:
     ]
     for tuner in {row["tuner"] for row in rows}:
         told = [
-            f"{row['median']:.3f}" + ("" if tuner == "racing, elitist" else f" ({row['p']:.2g})")
+            f"{row['median']:.3f}" + ("" if tuner == "racing, means" else f" ({row['p']:.2g})")
             for row in rows
             if row["tuner"] == tuner
         ]

@@ -35,16 +35,23 @@ def test_a_small_comparison(tuners: ModuleType, tmp_path: Path, monkeypatch: pyt
     assert np.median(raced) < np.median(random)
     assert (raced >= np.log(0.1)).all()
     assert json.loads(file.read_text())["figures"] == rows
+    chosen["racing, means"] = tuners.TUNERS["racing, elitist"]
+    more = tuners.main(["--tasks", "landscape", "--repetitions", "5", "--out", str(file)])
+    assert [row["values"][:4] for row in more] == [*(row["values"] for row in rows), raced.tolist()]
+    assert [row["p"] for row in more] == [1.0, more[1]["p"], 1.0]
+    with pytest.raises(ValueError, match="has seeds 20, not 3; use the same, or another file"):
+        tuners.main(["--tasks", "landscape", "--seeds", "3", "--out", str(file)])
 
 
 @pytest.mark.parametrize("name", ["differential evolution", "support vectors"])
 def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) -> None:
     task = tuners.TASKS[name]()
     task.max_experiments, task.evals = 150, 500 if task.evals else None
-    params = tuners.TUNERS["racing, elitist"](task, 0)
-    assert set(params) == set(task.space)
-    (value,) = tuners.judged(task, [params], 0, 1)
-    assert np.isfinite(value)
+    for tuner in ("racing, means", "racing, elitist"):
+        params = tuners.TUNERS[tuner](task, 0)
+        assert set(params) == set(task.space)
+        (value,) = tuners.judged(task, [params], 0, 1)
+        assert np.isfinite(value)
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
