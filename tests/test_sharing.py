@@ -501,7 +501,8 @@ def test_every_gpu_serves_alone(device: str, tmp_path: Path) -> None:
     asked = make(device=device, bounds=BOX)
     while not asked.stopped_:
         X = asked.ask()
-        asked.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
+        with X.device:
+            asked.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
     assert equal(one, asked)
     assert equal(make().fit("sphere", dim=4), make(device=device).fit("sphere", dim=4).set_params(max_iter=40).resume())
 

@@ -252,12 +252,15 @@ class CudaEngine:
             pair.x.attach(self._upload(game, pair.spec.dtype))
             dim = max(pair.x.dim, pair.y.dim)
             algorithms = (pair.x.spec.algorithm, pair.y.spec.algorithm)
+            # One value serves both sides' kernels.
+            constants = tuple(sorted(set(pair.x.constants) & set(pair.y.constants)))
             stages = max(pair.x.spec.needs.stages, pair.y.spec.needs.stages)
             pop = max(pair.x.pop_max, 0 if pair.rounds.updates else pair.y.pop_max) + int(stages > 0)
-            work = Work(dim, pop, pair.n_runs, game.room, (), pair.spec.dtype.itemsize)
+            # A lane has a component or an opponent: of which there are more decides how many lanes a team has.
+            work = Work(max(dim, pair.opponents), pop, pair.n_runs, game.room, (), pair.spec.dtype.itemsize)
 
             def module(team: str, threads: int, resident: int) -> Any:
-                options = game_options(pair.spec.dtype, team, threads, resident, game, algorithms)
+                options = game_options(pair.spec.dtype, team, threads, resident, game, algorithms, constants)
                 return compile_module(self.device, "gpu_cycles", options)
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
@@ -429,6 +432,7 @@ def game_options(
     resident: int = 1,
     game: Game | None = None,
     algorithms: tuple[str, ...] = (),
+    constants: tuple[tuple[str, int], ...] = (),
 ) -> tuple[str, ...]:
     """Return the compiler's options for co-evolution: of a game, and of the two algorithms that play it."""
     options = basic_options(dtype, team, threads, resident)
@@ -436,6 +440,7 @@ def game_options(
         options.append(f"-DSKDE_GAME={game.cpp_type}")
     for side, algorithm in zip("XY", algorithms, strict=False):
         options.append(f"-DSKDE_ALGORITHM_{side}=skde::{algorithm_entry(algorithm)[1]}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
     return tuple(options)
 
 

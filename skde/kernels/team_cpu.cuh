@@ -131,6 +131,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    if (n <= 0) return Op::template identity<real>();
     alignas(64) real partial[PARTIALS];
     const int head = n < PARTIALS ? n : PARTIALS;
     in_blocks(head, [&](int begin, auto width) {
@@ -153,7 +154,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     if (width == 8) fold<Op, 4>(partial), width = 4;
     if (width == 4) fold<Op, 2>(partial), width = 2;
     if (width == 2) fold<Op, 1>(partial);
-    return n > 0 ? partial[0] : Op::template identity<real>();
+    return partial[0];
   }
 
  private:
