@@ -15,13 +15,14 @@ from skde.algorithms import ALGORITHMS
 from skde.cli_arguments import Parser, add_command, bounds, number, setting, tie_numbers, whole
 from skde.cli_bench import add_bench
 from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
+from skde.cli_minmax import add_minmax
 from skde.cli_reproduce import add_reproduce
 from skde.cli_tune import WORKER, add_tune, add_worker
 from skde.engines import choose_engine
 from skde.problems import ALIASES, NAMES, problem_names
 from skde.validation import check_choice, nearest
 
-COMMANDS = ("minimize", "info", "bench", "reproduce", "tune", WORKER, "problems", "algorithms")
+COMMANDS = ("minimize", "minmax", "info", "bench", "reproduce", "tune", WORKER, "problems", "algorithms")
 BAD_INPUT = 2  # exit code
 KINDS = {"plain": "", "constrained": "with constraints", "minmax": "min over x, max over y"}
 
@@ -92,6 +93,7 @@ def make_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"skde {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_minimize(commands)
+    add_minmax(commands)
     add_command(commands, "info", "versions, devices, and what device='auto' would choose", show_info)
     add_bench(commands)
     add_reproduce(commands)

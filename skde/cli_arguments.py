@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from skde.cli_minimize import InputError
@@ -38,6 +38,13 @@ def add_command(
         added.add_argument("--json", action="store_true", help="print one JSON object")
     added.set_defaults(command=command, parser=added)
     return added
+
+
+def refuse(options: Any, names: Sequence[str], why: str) -> None:
+    """Refuse options that were given although something else makes them pointless."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
 def tie_numbers(arguments: list[str]) -> list[str]:

@@ -60,9 +60,9 @@ def add_run(commands: Any) -> None:
     add_trials(add, budget="10000*dim")
 
 
-def add_trials(add: Any, budget: str) -> None:
+def add_trials(add: Any, budget: str, runs: str = "30") -> None:
     """Add what every quality experiment takes: how many runs, how long, where, and where to."""
-    add("--runs", type=whole, default=30, help="of each algorithm on each function (default: 30)")
+    add("--runs", type=whole, default=30, help=f"of each algorithm on each function (default: {runs})")
     add(
         "--budget",
         default=budget,

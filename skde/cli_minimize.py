@@ -32,6 +32,7 @@ from skde.typing import FloatArray
 from skde.validation import check_choice, nearest
 
 INTERRUPTED = 130  # the shell's exit code for Ctrl-C
+LABEL = 13  # the width of what stands before a report's lines
 
 
 class InputError(ValueError):
@@ -71,18 +72,28 @@ def minimize(options: Any) -> int:
         print(to_json(found) if options.json else readable(found))
         return runs
 
+    runs = fit_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=options.bounds), show)
+    if options.plot is not None:
+        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
+    return exit_code(runs)
+
+
+def fit_and_show(fit: Callable[[], object], show: Callable[[], list[RunResult]]) -> list[RunResult]:
+    """Fit and show the runs, also where they were interrupted or went wrong half-way."""
     try:
-        minimizer.fit(objective, dim=options.dim, bounds=options.bounds)
+        fit()
     except Exception:
         with contextlib.suppress(NotFittedError):  # it went wrong before there was anything to show
             show()
         raise
     try:
-        runs = show()
+        return show()
     except NotFittedError:  # interrupted before anything was evaluated
         raise KeyboardInterrupt from None
-    if options.plot is not None:
-        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
+
+
+def exit_code(runs: list[RunResult]) -> int:
+    """Return the shell's exit code of runs that have ended."""
     return INTERRUPTED if any(run.status == Status.INTERRUPTED for run in runs) else 0
 
 
@@ -114,7 +125,8 @@ def find_objective(text: str, dim: int | None) -> Any:
         problem = get_problem(text, dim=dim)
         if isinstance(problem, MinMaxProblem):
             raise InputError(
-                f"{text!r} is a min-max problem: it has two sides, and only functions of one are minimised"
+                f"{text!r} is a min-max problem: it has two sides, and only functions of one are minimised "
+                f"(skde minmax {text})"
             )
         return problem
     if not (module_name and path):
@@ -184,10 +196,7 @@ def report(
 ) -> dict[str, Any]:
     """Return all that is known of a fit."""
     runs = minimizer.runs_
-    funs = np.array([run.fun for run in runs if run.feasible])
     best = runs[best_run(runs)]
-    seconds = max(run.time for run in runs)
-    n_evals = sum(run.n_evals for run in runs)
     f_opt = f_opt_of(objective)
     return {
         "skde": __version__,
@@ -199,11 +208,22 @@ def report(
         "device_reason": reason,
         "dtype": minimizer.dtype,
         "seed": minimizer.random_state,
-        "fun": best.fun,
         "x": best.x,
         "f_opt": f_opt,
         "error": None if f_opt is None else best.fun - f_opt,
         "constrained": isinstance(objective, ConstrainedProblem),
+        **outcome(runs),
+    }
+
+
+def outcome(runs: list[RunResult]) -> dict[str, Any]:
+    """Return what is known of runs whatever they solved: the best one's values, and every one's."""
+    funs = np.array([run.fun for run in runs if run.feasible])
+    best = runs[best_run(runs)]
+    seconds = max(run.time for run in runs)
+    n_evals = sum(run.n_evals for run in runs)
+    return {
+        "fun": best.fun,
         "max_violation": best.max_violation,
         "n_evals": n_evals,
         "n_iter": best.n_iter,
@@ -251,7 +271,6 @@ def summary(funs: FloatArray) -> dict[str, Any]:
 
 def readable(found: dict[str, Any]) -> str:
     """Return a fit's report for people."""
-    rate = found["evals_per_second"]
     other_name = f" ({found['problem']})" if found["problem"] not in (None, found["objective"]) else ""
     lines = [
         ("objective", f"{found['objective']}{other_name}, {found['dim']} variables"),
@@ -263,15 +282,33 @@ def readable(found: dict[str, Any]) -> str:
         lines.append(("error", f"{found['error']:.3g} above the known minimum {found['f_opt']:g}"))
     if found["constrained"]:
         lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
+    lines += ending(found, found["constrained"])
+    lines.append(("x", vector(found["x"])))
+    return aligned(lines)
+
+
+def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
+    """Return what is said of all runs, of the work done, and of why it ended."""
+    lines = []
     if len(found["runs"]) > 1:
         values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
-        feasible = [f"{found['feasible']} feasible"] if found["constrained"] else []
+        feasible = [f"{found['feasible']} feasible"] if constrained else []
         lines.append((f"{len(found['runs'])} runs", ", ".join(feasible + values)))
+    rate = found["evals_per_second"]
     speed = f", {rate:,.0f} a second" if rate else ""
-    lines.append(("evaluations", f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
+    lines.append((evaluations, f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
     lines.append(("ended", found["message"]))
-    lines.append(("x", np.array2string(found["x"], precision=6, threshold=12, prefix=" " * 13)))
-    return "\n".join(f"{label:<13}{text}" for label, text in lines)
+    return lines
+
+
+def vector(x: FloatArray) -> str:
+    """Return a point's components, of many the first and last."""
+    return np.array2string(x, precision=6, threshold=12, prefix=" " * LABEL)
+
+
+def aligned(lines: list[tuple[str, str]]) -> str:
+    """Return labels and what stands beside them."""
+    return "\n".join(f"{label:<{LABEL}}{text}" for label, text in lines)
 
 
 def to_json(value: Any) -> str:

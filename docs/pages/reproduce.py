@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from skde.benchmark.papers import PAPERS, Paper
+from skde.benchmark.papers import PAPERS, MinMaxPaper, Paper
 from skde.benchmark.papers.paper import Figure
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import AS_GOOD, NOISE, Row, rows
 from skde.benchmark.tables import totals
 
+from . import coevolution
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -71,6 +72,12 @@ def page() -> str:
     for paper in PAPERS.values():
         lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]
+        if isinstance(paper, MinMaxPaper):
+            lines += coevolution.notes(paper)
         for path in sorted((DOCS / "benchmarks").glob(f"reproduce-{paper.name}-*.json")):
-            lines += section(paper, read_record(path), path.name)
+            record = read_record(path)
+            if isinstance(paper, MinMaxPaper):
+                lines += coevolution.section(paper, record, path.name)
+            else:
+                lines += section(paper, record, path.name)
     return "\n".join(lines).rstrip() + "\n"

@@ -30,21 +30,23 @@ def plans(algorithm: str) -> bool:
 
 def source(record: Record, name: str) -> list[str]:
     """Say where the figures come from."""
-    settings, machine = record["settings"], record["machine"]
+    settings = record["settings"]
     budget, runs = settings["budget"].replace("dim", "D"), settings["runs"]
     given = (
         f"{runs} runs side by side, {budget} together"
         if budget.endswith("s")
         else f"{runs} runs of {budget} evaluations"
     )
+    return [f"{given}. {taken_with(record, name)}", ""]
+
+
+def taken_with(record: Record, name: str) -> str:
+    """Say on what, when, with what and by which command a record was taken."""
+    machine = record["machine"]
     where = machine.get("gpu") or f"{machine['cpu']}, {machine['isa']}"
     # A record grows: its cells know what they were taken with.
     commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
-    return [
-        f"{given}. {where}; {record['date'][:10]}, "
-        f"commit {commits}, `{record['command']}` ([{name}](benchmarks/{name})).",
-        "",
-    ]
+    return f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}` ([{name}](benchmarks/{name}))."
 
 
 def share_ranks(part: dict[str, Any], algorithms: list[str]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skde.benchmark.papers import Paper
+from skde.benchmark import coevolution
+from skde.benchmark.papers import MinMaxPaper, Paper
+from skde.benchmark.papers.paper import Milliseconds
 from skde.benchmark.reproduction import AS_GOOD, NOISE, VERDICTS, WORSE, Row
 
 MARKS = {AS_GOOD: " ", NOISE: "~", WORSE: "!"}
+VALUES = ("best", "median", "mean", "std", "worst")
 LONGEST = 16  # a longer algorithm is a number in a table's head, and told above it
 
 
@@ -68,6 +71,48 @@ def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
         if row.verdict != AS_GOOD
     ]
     return "\n".join(lines)
+
+
+def coevolution_table(paper: MinMaxPaper, rows: Sequence[coevolution.Row]) -> str:
+    """Return the rows of `coevolution.rows` as text: the paper's figures above ours, with notes."""
+    lines = [paper.title, "Values of the runs that found a feasible point; the largest violation of all runs"]
+    for function in dict.fromkeys(row.function for row in rows):
+        those = [row for row in rows if row.function == function]
+        head, *body = coevolution_lines(those)
+        lines += ["", f"{function}, {those[0].known:.10g}"]
+        lines += [
+            f"{line[0]:<26}" + "".join(f"{text:>{width}}" for text, width in columns(line)) for line in (head, *body)
+        ]
+        lines += [note.text for note in paper.notes if note.function == function]
+    return "\n".join(lines)
+
+
+def columns(line: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the texts behind a line's first with the widths of their columns."""
+    return list(zip(line[1:], [13] * 5 + [11, 10, 18, 12], strict=True))
+
+
+def coevolution_lines(rows: Sequence[coevolution.Row]) -> list[list[str]]:
+    """Return the lines of one problem's table, the head first: the paper's, where it has one, above ours."""
+    head = ["", *VALUES, "violation", "feasible", "ms, one run", f"ms, {rows[0].runs} runs"]
+    lines = [head]
+    for row in rows:
+        name = f"{row.algorithm}, n={row.pop_size}"
+        if row.paper_ms is not None:
+            values = [""] * 5 if row.paper is None else [f"{value:.2f}" for value in row.paper]
+            lines.append([f"{name}: paper", *values, "", "", paper_ms(row.paper_ms), ""])
+        ours = ["-"] * 5
+        if row.ours is not None:
+            ours = [f"{value:.7g}" for value in row.ours]
+            ours[VALUES.index("std")] = f"{row.ours.std:.1e}"
+        rules = [f"{row.violation:.1e}", f"{row.feasible} of {row.runs}"] if row.constrained else ["", ""]
+        lines.append([f"{name}: skde", *ours, *rules, f"{row.alone_ms:.4g}", f"{row.together_ms:.4g}"])
+    return lines
+
+
+def paper_ms(spent: Milliseconds) -> str:
+    """Return the paper's two times."""
+    return f"{spent.cpu[0]:.0f} (GPU: {spent.gpu[0]:.0f})"
 
 
 def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 from skde.benchmark import gpu_descriptions, now, taken
 from skde.benchmark.contenders import Budget, Contender
@@ -14,6 +16,8 @@ from skde.benchmark.records import Cell, Record, key_of, read_record, write_reco
 from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine
 from skde.validation import check_int
+
+Measure = Callable[[], dict[str, Any]]  # what measures a cell
 
 
 @dataclass(frozen=True)
@@ -84,20 +88,48 @@ def run(
     ValueError, TypeError, RuntimeError
         For what is unknown, not allowed or not there, and for a file with other settings.
     """
+    cells = planned(settings, contenders, dims, functions)
+    budget = Budget.read(settings.budget)
+    jobs: list[tuple[tuple[str, int, str], Measure]] = [
+        ((function.name, function.dim, contender.text), partial(measured, settings, budget, function, contender))
+        for function, contender in cells
+    ]
+    return fill(begun(settings, out, command), jobs, out, verbose)
+
+
+def fill(
+    record: Record,
+    jobs: Sequence[tuple[tuple[str, int, str], Measure]],
+    out: str | os.PathLike[str] | None,
+    verbose: bool,
+) -> Record:
+    """Add the cells that a record does not have yet, and write it after every one.
+
+    Parameters
+    ----------
+    record : dict
+        From `begun`.
+    jobs : sequence of ((str, int, str), callable)
+        Function, dimension and algorithm of every cell, and what measures it: the rest of the cell.
+    out, verbose
+        As for `run`.
+
+    Returns
+    -------
+    record : dict
+        The same.
+    """
     from tqdm.auto import tqdm
 
-    cells = planned(settings, contenders, dims, functions)
-    record = begun(settings, out, command)
     done = {key_of(cell) for cell in record["cells"]}
-    budget = Budget.read(settings.budget)
     # A record grows over days, versions and machines: every cell says when and with what it was taken.
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
-    with tqdm(total=len(cells), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
-        for function, contender in cells:
-            bar.set_postfix_str(f"{function.name} D={function.dim} {contender.text}")
-            if (function.name, function.dim, contender.text) not in done:
-                cell = measured(settings, budget, function, contender)
-                record["cells"].append({**cell, "date": now(), **source})
+    with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
+        for (function, dim, algorithm), measure in jobs:
+            bar.set_postfix_str(f"{function} D={dim} {algorithm}")
+            if (function, dim, algorithm) not in done:
+                key = {"function": function, "dim": dim, "algorithm": algorithm}
+                record["cells"].append({**key, **measure(), "date": now(), **source})
                 if out is not None:
                     write_record(out, record)
             bar.update()
@@ -153,14 +185,11 @@ def gpu_of(device: str) -> dict[str, str]:
     return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
 
 
-def measured(settings: Settings, budget: Budget, function: Function, contender: Contender) -> Cell:
+def measured(settings: Settings, budget: Budget, function: Function, contender: Contender) -> dict[str, Any]:
     """Run one cell."""
     begin = time.perf_counter()
     found = contender.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
     return {
-        "function": function.name,
-        "dim": function.dim,
-        "algorithm": contender.text,
         "best": or_null(found.best),
         "error": or_null([best - function.f_opt for best in found.best]),
         "n_evals": found.n_evals,

@@ -25,7 +25,7 @@ def paper(mean, std=0.0, runs=100, notes=()):
     )
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", [name for name, found in PAPERS.items() if isinstance(found, Paper)])
 def test_tables_are_whole(name):
     found = PAPERS[name]
     functions = find_suite(found.suite).functions
@@ -118,7 +118,10 @@ def test_the_command_runs_the_presets_and_prints_both(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["nashed2021"], "paper must be one of 'nashed2012'; got 'nashed2021'; did you mean 'nashed2012'?"),
+        (
+            ["nashed2021"],
+            "paper must be one of 'nashed2012', 'fabris2012'; got 'nashed2021'; did you mean 'nashed2012'?",
+        ),
         (
             ["nashed2012", "--algorithms", "jde"],
             "algorithm of 'nashed2012' must be one of 'de', 'pso', 'ss'; got 'jde'",

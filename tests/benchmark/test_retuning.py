@@ -15,7 +15,7 @@ import pytest
 import skde
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import retuning
-from skde.benchmark.papers import PAPERS, find_paper
+from skde.benchmark.papers import PAPERS, Paper, find_paper
 from skde.benchmark.suites import find_suite
 from skde.cli import main
 from skde.tuning.spaces import SPACES
@@ -25,7 +25,7 @@ SMALL = ["reproduce", "nashed2012", "--table", "1", "--algorithms", "de", "--dim
 SMALL += ["--budget", "300", "--held-out", "2", "--runs", "4"]
 
 
-@pytest.mark.parametrize("name", [name for name, paper in PAPERS.items() if paper.tuning])
+@pytest.mark.parametrize("name", [name for name, paper in PAPERS.items() if isinstance(paper, Paper) and paper.tuning])
 def test_what_was_tuned_can_be(name: str) -> None:
     paper = PAPERS[name]
     assert paper.tuning is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # The mean of the best values, and their standard deviation.
 Figure = tuple[float, float]
@@ -112,3 +113,65 @@ class Paper:
     def note(self, function: str, dim: int, algorithm: str) -> str:
         """Return what explains a cell, or nothing."""
         return next((note.text for note in self.notes if note.is_of(function, dim, algorithm)), "")
+
+
+class Values(NamedTuple):
+    """What a table says of the values that runs found."""
+
+    best: float
+    median: float
+    mean: float
+    std: float
+    worst: float
+
+
+class Milliseconds(NamedTuple):
+    """What a table says of the time of one run: mean and standard deviation, on a GPU and on a CPU."""
+
+    gpu: Figure
+    cpu: Figure
+
+
+@dataclass(frozen=True)
+class MinMaxPaper:
+    """Tables of co-evolution: values and times of one algorithm, with some strategies and sizes of population.
+
+    Attributes
+    ----------
+    name : str
+        What the command and the preset of `MinMaxSolver` call it.
+    title : str
+        Authors, title, place, which tables.
+    suite : str
+        The problems.
+    runs : int
+        What a mean is taken over.
+    budget : str
+        Of a run, such as "200cycles".
+    strategies : tuple of str
+        Of the algorithm.
+    pop_sizes : tuple of int
+        Individuals on each side.
+    values : mapping of (str, int) to mapping of str to Values
+        For a strategy with a size of population: function -> what was found.
+    milliseconds : mapping of (str, int) to mapping of str to Milliseconds
+        Likewise: function -> how long it took.
+    notes : tuple of Note
+        What is to be known of functions.
+    """
+
+    name: str
+    title: str
+    suite: str
+    runs: int
+    budget: str
+    strategies: tuple[str, ...]
+    pop_sizes: tuple[int, ...]
+    values: Mapping[tuple[str, int], Mapping[str, Values]]
+    milliseconds: Mapping[tuple[str, int], Mapping[str, Milliseconds]]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def functions(self) -> list[str]:
+        """The functions that it has."""
+        return list(dict.fromkeys(name for table in self.milliseconds.values() for name in table))
