@@ -68,16 +68,19 @@ class AugmentedLagrangian:
 
         Parameters
         ----------
-        X : ndarray of shape (n, dim), NumPy or CuPy
+        X : array-like of shape (n, dim), NumPy or CuPy
             Points.
-        Y : ndarray of shape (k, m + l)
+        Y : array-like of shape (k, m + l)
             Multipliers of the inequalities, then of the equalities.
 
         Returns
         -------
         L : ndarray of shape (n, k)
         """
+        X, Y = (side if hasattr(side, "__cuda_array_interface__") else np.asarray(side, np.float64) for side in (X, Y))
         constraints = self.problem.n_inequalities + self.problem.n_equalities
+        if X.ndim != 2 or X.shape[1] != self.problem.dim:
+            raise ValueError(f"X must have shape (n, {self.problem.dim}), a point a row, got {X.shape}")
         if Y.ndim != 2 or Y.shape[1] != constraints:
             raise ValueError(f"Y must have shape (k, {constraints}), a multiplier for each constraint, got {Y.shape}")
         return matrix(lagrangian_game(self.problem.n_inequalities, self.penalty), self.problem.values(X), Y)
@@ -91,7 +94,7 @@ def lagrangian_game(inequalities: int, penalty: Any) -> Game:
 def penalties(given: Any, constraints: int) -> Any:
     """Return r, checked, of shape (constraints,)."""
     if np.ndim(given) == 0:
-        return np.full(constraints, check_real("penalty", given, 0, low_open=True))
+        return np.full(constraints, check_real("penalty", given, 0, low_open=True, high_open=True))
     r = np.asarray(given, np.float64)
     if r.shape != (constraints,) or not ((r > 0) & np.isfinite(r)).all():
         raise ValueError(f"penalty must be positive numbers, one for each of {constraints} constraints, got {given!r}")

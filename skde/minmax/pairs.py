@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.constraints import ConstrainedProblem, Outcome, Rules
 from skde.engines import Game, matrix
-from skde.problems import MinMaxProblem, get_problem
+from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.returned import complex_hint, library_of, real_array
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
@@ -172,17 +172,17 @@ def resolve_pairs(
     if isinstance(f, ConstrainedProblem):
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
-        box_x = f.bounds if bounds_x is None else check_bounds(bounds_x)
+        box_x = f.bounds if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim)
         game = None
         if f.kernel is not None:
             game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
         return Pairs(box_x, None, game, problem=f, rules=AnswerRules(f, feasibility_tol), source=source_of(f))
     if isinstance(f, MinMaxProblem):
-        box_x, box_y = (
-            own if given is None else check_bounds(given)
-            for own, given in ((f.bounds_x, bounds_x), (f.bounds_y, bounds_y))
-        )
+        box_x = f.bounds_x if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim_x)
+        box_y = f.bounds_y if bounds_y is None else side_bounds("bounds_y", bounds_y, f.dim_y)
         return Pairs(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+    if isinstance(f, Problem):
+        raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
     if not callable(f):
         raise TypeError(
             "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
@@ -195,7 +195,19 @@ def resolve_pairs(
             )
     function = PairByPair(f, n_jobs) if pairwise else f
     source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
-    return Pairs(check_bounds(bounds_x), check_bounds(bounds_y), function=function, source=source)
+    box_x, box_y = side_bounds("bounds_x", bounds_x), side_bounds("bounds_y", bounds_y)
+    return Pairs(box_x, box_y, function=function, source=source)
+
+
+def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
+    """Return one side's box, checked; `dim` is the problem's number of variables, where it has one."""
+    try:
+        box = check_bounds(given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if dim is not None and len(box) != dim:
+        raise ValueError(f"{name} has {len(box)} pairs, but the problem has {dim} variables there")
+    return box
 
 
 def source_of(problem: Any) -> dict[str, Any]:

@@ -23,7 +23,20 @@ from skde.validation import check_choice, check_int, check_precision, check_real
 
 POP_SIZE = 50  # of a side whose algorithm is given by name
 MULTIPLIERS = ("update", "evolve")
+LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and products stay finite
 DTYPES = ("float32", "float64")
+
+
+class Contest(Runner):
+    """A runner that says what a game without a finite answer lacks."""
+
+    def _check_start(self) -> None:
+        if self.generation == 0 and self.rules is None and self.batch.is_blank():
+            raise ValueError(
+                "no x of the initial population has a smallest worst value that is finite: f(X, Y) is NaN or infinite "
+                "for some y against every x, or -inf for all y against some x; nothing to compare"
+            )
+        super()._check_start()
 
 
 class Preparing(Storing, Results):
@@ -69,7 +82,7 @@ class Preparing(Storing, Results):
         """Check everything and allocate the populations."""
         rounds = self._rounds(pairs)
         self._boxes = (pairs.box_x, pairs.box_y)
-        return Runner(self._engine(pairs), rounds)
+        return Contest(self._engine(pairs), rounds)
 
     def _rounds(self, pairs: Pairs) -> Rounds:
         """Check everything and say what is to run."""
@@ -112,9 +125,9 @@ class Preparing(Storing, Results):
             Numbers of constraints; whether multipliers are corrected; the box of y.
         """
         multipliers = check_choice("multipliers", self.multipliers, MULTIPLIERS)
-        bound = check_real("multiplier_bound", self.multiplier_bound, 0, low_open=True)
+        bound = check_real("multiplier_bound", self.multiplier_bound, 0, LARGEST_FACTOR, low_open=True)
         if self.penalty is not None:
-            check_real("penalty", self.penalty, 0, low_open=True)
+            check_real("penalty", self.penalty, 0, LARGEST_FACTOR, low_open=True)
         problem = pairs.problem
         if problem is None:
             assert pairs.box_y is not None
@@ -161,7 +174,10 @@ class Preparing(Storing, Results):
 
 def get_side(name: str, given: Any) -> Algorithm:
     """Return a side's algorithm, one that keeps its population's size."""
-    algorithm = get_algorithm(given)
+    try:
+        algorithm = get_algorithm(given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     if isinstance(given, str):
         algorithm = get_algorithm(given, pop_size=POP_SIZE)
     if algorithm.shrinks or algorithm.iteration_length > 1:

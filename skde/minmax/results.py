@@ -56,7 +56,9 @@ class Results(Fitted):
         runner, pairs = self._fitted(), self._objective
         box_x, box_y = self._boxes
         if pairs is None:
-            raise AttributeError("saddle_gap_ needs the function, which ask and tell do not give")
+            raise AttributeError(
+                "saddle_gap_ needs the function, which neither ask and tell nor a file give: resume(f)"
+            )
         if box_y is None:
             raise AttributeError("saddle_gap_ is of min-max problems only; a constrained one has max_violation_")
         if self._gap is None:

@@ -9,14 +9,15 @@ import numpy as np
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.callbacks import Callback
+from skde.constraints import ConstrainedProblem
 from skde.looking import looked_at
 from skde.minmax.cycles import Arena, Cycle
-from skde.minmax.pairs import Pairs, resolve_pairs
+from skde.minmax.pairs import Pairs, resolve_pairs, side_bounds
 from skde.minmax.saving import Saving
 from skde.problems import get_problem
 from skde.stopping import check_stopping
 from skde.typing import Array
-from skde.validation import check_bounds, check_real
+from skde.validation import check_real
 
 
 class MinMaxSolver(Saving):
@@ -64,9 +65,9 @@ class MinMaxSolver(Saving):
     multipliers : {"update", "evolve"}, default "update"
         Of a constrained problem: corrected once a cycle, or a population.
     penalty : float or None, default None
-        The factor r of the Lagrangian, > 0; None: one a constraint, from the initial population, and adapted.
+        The factor r of the Lagrangian, in (0, 1e300]; None: one a constraint, from the initial population, and adapted.
     multiplier_bound : float, default 1e4
-        Largest size of a multiplier that evolves, > 0.
+        Largest size of a multiplier that evolves, in (0, 1e300].
     feasibility_tol : float, default 1e-6
         How far a constraint of a feasible point may be violated, >= 0.
     max_evals : int or None, default None
@@ -279,7 +280,7 @@ class MinMaxSolver(Saving):
         """
         runner = self._fitted()
         if f is not None:
-            found = self._resolved(f, *self._boxes, None)
+            found = self._again(f)
         elif self._objective is not None:
             found = self._objective
         elif "problem" in self._source:
@@ -290,6 +291,25 @@ class MinMaxSolver(Saving):
         runner.set_limits(np.full(runner.batch.n_runs, self._last_cycle(runner.batch.spec.schedules[0])))
         self._drive(found)
         return self
+
+    def _again(self, f: Any) -> Pairs:
+        """Return what a fit is to go on with, checked to be of the kind and sizes that its populations have."""
+        pair, (box_x, box_y) = self._pair, self._boxes
+        if isinstance(f, str):
+            f = get_problem(f, dim=len(box_x))
+        if isinstance(f, ConstrainedProblem) != (pair.constraints > 0):
+            kind = "a constrained problem" if pair.constraints else "a function of x and y"
+            raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
+        found = self._resolved(f, box_x, box_y, None)
+        if found.problem is not None:
+            sizes = pair.rounds.inequalities, pair.rounds.equalities
+            given = found.problem.n_inequalities, found.problem.n_equalities
+            if given != sizes:
+                raise ValueError(
+                    f"resume: the fit has {sizes[0]} inequalities and {sizes[1]} equalities, {f!r} has {given[0]} and "
+                    f"{given[1]}"
+                )
+        return found
 
     def _resolved(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> Pairs:
         x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
@@ -388,7 +408,8 @@ class MinMaxSolver(Saving):
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
-        self._runner = self._start(Pairs(check_bounds(self.bounds_x), check_bounds(self.bounds_y)))
+        box_x, box_y = side_bounds("bounds_x", self.bounds_x), side_bounds("bounds_y", self.bounds_y)
+        self._runner = self._start(Pairs(box_x, box_y))
         self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
 
     @property
