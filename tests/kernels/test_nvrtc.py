@@ -40,8 +40,12 @@ def architectures() -> list[int]:
 
 
 def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
+    """Compile one of the files to machine code."""
+    build_text((KERNELS / f"{source}.cu").read_bytes(), source, architecture, options)
+
+
+def build_text(code: bytes, source: str, architecture: int, options: tuple[str, ...]) -> None:
     """Compile to machine code; fail with the compiler's words, also for a warning."""
-    code = (KERNELS / f"{source}.cu").read_bytes()
     library, program = nvrtc(), ctypes.c_void_p()
     library.nvrtcCreateProgram(ctypes.byref(program), code, source.encode(), 0, None, None)
     words = [option.encode() for option in (*options, f"-arch=sm_{architecture}")]
@@ -113,14 +117,33 @@ def test_every_problem() -> None:
 @pytest.mark.parametrize("game", ["fabris2012_p1", "fabris2012_p5"])
 def test_cycles(game: str, team: str) -> None:
     threads = 128 if team == "Block" else 256
-    for algorithms in (("jde", "jde"), ("shade", "pso")):
+    for algorithms in (("jde", "jde"),) if team == "Warp" else (("shade", "pso"),):
         build("gpu_cycles", 90, game_options(np.dtype("float64"), team, threads, 1, Game(game), algorithms))
+
+
+GAMES = b"""
+#include "coevolution.cuh"
+#include "games.cuh"
+#include "gpu.cuh"
+using skde::real;
+#define SKDE_CASE(name, Game)                                                                               \\
+  extern "C" __global__ void name(const real* x, const __grid_constant__ skde::Data<real> y, real* f) {     \\
+    using namespace skde;                                                                                   \\
+    Team team(nullptr);                                                                                     \\
+    row_of_values<Game>(team, x, 2, y, f);                                                                  \\
+  }
+SKDE_EVERY_GAME
+"""
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_game(dtype: str) -> None:
-    for game in _cpu.games():
-        build("gpu_coevolution", 75, game_options(np.dtype(dtype), "Warp", 128, 1, Game(game)))
+    build_text(GAMES, "games", 75, game_options(np.dtype(dtype), "Warp", 128))
+
+
+def test_steps_between_turns() -> None:
+    build("gpu_coevolution", 75, game_options(np.dtype("float64"), "Warp", 128))
+    build("gpu_coevolution", 90, game_options(np.dtype("float32"), "Warp", 128, 1, Game("lagrangian")))
 
 
 def test_device_objective() -> None:
