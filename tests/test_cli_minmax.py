@@ -121,10 +121,3 @@ def test_bad_input(capsys, arguments, expected):
     assert printed.out == ""
     assert printed.err.startswith("skde: error: ")
     assert expected in printed.err
-
-
-def test_help_has_examples(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["minmax", "--help"])
-    assert ended.value.code == 0
-    assert "skde minmax fabris2012/p5 --runs 20" in capsys.readouterr().out.partition("examples:")[2]
