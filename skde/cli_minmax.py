@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skde import __version__
-from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms import describe, get_algorithm
 from skde.cli_arguments import add_command, algorithms, number, refuse, whole
 from skde.cli_minimize import (
     InputError,
@@ -80,12 +80,12 @@ def add_minmax(commands: Any) -> None:
     add("--quiet", action="store_true", help="no progress bar")
 
 
-def side(text: str) -> str | Algorithm:
+def side(text: str) -> tuple[str, dict[str, Any]]:
     """Read NAME[:PARAMETER=VALUE,...], the algorithm of one side."""
-    (name, parameters), *others = algorithms(text)
+    found, *others = algorithms(text)
     if others:
         raise argparse.ArgumentTypeError(f"one algorithm is needed, such as de:F=0.5,CR=0.9, got {text!r}")
-    return get_algorithm(name, **{"pop_size": POP_SIZE, **parameters}) if parameters else name
+    return found
 
 
 def minmax(options: Any) -> int:
@@ -120,7 +120,11 @@ def make_solver(options: Any) -> MinMaxSolver:
     """Return the solver, or its preset, with what the options say."""
     if options.preset is None:
         refuse(options, OF_PRESETS, "is for --preset")
-        return MinMaxSolver(**given(options, SIDES + PARAMETERS))
+        sides = {
+            name: get_algorithm(algorithm, **{"pop_size": POP_SIZE, **parameters})
+            for name, (algorithm, parameters) in given(options, SIDES).items()
+        }
+        return MinMaxSolver(**sides, **given(options, PARAMETERS))
     check_choice("--preset", options.preset, PRESETS)
     refuse(options, SIDES, "cannot go with --preset, which has its own")
     return MinMaxSolver.fabris2012(**given(options, OF_PRESETS + PARAMETERS))

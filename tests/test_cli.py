@@ -228,7 +228,9 @@ def test_a_module_with_a_constrained_problem(capsys, module, tmp_path):
 
 
 def test_min_max_problems_are_refused(capsys):
-    assert "'minmax/rustem1' is a min-max problem" in error_of(capsys, "minimize", "minmax/rustem1")
+    told = error_of(capsys, "minimize", "minmax/rustem1")
+    assert "'minmax/rustem1' is a min-max problem" in told
+    assert "(skde minmax minmax/rustem1)" in told
 
 
 def test_info(capsys):
@@ -259,7 +261,18 @@ def test_lists(capsys):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["minimize"], ["info"], ["bench"], ["bench", "speed"], ["problems"], ["algorithms"]]
+    "command",
+    [
+        [],
+        ["minimize"],
+        ["minmax"],
+        ["info"],
+        ["bench"],
+        ["bench", "speed"],
+        ["reproduce"],
+        ["problems"],
+        ["algorithms"],
+    ],
 )
 def test_help_has_an_example(capsys, command):
     with pytest.raises(SystemExit) as ended:

@@ -101,6 +101,7 @@ def test_what_was_saved_goes_on(capsys, tmp_path):
         (["minmax/rustem1", "--dim", "3"], "dim of 'minmax/rustem1' must be"),
         (["minmax/rustem1", "--algorithm-x", "jd"], "did you mean 'jde'"),
         (["minmax/rustem1", "--algorithm-x", "de:F=3"], "F must be a number in [0, 2], got 3"),
+        (["minmax/rustem1", "--algorithm-x", "de:popsize=9"], "did you mean 'pop_size'"),
         (["minmax/rustem1", "--algorithm-x", "de,pso"], "one algorithm is needed, such as de:F=0.5,CR=0.9"),
         (["minmax/rustem1", "--algorithm-y", "lshade"], "algorithm_y must keep its population's size"),
         (["minmax/rustem1", "--strategy", "rand/1/bin"], "--strategy is for --preset"),
@@ -121,10 +122,3 @@ def test_bad_input(capsys, arguments, expected):
     assert printed.out == ""
     assert printed.err.startswith("skde: error: ")
     assert expected in printed.err
-
-
-def test_help_has_examples(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["minmax", "--help"])
-    assert ended.value.code == 0
-    assert "skde minmax fabris2012/p5 --runs 20" in capsys.readouterr().out.partition("examples:")[2]

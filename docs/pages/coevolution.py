@@ -27,4 +27,4 @@ def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
 
 def notes(paper: MinMaxPaper) -> list[str]:
     """What is to be known of functions."""
-    return [f"- {note.function}: {note.text}." for note in paper.notes] + [""]
+    return ["Of the paper's figures:", "", *(f"- {note.function}: {note.text}." for note in paper.notes), ""]

@@ -106,13 +106,18 @@ def coevolution_lines(rows: Sequence[coevolution.Row]) -> list[list[str]]:
             ours = [f"{value:.7g}" for value in row.ours]
             ours[VALUES.index("std")] = f"{row.ours.std:.1e}"
         rules = [f"{row.violation:.1e}", f"{row.feasible} of {row.runs}"] if row.constrained else ["", ""]
-        lines.append([f"{name}: skde", *ours, *rules, f"{row.alone_ms:.4g}", f"{row.together_ms:.4g}"])
+        lines.append([f"{name}: skde", *ours, *rules, milliseconds(row.alone_ms), milliseconds(row.together_ms)])
     return lines
 
 
 def paper_ms(spent: Milliseconds) -> str:
     """Return the paper's two times."""
-    return f"{spent.cpu[0]:.0f} (GPU: {spent.gpu[0]:.0f})"
+    return f"{milliseconds(spent.cpu[0])} (GPU: {milliseconds(spent.gpu[0])})"
+
+
+def milliseconds(spent: float) -> str:
+    """Return a time in three digits, and all before the point."""
+    return f"{spent:.0f}" if spent >= 100 else f"{spent:.3g}"
 
 
 def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:

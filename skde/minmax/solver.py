@@ -149,10 +149,10 @@ class MinMaxSolver(Saving):
     >>> from skde import MinMaxSolver
     >>> solver = MinMaxSolver(n_cycles=50, random_state=0, device="cpu")
     >>> def f(X, Y):
-    ...     return (X[:, :1] - 1) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0]
+    ...     return (X[:, :1] - 2) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0]
     >>> solver = solver.fit(f, bounds_x=[(-5, 5)], bounds_y=[(-5, 5)])
-    >>> np.round(solver.x_, 3), np.round(solver.y_, 3)
-    (array([0.]), array([2.]))
+    >>> np.round(solver.x_, 2), np.round(solver.y_, 2)
+    (array([0.8]), array([2.4]))
     >>> solver = MinMaxSolver(random_state=0, device="cpu").fit("fabris2012/p6")
     >>> round(solver.fun_, 6), solver.max_violation_ <= 1e-6
     (0.012665, True)
