@@ -1,7 +1,7 @@
 """Choose the gains of a PI controller by the worst plant that it may meet.
 
-The plant is a mass on a spring with a damper, k / (s^2 + 2 zeta w s + w^2), of which the gain k, the frequency w and the
-damping zeta are known within a box only. The closed loop follows a step; what counts is the integral of its squared
+The plant is a mass on a spring with a damper, k / (s^2 + 2 zeta w s + w^2), of which the gain k, the frequency w and
+the damping zeta are known within a box only. The closed loop follows a step; what counts is the integral of its squared
 error and, with a small weight, of the squared change of the control. The design is a game: x are the gains, y is the
 plant, and one simulation serves all pairs of both populations at once.
 
