@@ -93,7 +93,7 @@ def minimax(samples: np.ndarray, targets: np.ndarray, eps: float, n_cycles: int,
     errors = [(-eps, eps)] * samples.shape[1] if eps > 0 else []
     # Some twelve samples are equally bad at the optimum, and one that nobody knows of spoils an answer: many opponents
     # are remembered, half of a large population looks for others anew in every cycle, and of four runs' answers the one
-    # that is best against all samples is taken. A step takes less time than threads need to meet.
+    # that is best against all samples is taken.
     solver = MinMaxSolver(
         JDE(pop_size=50),
         JDE(pop_size=200),
@@ -103,7 +103,6 @@ def minimax(samples: np.ndarray, targets: np.ndarray, eps: float, n_cycles: int,
         archive_size=60,
         renewal=0.5,
         n_runs=4,
-        n_jobs=1,
         random_state=random_state,
     )
     solver.fit(
