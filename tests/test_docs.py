@@ -55,6 +55,11 @@ def test_the_page_on_constraints_code_runs(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out
 
 
+def test_the_page_on_min_max_problems_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(DOCS / "minmax.md")
+    assert capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_the_algorithms_code_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     run_examples(DOCS / "algorithms" / f"{name}.md")

@@ -70,10 +70,12 @@ class Preparing(Storing, Results):
             raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got {self.device!r}")
         if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
             raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+        # Around a Python function a generation's own work is too short for threads to meet twice in it.
+        threads = 1 if pairs.game is None else self.n_jobs
         if self.device == "auto" and pairs.game is None:
-            engine, reason = choose_device("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
+            engine, reason = choose_device("cpu", threads)[0], "a Python function may only know NumPy"
         else:
-            engine, reason = choose_device(self.device, self.n_jobs)
+            engine, reason = choose_device(self.device, threads)
         if self.verbose and self.device == "auto":
             print(f"skde: device='auto' chose {engine.name}: {reason}")
         return Arena(engine)

@@ -23,6 +23,8 @@ class Saving(Preparing):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         runner, pair = self._fitted(), self._pair
+        if pair.constraints and "problem" not in self._source:
+            raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         given = (("algorithm_x", self.algorithm_x), ("algorithm_y", self.algorithm_y))
         header: dict[str, Any] = {
             "parameters": {name: value for name, value in self.get_params(deep=False).items() if name not in APART},
@@ -58,8 +60,6 @@ class Saving(Preparing):
         if "problem" in self._source:
             problem = get_problem(self._source["problem"], dim=self._source["dim"])
             pairs = resolve_pairs(problem, arrays["box_x"], box_y, feasibility_tol=self.feasibility_tol)
-        elif box_y is None:
-            raise ValueError("the constraints of Python functions are not in a file")
         else:
             pairs = Pairs(arrays["box_x"], box_y)
         self._objective = pairs if pairs.game is not None else None

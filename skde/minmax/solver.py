@@ -91,7 +91,7 @@ class MinMaxSolver(Saving):
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
         (m, dim y) returns all values, of shape (n, m).
     n_jobs : int or None, default None
-        Threads of a CPU, and joblib workers of a callable with pairwise=True.
+        Threads of a CPU, for compiled problems; joblib workers of a callable with pairwise=True.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after the first cycle and then about every 40 ms, or every cycle where one takes
         longer. One that returns True, or raises StopIteration, ends the fit.
