@@ -188,9 +188,12 @@ def measured(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> 
 
 
 def rows(paper: MinMaxPaper, record: Record) -> list[Row]:
-    """Return the cells of a record beside the paper's, by problem, then as they were run."""
-    found = [row(paper, cell) for cell in record["cells"]]
-    return sorted(found, key=lambda row: paper.functions.index(row.function))
+    """Return the cells of a record beside the paper's, by problem, size of population and algorithm."""
+
+    def place(row: Row) -> tuple[int, int, int]:
+        return paper.functions.index(row.function), row.pop_size, algorithms_of(paper).index(row.algorithm)
+
+    return sorted((row(paper, cell) for cell in record["cells"]), key=place)
 
 
 def row(paper: MinMaxPaper, cell: Cell) -> Row:
