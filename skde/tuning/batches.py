@@ -23,6 +23,8 @@ from skde.typing import FloatArray
 
 # Runs of one batch: more would only need more memory.
 MOST_RUNS = 128
+# Errors below count as reached.
+ZERO = 1e-12
 
 
 class OwnClocks(Minimizer):
@@ -55,7 +57,8 @@ class SameSeed(OwnClocks):
 class AlgorithmTarget(Target):
     """An algorithm of skde on problems; the cost is the best value found, less the minimum where that is known.
 
-    Where constraints are violated the cost is infinite.
+    Where constraints are violated the cost is infinite. Errors below 1e-12 are zero: what they differ by is how small
+    numbers can get, and a race by ranks would be decided by that.
 
     Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
     the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
@@ -140,12 +143,15 @@ class AlgorithmTarget(Target):
     def outcome(self, job: Job, run: Any, seconds: float) -> Outcome:
         """Return the outcome of one run."""
         objective, _ = objective_of(job.instance)
-        lowest = (objective.f_opt or 0.0) if isinstance(objective, Problem | ConstrainedProblem) else 0.0
+        lowest = objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
         if not run.feasible:
             return Outcome(math.inf, seconds, run.n_evals, run.message)
         if math.isnan(run.fun):
             return Outcome(math.inf, seconds, run.n_evals, "ValueError: the best value is NaN")
-        return Outcome(run.fun - lowest, seconds, run.n_evals)
+        if lowest is None:
+            return Outcome(run.fun, seconds, run.n_evals)
+        error = run.fun - lowest
+        return Outcome(error if error >= ZERO else 0.0, seconds, run.n_evals)
 
     def describe(self) -> str:
         """Return the algorithm with its parameters."""

@@ -244,3 +244,14 @@ def test_tuning_a_program() -> None:
 def test_what_is_no_target(what: Any) -> None:
     with pytest.raises(TypeError, match="the target must be an algorithm of skde"):
         target(what)
+
+
+def test_errors_that_only_rounding_tells_apart_are_equal() -> None:
+    def costs(evals: int) -> list[float]:
+        jobs = [
+            Job(number, {"pop_size": size}, 0, get_problem("sphere", dim=5), 3) for number, size in ((0, 20), (1, 30))
+        ]
+        return [outcome.cost for outcome in as_target("jde", Limits(None, evals), 1, "cpu").run(jobs)]
+
+    assert costs(40_000) == [0.0, 0.0]
+    assert min(costs(600)) > 0
