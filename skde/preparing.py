@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
 from skde.constraints import LARGEST, Remembered, Rules
-from skde.engines import Engine, Spec, Workers, check_device, choose_engine
+from skde.engines import Engine, Spec, Workers, check_device, engine_for
 from skde.engines.batch import algorithm_entry
 from skde.islands import Archipelago, Migration
 from skde.objective import Objective
@@ -21,7 +21,7 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import check_stopping, last_generations, planned_budget
 from skde.storing import Storing
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int, check_precision, check_start
+from skde.validation import check_choice, check_int, check_jobs, check_precision, check_start
 
 DTYPES = ("float32", "float64")
 
@@ -67,22 +67,15 @@ class Preparing(Storing):
         return self
 
     def _engine(self, objective: Objective | None) -> Engine:
-        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
-            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+        check_jobs(self.n_jobs)
         device = self.device
-        python = device == "auto" and objective is not None and objective.compiled is None
+        python = objective is not None and objective.compiled is None
         if self.execution == "joblib":
             if not isinstance(device, str):
                 raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
             check_device(device)
-            return Workers("cpu" if python else device, self.n_jobs)
-        if python:
-            engine, reason = choose_engine("cpu", self.n_jobs)[0], "a Python function may only know NumPy"
-        else:
-            engine, reason = choose_engine(device, self.n_jobs)
-        if self.verbose and device == "auto":
-            print(f"skde: device='auto' chose {engine.name}: {reason}")
-        return engine
+            return Workers("cpu" if python and device == "auto" else device, self.n_jobs)
+        return engine_for(device, self.n_jobs, python, self.verbose)
 
     @property
     def _row_jobs(self) -> int | None:

@@ -23,6 +23,15 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     return number
 
 
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return n_jobs as joblib takes it: None or an integer other than 0."""
+    if n_jobs is None:
+        return None
+    if check_int("n_jobs", n_jobs, -(2**31)) == 0:
+        raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+    return int(n_jobs)
+
+
 def check_real(
     name: str,
     value: Any,

@@ -36,6 +36,7 @@ __all__ = [
     "check_device",
     "choose_device",
     "choose_engine",
+    "engine_for",
     "evaluate",
     "find_gpus",
     "matrix",
@@ -103,6 +104,27 @@ def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = Non
         )
     engines = [choose_device(entry, n_jobs)[0] for entry in device]
     return (engines[0] if len(engines) == 1 else Fleet(engines)), "asked for"
+
+
+def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, verbose: int) -> Engine:
+    """Return the engine for a device, and say what "auto" chose where `verbose` asks for it.
+
+    Parameters
+    ----------
+    device, n_jobs
+        As for `choose_engine`.
+    python : bool
+        Whether a Python function is evaluated, which may only know NumPy: "auto" then is the CPU.
+    verbose : int
+        Whether to say it.
+    """
+    if device == "auto" and python:
+        engine, reason = choose_engine("cpu", n_jobs)[0], "a Python function may only know NumPy"
+    else:
+        engine, reason = choose_engine(device, n_jobs)
+    if verbose and device == "auto":
+        print(f"skde: device='auto' chose {engine.name}: {reason}")
+    return engine
 
 
 @lru_cache

@@ -224,18 +224,6 @@ class Arena:
         """Wait for what was started."""
         self.engine.synchronize()
 
-    def propose(self, pair: Coevolution, g: int) -> None:
-        """Not used: trials are asked for by `cycle`."""
-        raise NotImplementedError
-
-    def accept(self, pair: Coevolution, g: int, trials: Array | None, f: Array) -> None:
-        """Not used."""
-        raise NotImplementedError
-
-    def trials(self, pair: Coevolution, g: int) -> Array:
-        """Not used."""
-        raise NotImplementedError
-
 
 def play(cycle: Cycle, evaluate: Callable[[Array, Array | None], Array]) -> None:
     """Give a cycle the values that it wants until it is done."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
-from skde.engines import Rounds, Spec, choose_device
+from skde.engines import DeviceEngine, Engine, Rounds, Spec, engine_for
 from skde.engines.batch import algorithm_entry
 from skde.minmax.cycles import Arena, CycleSchedule
 from skde.minmax.pairs import Pairs
@@ -19,7 +19,7 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import UNLIMITED, check_stopping
 from skde.storing import Storing
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice, check_int, check_precision, check_real
+from skde.validation import check_choice, check_int, check_jobs, check_precision, check_real
 
 POP_SIZE = 50  # of a side whose algorithm is given by name
 MULTIPLIERS = ("update", "evolve")
@@ -68,23 +68,18 @@ class Preparing(Storing, Results):
     def _engine(self, pairs: Pairs) -> Arena:
         if not isinstance(self.device, str):
             raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got {self.device!r}")
-        if self.n_jobs is not None and check_int("n_jobs", self.n_jobs, -(2**31)) == 0:
-            raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+        check_jobs(self.n_jobs)
         # Around a Python function a generation's own work is too short for threads to meet twice in it.
         threads = 1 if pairs.game is None else self.n_jobs
-        if self.device == "auto" and pairs.game is None:
-            engine, reason = choose_device("cpu", threads)[0], "a Python function may only know NumPy"
-        else:
-            engine, reason = choose_device(self.device, threads)
-        if self.verbose and self.device == "auto":
-            print(f"skde: device='auto' chose {engine.name}: {reason}")
-        return Arena(engine)
+        engine = engine_for(self.device, threads, pairs.game is None, self.verbose)
+        return Arena(cast(DeviceEngine, engine))  # of one device
 
     def _start(self, pairs: Pairs) -> Runner:
         """Check everything and allocate the populations."""
         rounds = self._rounds(pairs)
         self._boxes = (pairs.box_x, pairs.box_y)
-        return Contest(self._engine(pairs), rounds)
+        # An Arena makes whole cycles: a runner asks it for nothing else.
+        return Contest(cast(Engine, self._engine(pairs)), rounds)
 
     def _rounds(self, pairs: Pairs) -> Rounds:
         """Check everything and say what is to run."""
