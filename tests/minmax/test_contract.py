@@ -228,7 +228,7 @@ def test_stopping_rules() -> None:
     assert stuck.n_iter_ < 500
     timed = make(n_cycles=10**6, max_time=0.2).fit("minmax/rustem4")
     assert timed.runs_[0].status == Status.TIME
-    assert 0.2 <= timed.time_ < 2
+    assert 0.19 <= timed.time_ < 2  # the last cycle is done a moment before the clock is read
     seen = []
     called = make(n_cycles=10**6, callbacks=lambda progress: seen.append(progress.n_iter) or len(seen) > 3)
     assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK
