@@ -11,7 +11,7 @@ from skde.benchmark.records import read_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
 from skde.cli import main
-from skde.engines.cuda import compile_module
+from skde.engines.nvrtc import compile_module
 
 SMALL = Settings("nashed2012", "200*dim", 3, seed=5)
 RUN = ["bench", "run", "--suite", "nashed2012", "--functions", "f0,f9", "--dims", "2", "--runs", "3"]

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, _cpu
 from skde.engines import Game
-from skde.engines.cuda import KERNELS, game_options, kernel_options
+from skde.engines.nvrtc import KERNELS, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)

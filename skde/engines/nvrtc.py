@@ -1,0 +1,128 @@
+"""The GPU's kernels: compiled at run time for what they are to work on, and launched."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skde.engines.batch import algorithm_entry
+from skde.engines.coevolution import Game
+from skde.engines.plan import Plan
+from skde.engines.spec import Compiled, Spec
+
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+# The Plan of gpu.cuh.
+PLAN = np.dtype([("blocks", "i8"), ("staged", "i8"), ("roomy", "i8"), ("scratch", "i8")])
+
+
+class Launcher:
+    """Launches the kernels of one module as a plan says."""
+
+    def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
+        self.module, self.plan = module, plan
+        self.grid, self.block = (plan.grid,), (plan.threads,)
+        self.record = np.array([(plan.blocks, plan.staged, plan.roomy, scratch)], PLAN)[0]
+        self.functions: dict[str, Any] = {}
+
+    def function(self, name: str) -> Any:
+        """Return one kernel, loaded."""
+        function = self.functions.get(name)
+        if function is None:
+            function = self.functions[name] = self.module.get_function(name)
+            if self.plan.shared_bytes:
+                function.max_dynamic_shared_size_bytes = self.plan.shared_bytes
+        return function
+
+    def __call__(self, name: str, task: Any, *arguments: Any) -> None:
+        """Launch one kernel."""
+        arguments = (task, self.record, *arguments)
+        self.function(name)(self.grid, self.block, arguments, shared_mem=self.plan.shared_bytes)
+
+
+@lru_cache(maxsize=256)
+def compile_module(device: int, source: str, options: tuple[str, ...]) -> Any:
+    """Compile a source with these options for a GPU (its number only separates the modules loaded there).
+
+    Only the persistent drivers are launched cooperatively: their blocks wait for each other, so all must be resident.
+    """
+    import cupy
+
+    code = (KERNELS / f"{source}.cu").read_text()
+    cooperative = source in ("gpu_run", "gpu_cycles")
+    return cupy.RawModule(code=code, options=options, backend="nvrtc", enable_cooperative_groups=cooperative)
+
+
+def kernel_options(
+    dtype: np.dtype[Any],
+    team: str,
+    threads: int,
+    resident: int = 1,
+    algorithm: str = "",
+    constants: tuple[tuple[str, int], ...] = (),
+    objective: Compiled | None = None,
+    switches: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    """Return the compiler's options for one member of the family."""
+    options = basic_options(dtype, team, threads, resident)
+    if algorithm:
+        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
+    options += [f"-D{switch}" for switch in switches]
+    if objective is not None:
+        options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
+    return tuple(options)
+
+
+def game_options(
+    dtype: np.dtype[Any],
+    team: str,
+    threads: int,
+    resident: int = 1,
+    game: Game | None = None,
+    algorithms: tuple[str, ...] = (),
+    constants: tuple[tuple[str, int], ...] = (),
+) -> tuple[str, ...]:
+    """Return the compiler's options for co-evolution: of a game, and of the two algorithms that play it."""
+    options = basic_options(dtype, team, threads, resident)
+    if game is not None:
+        options.append(f"-DSKDE_GAME={game.cpp_type}")
+    for side, algorithm in zip("XY", algorithms, strict=False):
+        options.append(f"-DSKDE_ALGORITHM_{side}=skde::{algorithm_entry(algorithm)[1]}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
+    return tuple(options)
+
+
+def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) -> list[str]:
+    """Return the options of every kernel.
+
+    No contraction (--fmad=false): the CPU does not contract either, so both round alike.
+    """
+    return [
+        f"-I{KERNELS}",
+        "--std=c++17",
+        "--fmad=false",
+        f"-DSKDE_REAL={'float' if dtype == np.float32 else 'double'}",
+        f"-DSKDE_TEAM={team}",
+        f"-DSKDE_THREADS={threads}",
+        f"-DSKDE_RESIDENT={resident}",
+        f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache does not look into the headers
+    ]
+
+
+def kernel_switches(spec: Spec) -> tuple[str, ...]:
+    """Return what kernels have only where a batch needs it."""
+    needed = {"SKDE_ISLANDS": spec.islands.every > 0, "SKDE_TIMED": spec.run_seconds is not None}
+    return tuple(name for name, is_needed in needed.items() if is_needed)
+
+
+@lru_cache(maxsize=1)
+def source_hash() -> str:
+    """Return a digest of all kernel sources."""
+    digest = hashlib.sha256()
+    for path in sorted(KERNELS.rglob("*.cu*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
