@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from skde.constraints import Remembered, Rules
+from skde.feasibility import Remembered, Rules
 from skde.objective import Objective, told
 from skde.preparing import Preparing
 from skde.returned import real_values

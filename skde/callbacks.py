@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skde.constraints import readable, violation_of
 from skde.engines.batch import best_of
+from skde.feasibility import readable, violation_of
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_real
 

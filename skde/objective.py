@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.constraints import ConstrainedProblem, Rules, constraint_list
+from skde.constraints import ConstrainedProblem, constraint_list
 from skde.device_objective import DeviceObjective
 from skde.engines import Compiled
+from skde.feasibility import Rules
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constrained import CompiledConstrainedProblem
 from skde.returned import RowByRow, real_values

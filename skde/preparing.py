@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
-from skde.constraints import LARGEST, Remembered, Rules
 from skde.engines import Engine, Spec, Workers, check_device, engine_for
 from skde.engines.batch import algorithm_entry
+from skde.feasibility import LARGEST, Remembered, Rules
 from skde.islands import Archipelago, Migration
 from skde.objective import Objective
 from skde.runner import Runner

@@ -57,15 +57,20 @@ def complex_hint(dtype: np.dtype[Any]) -> str:
     return "; return .real or an absolute value" if dtype.kind == "c" else ""
 
 
-def scalar(value: Any, row: FloatArray) -> float:
-    """Return one real number, or say what came instead."""
+def one_number(value: Any, what: str, where: str = "") -> float:
+    """Return one real number, or say what came instead; `what` names who gave it, `where` at which point."""
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in "fiub":
         raise TypeError(
-            f"with vectorized=False the objective must return one real number, got {value!r} "
-            f"({type(value).__name__}) for a point of shape {row.shape}" + complex_hint(array.dtype)
+            f"{what} must return one real number, got {value!r} ({type(value).__name__}){where}"
+            + complex_hint(array.dtype)
         )
     return float(array.reshape(()))
+
+
+def scalar(value: Any, row: FloatArray) -> float:
+    """Return the value of an objective at one point."""
+    return one_number(value, "with vectorized=False the objective", f" for a point of shape {row.shape}")
 
 
 class RowByRow:

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from skde.constraints import WORST, Outcome, Remembered, Rules, readable
 from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, SharingEngine, Spec
 from skde.engines.batch import best_of, sampled_generations
 from skde.engines.steps import Evaluation, Hearing
+from skde.feasibility import WORST, Outcome, Remembered, Rules, readable
 from skde.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status

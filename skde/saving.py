@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skde.algorithms import describe, get_algorithm
-from skde.constraints import Remembered
+from skde.feasibility import Remembered
 from skde.islands import Migration
 from skde.objective import Objective
 from skde.preparing import Preparing

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import skde
 from skde import ConstrainedProblem, Minimizer, Progress, get_problem
-from skde.constraints import Rules
+from skde.feasibility import Rules
 
 Vector = NDArray[np.float64]
 BOX = [(-3.0, 3.0)] * 2
@@ -193,8 +193,9 @@ def test_constraints_that_return_no_numbers() -> None:
 
 
 def test_a_function_that_is_none() -> None:
+    not_a_function: Any = 3
     with pytest.raises(TypeError, match=r"f must be a function of arrays of shape \(n, dim\), got 3"):
-        ConstrainedProblem(3, BOX, DISC)  # type: ignore[arg-type]
+        ConstrainedProblem(not_a_function, BOX, DISC)
 
 
 # ---- minimising ------------------------------------------------------------------------------------------------------

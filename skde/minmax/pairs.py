@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skde.constraints import ConstrainedProblem, Outcome, Rules
+from skde.constraints import ConstrainedProblem
 from skde.engines import Game, matrix
+from skde.feasibility import Outcome, Rules
 from skde.problems import MinMaxProblem, Problem, get_problem
-from skde.returned import complex_hint, library_of, real_array
+from skde.returned import RowByRow, library_of, one_number, real_array
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
 
@@ -58,11 +60,6 @@ class Pairs:
         self.problem = problem
         self.rules = rules
         self.source = source or {}
-
-    @property
-    def compiled(self) -> Game | None:
-        """What the kernels play."""
-        return self.game
 
     def pairs(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
         """Return the values of every run's points against its opponents, or the features of its points.
@@ -123,35 +120,18 @@ class PairByPair:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
-        import joblib
-
-        rows, opponents = (array if isinstance(array, np.ndarray) else array.get() for array in (X, Y))
-        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
-        parts = joblib.Parallel(n_jobs=workers)(
-            joblib.delayed(values_of_pairs)(self.function, part, opponents) for part in np.array_split(rows, workers)
-        )
-        values = np.concatenate(parts)
-        if isinstance(X, np.ndarray):
-            return values
-        import cupy
-
-        return cupy.asarray(values)
+        opponents = Y if isinstance(Y, np.ndarray) else Y.get()
+        return RowByRow(partial(pairs_of, self.function, opponents), self.n_jobs, numbers)(X)
 
 
-def values_of_pairs(function: Callable[[FloatArray, FloatArray], Any], X: FloatArray, Y: FloatArray) -> FloatArray:
-    """Return function(x, y) for all pairs, each checked to be one real number."""
-    return np.array([[one_value(function(x, y)) for y in Y] for x in X], np.float64)
+def pairs_of(function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray) -> list[Any]:
+    """Return what a function of one pair gives for a point and every opponent."""
+    return [function(x, y) for y in opponents]
 
 
-def one_value(value: Any) -> float:
-    """Return one real number, or say what came instead."""
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "fiub":
-        raise TypeError(
-            f"with pairwise=True the function must return one real number, got {value!r} ({type(value).__name__})"
-            + complex_hint(array.dtype)
-        )
-    return float(array.reshape(()))
+def numbers(values: list[Any], x: FloatArray) -> list[float]:
+    """Return the values of a point's pairs, each checked to be one real number."""
+    return [one_number(value, "with pairwise=True the function") for value in values]
 
 
 def resolve_pairs(
