@@ -15,8 +15,9 @@ from skde.validation import check_choice, check_int, check_real
 TOPOLOGIES = ("ring", "random", "full")
 CHOICES = ("best", "random")
 PLACES = ("worst", "random")
-# The steps of a meeting, with a barrier of all islands after each (Step in drive.cuh).
-JUDGE, EMIGRATE, IMMIGRATE, REORDER = range(4)
+# The steps of a meeting, with a barrier of all islands after each; REFRESH is for when all values have been made anew
+# (Step in drive.cuh).
+JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH = range(5)
 
 
 @dataclass(frozen=True)

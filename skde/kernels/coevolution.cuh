@@ -239,7 +239,7 @@ template <class Team, class real, class Share> struct Cycle {
 
   // Cycles up to number `until`, or the run's end. `sides` evaluates, and evolves a side:
   //   turn_x, turn_y(team, task, shared, r, share, until)   generations up to number `until`
-  //   reorder_x, reorder_y(team, task, r, share, g)         after the values of generation g have changed
+  //   refresh_x, refresh_y(team, task, r, share, g)         after the values of generation g have been made anew
   //   features(team, x, d, data, out), worst_x(team, features, d, data), worst_y(team, y, d, data),
   //   values(team, features, d, data, out)                  of the game
   template <class Sides> SKDE_FN void cycles(const Sides& sides, i64 until) {
@@ -269,7 +269,7 @@ template <class Team, class real, class Share> struct Cycle {
             if (team.lane == 0) values(y_side, r, g)[i] = value;
           });
           meet();
-          sides.reorder_y(team, y_side, r, share, g);
+          sides.refresh_y(team, y_side, r, share, g);
           if (share.leader && team.lane == 0) y_side.met[r] = c;
           meet();
         }
@@ -286,7 +286,7 @@ template <class Team, class real, class Share> struct Cycle {
           if (team.lane == 0) f_x(c)[i] = value;
         });
         meet();
-        sides.reorder_x(team, x_side, r, share, c * co.gens_x);
+        sides.refresh_x(team, x_side, r, share, c * co.gens_x);
         meet();
       }
       if (share.leader) {
@@ -341,12 +341,12 @@ template <class AlgorithmX, class AlgorithmY, class Game, class real> struct Sid
     generations<AlgorithmY>(team, task, shared, r, share, AgainstX<Game>{}, room, until);
   }
   template <class Team, class Share>
-  SKDE_FN void reorder_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmX>(team, task, r, share, g);
+  SKDE_FN void refresh_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
+    reorder<AlgorithmX>(team, task, r, share, g, true);
   }
   template <class Team, class Share>
-  SKDE_FN void reorder_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmY>(team, task, r, share, g);
+  SKDE_FN void refresh_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
+    reorder<AlgorithmY>(team, task, r, share, g, true);
   }
   template <class Team>
   SKDE_FN const real* features(Team& team, const real* x, int d, const Data<real>& data, real* out) const {

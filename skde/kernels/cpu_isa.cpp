@@ -115,8 +115,8 @@ template <class Algorithm, class real> struct Drivers {
     generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
                            static_cast<real*>(nullptr), until);
   }
-  static void reorder(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
-    SKDE_NAMESPACE::reorder<Algorithm>(team, task, r, share, g);
+  static void refresh(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
+    reorder<Algorithm>(team, task, r, share, g, true);
   }
   static void run(const void* task_, i64 from, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
     const auto& task = *static_cast<const Task<real>*>(task_);
@@ -216,12 +216,12 @@ template <class real> const GameFunctions<real>& functions_of(int game) {
 
 template <class real> struct SideFunctions {
   void (*turn)(Lane<real>&, const Task<real>&, const Shared<real>&, i64, ThreadShare&, Evaluate<real>, i64);
-  void (*reorder)(Lane<real>&, const Task<real>&, i64, ThreadShare&, i64);
+  void (*refresh)(Lane<real>&, const Task<real>&, i64, ThreadShare&, i64);
 };
 
 template <class real> const SideFunctions<real>& side_of(int algorithm) {
   static const SideFunctions<real> all[] = {
-#define SKDE_CASE(name, Algorithm) {Drivers<Algorithm, real>::turn, Drivers<Algorithm, real>::reorder},
+#define SKDE_CASE(name, Algorithm) {Drivers<Algorithm, real>::turn, Drivers<Algorithm, real>::refresh},
       SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   };
@@ -242,11 +242,11 @@ template <class real> struct CompiledSides {
               i64 until) const {
     y.turn(team, task, shared, r, share, game.against_x, until);
   }
-  void reorder_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
-    x.reorder(team, task, r, share, g);
+  void refresh_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+    x.refresh(team, task, r, share, g);
   }
-  void reorder_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
-    y.reorder(team, task, r, share, g);
+  void refresh_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+    y.refresh(team, task, r, share, g);
   }
   const real* features(Team&, const real* point, int d, const Data<real>& data, real* out) const {
     if (!game.describes) return point;

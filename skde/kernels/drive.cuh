@@ -250,8 +250,9 @@ SKDE_FN void settle(Team& team, const Task<real>& task, i64 r, Share& share, i64
   if (stage < Algorithm::stages(run, g)) settle<Algorithm>(team, run, share, g, stage);
 }
 
-// What is done after generation g where islands meet, step by step, with a barrier of all runs after each.
-enum Step : int { JUDGE, EMIGRATE, IMMIGRATE, REORDER };
+// What is done after generation g where islands meet, step by step, with a barrier of all runs after each; and where its
+// values have been made anew.
+enum Step : int { JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH };
 
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void migrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int step) {
@@ -259,7 +260,7 @@ SKDE_FN void migrate(Team& team, const Task<real>& task, i64 r, Share& share, i6
     case JUDGE: conclude<Algorithm>(team, task, r, share, g); break;
     case EMIGRATE: emigrate<Algorithm>(team, task, r, share, g); break;
     case IMMIGRATE: immigrate<Algorithm>(team, task, r, share, g); break;
-    default: reorder<Algorithm>(team, task, r, share, g);
+    default: reorder<Algorithm>(team, task, r, share, g, step == REFRESH);
   }
 }
 

@@ -144,13 +144,18 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
   }
 }
 
+// `afresh`: islands have not met, but all values have been made anew.
 template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void reorder(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
-  if (task.status[r] != RUNNING || task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
+SKDE_FN void reorder(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool afresh = false) {
+  if (task.status[r] != RUNNING) return;
+  if (!afresh && task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());
-  for (int i = share.begin; i < share.end; i += share.step) Algorithm::reorder(team, run, g, i);
+  for (int i = share.begin; i < share.end; i += share.step) {
+    Algorithm::reorder(team, run, g, i);
+    if (afresh) Algorithm::restart(team, run, g, i);
+  }
 }
 
 }  // namespace SKDE_NAMESPACE

@@ -116,7 +116,7 @@ struct Lsrtde : Plain {
   // the old order, without its worst.
   template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 3; }
   template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
-    if (g == 0) begin_front(team, run, i);
+    if (g == 0) reorder(team, run, g, i), restart(team, run, g, i);
     if (stage == 1) choose(team, run, g, i);
     if (stage == 2) replace(team, run, g, i);
   }
@@ -154,6 +154,13 @@ struct Lsrtde : Plain {
   template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
     const int place = rank_of(team, run.f(g), run.pop, i);
     if (team.lane == 0) run.extra(Arrays::top, g)[place] = typename R::real(i);
+  }
+
+  // The front begins as the top is, in its order.
+  template <class Team, class R> SKDE_FN static void restart(Team& team, const R& run, i64 g, int i) {
+    const int place = rank_of(team, run.f(g), run.pop, i);
+    team.copy(run.dim, run.x(g, i), run.vector(Vectors::front, g, place));
+    if (team.lane == 0) run.extra(Arrays::value, g)[place] = run.f(g)[i], run.order(g)[place] = place;
   }
 
  private:
@@ -230,17 +237,10 @@ struct Lsrtde : Plain {
   // A member of the front, by rank with weights exp(-3 k / N), other than number `not_this`.
   template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int not_this, double draw) {
     for (u32 again = 2;; ++again) {
-      const int k = min_of(int(draw * (run.pop / 3.0)), run.pop - 1), member = g > 1 ? int(run.order(g - 1)[k]) : k;
+      const int k = min_of(int(draw * (run.pop / 3.0)), run.pop - 1), member = int(run.order(g - 1)[k]);
       if (member != not_this) return member;
       draw = falling(run.stream(g, i, INDICES).block(again).w[0]);
     }
-  }
-
-  template <class Team, class R> SKDE_FN static void begin_front(Team& team, const R& run, int i) {
-    reorder(team, run, 0, i);
-    const int place = rank_of(team, run.f(0), run.pop, i);
-    team.copy(run.dim, run.x(0, i), run.vector(Vectors::front, 0, place));
-    if (team.lane == 0) run.extra(Arrays::value, 0)[place] = run.f(0)[i];
   }
 
   // What becomes of the top's member and of the trial number i: in the new top, and by rank in the new front. Among equal

@@ -122,6 +122,8 @@ struct Plain {
   template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
     if (run.task.ranked) rank(team, run, g, i);
   }
+  // The same of what else rests on the values of generation g, after all of them have been made anew.
+  template <class Team, class R> SKDE_FN static void restart(Team&, const R&, i64, int) {}
 
   // order[k] becomes the index of the k-th best, when every individual has been here.
   template <class Team, class R> SKDE_FN static void rank(Team& team, const R& run, i64 g, int i) {

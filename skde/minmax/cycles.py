@@ -13,7 +13,7 @@ import numpy as np
 from skde.engines import DeviceEngine
 from skde.engines.batch import to_numpy
 from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, Rounds
-from skde.islands import REORDER
+from skde.islands import REFRESH
 from skde.minmax.lagrangian import lagrangian_game
 from skde.schedule import Schedule
 from skde.stopping import UNLIMITED, Status
@@ -198,7 +198,7 @@ class Arena:
 
     def _set_values(self, side: Any, g: int, f: Array) -> None:
         side.array["f"][g & 1][...] = f
-        self.engine.migrate(side, g, REORDER)
+        self.engine.migrate(side, g, REFRESH)
 
     def _population(self, side: Any, g: int) -> Array:
         return side.array["x"][g & 1].copy()
