@@ -103,7 +103,10 @@ def test_what_was_saved_goes_on(capsys, tmp_path):
         (["minmax/rustem1", "--algorithm-x", "de:F=3"], "F must be a number in [0, 2], got 3"),
         (["minmax/rustem1", "--algorithm-x", "de:popsize=9"], "did you mean 'pop_size'"),
         (["minmax/rustem1", "--algorithm-x", "de,pso"], "one algorithm is needed, such as de:F=0.5,CR=0.9"),
-        (["minmax/rustem1", "--algorithm-y", "lshade"], "algorithm_y must keep its population's size"),
+        (
+            ["minmax/rustem1", "--algorithm-y", "ss"],
+            "algorithm_y must be one of differential evolution or particle swarms",
+        ),
         (["minmax/rustem1", "--strategy", "rand/1/bin"], "--strategy is for --preset"),
         (["minmax/rustem1", "--preset", "fabri"], "did you mean 'fabris2012'"),
         (["minmax/rustem1", "--preset", "fabris2012", "--algorithm-x", "de"], "--algorithm-x cannot go with --preset"),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from skde.engines.batch import Batch, Runs
-from skde.engines.coevolution import Coevolution, Game, Rounds
+from skde.engines.coevolution import Answers, Coevolution, Game, Rounds
 from skde.engines.cpu import CpuEngine
 from skde.engines.fleet import Fleet
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
@@ -19,6 +19,7 @@ from skde.engines.workers import Workers
 from skde.typing import Array
 
 __all__ = [
+    "Answers",
     "Batch",
     "Coevolution",
     "Compiled",

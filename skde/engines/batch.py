@@ -296,12 +296,17 @@ def ranges(n: int, parts: int) -> list[tuple[int, int]]:
 
 def cut(state: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
     """Return of a batch's state the part of the runs begin ... end - 1."""
-    return {name: array[(slice(None),) * RUN_AXIS.get(name, 0) + (slice(begin, end),)] for name, array in state.items()}
+    return {name: array[(slice(None),) * run_axis(name) + (slice(begin, end),)] for name, array in state.items()}
 
 
 def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the state of a batch from those of its parts."""
-    return {name: np.concatenate([state[name] for state in states], RUN_AXIS.get(name, 0)) for name in states[0]}
+    return {name: np.concatenate([state[name] for state in states], run_axis(name)) for name in states[0]}
+
+
+def run_axis(name: str) -> int:
+    """Return the axis of the runs in one of a state's arrays; the name may have a prefix, as "x.extra"."""
+    return RUN_AXIS.get(name.rpartition(".")[2], 0)
 
 
 def best_of(values: FloatArray) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from skde import _cpu
-from skde.engines.batch import TASK, Batch, address, fill_data, to_numpy
+from skde.engines.batch import MAX_ARRAYS, TASK, Batch, Runs, address, fill_data, to_numpy
 from skde.engines.spec import Spec
 from skde.typing import Array, FloatArray, IntArray
 
@@ -42,6 +42,12 @@ class Game:
     arrays: tuple[FloatArray, ...] = ()
     inequalities: int = 0
     equalities: int = 0
+
+    def __post_init__(self) -> None:
+        # Opponents take three places of what a functor reads, and a Lagrangian's penalty factors one.
+        most = MAX_ARRAYS - 3 - (self.room > 0)
+        if len(self.arrays) > most:
+            raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
 
     @property
     def number(self) -> int:
@@ -100,8 +106,23 @@ class Rounds:
     feasibility: float = 0.0
     gap: float | None = None
 
+    def parts(self, rows: Sequence[tuple[int, int]]) -> list[Rounds]:
+        """Return what parts are made of, the runs begin ... end - 1."""
+        specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.answers)), strict=True)
+        return [replace(self, x=x, y=y, answers=answers) for x, y, answers in specs]
 
-class Coevolution(Batch):
+
+class Answers(Runs):
+    """Batches whose runs' values are those of their answers."""
+
+    falls = False  # an answer may meet a stronger opponent
+
+    def is_blank(self) -> bool:
+        """Whether no run has an answer with a number against every opponent."""
+        return not np.isfinite(self.best()[1]).any()
+
+
+class Coevolution(Answers, Batch):
     """The state of R runs in the memory of one engine: the batch of their answers, with the two sides.
 
     Parameters
@@ -115,8 +136,6 @@ class Coevolution(Batch):
     here : callable, default nullcontext
         Returns a context in which that library works on this engine's device.
     """
-
-    falls = False  # an answer may meet a stronger opponent
 
     def __init__(
         self,
@@ -134,8 +153,6 @@ class Coevolution(Batch):
         self.fields = np.zeros(1, FIELDS)
         self.step_program: Any = None  # how an engine launches the steps between the turns
         super().__init__(rounds.answers, xp, here)
-        for side in (x, y):
-            side.put("meets", 1)  # a side's order is put right as after a meeting of islands: it is always present
 
     def _allocate(self) -> None:
         super()._allocate()
@@ -177,10 +194,6 @@ class Coevolution(Batch):
         generation, f = self.host("generation"), self.host("f")
         values = np.where(generation >= 0, f[generation & 1, np.arange(self.n_runs), 0].astype(float), np.nan)
         return np.zeros(self.n_runs, np.int64), values
-
-    def is_blank(self) -> bool:
-        """Whether no run has an answer with a number against every opponent."""
-        return not np.isfinite(self.best()[1]).any()
 
     def opponents_of(self, c: int) -> Array:
         """Return the opponents that x has in cycle c: a copy of shape (R, n, dim y)."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from skde.engines.batch import Batch, Runs, cut, join, ranges
+from skde.engines.crew import Crew, Meeting
 from skde.engines.protocol import DeviceEngine, Valued
 from skde.engines.spec import CHUNK_SECONDS, Spec
 from skde.engines.steps import advance
@@ -21,47 +20,21 @@ from skde.typing import Array, FloatArray, IntArray
 LETTERS = ("migrants", "migrant_values", "meets")
 
 
-class FleetBatch(Runs):
+class PartedBatch(Runs):
     """A batch in consecutive parts, one a device.
 
     Parameters
     ----------
     spec : Spec
-        What to run.
-    engines : sequence of DeviceEngine
-        Where.
+        What the whole is made of.
+    parts : sequence of Batch
+        What the devices have of it, as `ranges` shares it out.
     """
 
-    def __init__(self, spec: Spec, engines: Sequence[DeviceEngine]) -> None:
-        super().__init__(spec, engines[0].xp)
-        self.ranges = ranges(self.n_runs, len(engines))
-        self.parts = [engine.batch(part) for engine, part in zip(engines, spec.parts(self.ranges), strict=True)]
-        self.shared_islands = spec.shared_islands(self.ranges)
-        self.letters = [self._letters(k) for k in range(len(engines))]
-        self.work: tuple[Any, str] | None = None  # the objective, and how it is run
-
-    def _letters(self, k: int) -> list[tuple[Array, Array]]:
-        """Return what part k gets from others when islands meet: pairs of its own array and the other's."""
-        pairs = []
-        low = self._first(k)
-        high = low + len(self.parts[k].array["meets"])
-        for j, (begin, end) in enumerate(self.ranges):
-            begin, end = max(begin, low), min(end, high)
-            if j == k or begin >= end:
-                continue
-            other = self._first(j)
-            pairs += [
-                (
-                    self.parts[k].array[name][begin - low : end - low],
-                    self.parts[j].array[name][begin - other : end - other],
-                )
-                for name in LETTERS
-            ]
-        return pairs
-
-    def _first(self, k: int) -> int:
-        """Return the first island of the archipelago that part k begins in."""
-        return self.ranges[k][0] // self.n_islands * self.n_islands
+    def __init__(self, spec: Spec, parts: Sequence[Any]) -> None:
+        super().__init__(spec, parts[0].xp)
+        self.parts = list(parts)
+        self.ranges = ranges(self.n_runs, len(parts))
 
     def _where(self, run: int) -> tuple[Batch, int]:
         """Return the part that has a run, and the run's number there."""
@@ -108,19 +81,46 @@ class FleetBatch(Runs):
             part.restore(cut(saved, *one))
 
 
-class Meeting:
-    """Where threads wait for each other.
+class FleetBatch(PartedBatch):
+    """A batch of runs or islands in consecutive parts, one a device.
 
-    A thread that fails comes no more, and lets those down that wait for it to arrive. Once all have arrived all leave:
-    either every island has been at a meeting, or none.
+    Parameters
+    ----------
+    spec : Spec
+        What to run.
+    engines : sequence of DeviceEngine
+        Where.
     """
 
-    def __init__(self, n: int) -> None:
-        self.arrive, self.leave = threading.Barrier(n), threading.Barrier(n)
+    def __init__(self, spec: Spec, engines: Sequence[DeviceEngine]) -> None:
+        rows = ranges(len(spec.seeds), len(engines))
+        super().__init__(spec, [engine.batch(part) for engine, part in zip(engines, spec.parts(rows), strict=True)])
+        self.shared_islands = spec.shared_islands(rows)
+        self.letters = [self._letters(k) for k in range(len(engines))]
+        self.work: tuple[Any, str] | None = None  # the objective, and how it is run
 
+    def _letters(self, k: int) -> list[tuple[Array, Array]]:
+        """Return what part k gets from others when islands meet: pairs of its own array and the other's."""
+        pairs = []
+        low = self._first(k)
+        high = low + len(self.parts[k].array["meets"])
+        for j, (begin, end) in enumerate(self.ranges):
+            begin, end = max(begin, low), min(end, high)
+            if j == k or begin >= end:
+                continue
+            other = self._first(j)
+            pairs += [
+                (
+                    self.parts[k].array[name][begin - low : end - low],
+                    self.parts[j].array[name][begin - other : end - other],
+                )
+                for name in LETTERS
+            ]
+        return pairs
 
-# What one thread does: it is given its number, and where it waits for the others.
-Work = Callable[[int, Meeting], None]
+    def _first(self, k: int) -> int:
+        """Return the first island of the archipelago that part k begins in."""
+        return self.ranges[k][0] // self.n_islands * self.n_islands
 
 
 class Fleet:
@@ -141,7 +141,7 @@ class Fleet:
     def __init__(self, engines: Sequence[DeviceEngine]) -> None:
         self.engines = list(engines)
         self.name = ", ".join(engine.name for engine in engines)
-        self.pool = ThreadPoolExecutor(len(self.engines) + 1, "skde")
+        self.crew = Crew(self.engines)
 
     @property
     def xp(self) -> Any:
@@ -189,7 +189,7 @@ class Fleet:
                     self._meet(batch, k, meeting, g)
                 advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
-        self._together(work)
+        self.crew.together(work)
 
     def propose(self, batch: FleetBatch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
@@ -200,7 +200,7 @@ class Fleet:
                 self._meet(batch, k, meeting, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
-        self._together(work)
+        self.crew.together(work)
 
     def accept(self, batch: FleetBatch, g: int, trials: Array, f: Array) -> None:
         """Select between parents and trials by the trials' values; both are whole, on the first device."""
@@ -214,7 +214,7 @@ class Fleet:
                 engine.fill(target, source[rows])
             engine.accept(batch.parts[k], g, *own)
 
-        self._together(work)
+        self.crew.together(work)
 
     def trials(self, batch: FleetBatch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D), on the first device."""
@@ -242,30 +242,3 @@ class Fleet:
         meeting.leave.wait()  # nobody writes anew before all have read
         engine.migrate(part, g, IMMIGRATE)
         engine.migrate(part, g, REORDER)
-
-    def _together(self, work: Work) -> None:
-        """Let every thread do its work; when one fails the others don't wait for it, and its exception is raised."""
-        meeting = Meeting(len(self.engines))
-
-        def guarded(k: int) -> None:
-            try:
-                with self.engines[k].here:
-                    work(k, meeting)
-                    self.engines[k].synchronize()
-            except BaseException:
-                meeting.arrive.abort()
-                raise
-
-        def everyone() -> None:
-            futures = [self.pool.submit(guarded, k) for k in range(len(self.engines))]
-            errors = [error for future in futures if (error := future.exception()) is not None]
-            for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
-                raise error
-
-        # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and hears them out.
-        future = self.pool.submit(everyone)
-        try:
-            wait([future])
-        finally:
-            wait([future])
-        future.result()

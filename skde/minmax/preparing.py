@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
-from skde.engines import DeviceEngine, Engine, Rounds, Spec, engine_for
+from skde.engines import DeviceEngine, Engine, Fleet, Rounds, Spec, engine_for
 from skde.engines.batch import algorithm_entry
+from skde.minmax.arenas import Arenas
 from skde.minmax.cycles import Arena, CycleSchedule
 from skde.minmax.pairs import Pairs
 from skde.minmax.results import Results
@@ -65,14 +66,12 @@ class Preparing(Storing, Results):
     verbose: int
     random_state: Any
 
-    def _engine(self, pairs: Pairs) -> Arena:
-        if not isinstance(self.device, str):
-            raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:N', got {self.device!r}")
+    def _engine(self, pairs: Pairs) -> Arena | Arenas:
         check_jobs(self.n_jobs)
         # Around a Python function a generation's own work is too short for threads to meet twice in it.
         threads = 1 if pairs.game is None else self.n_jobs
         engine = engine_for(self.device, threads, pairs.game is None, self.verbose)
-        return Arena(cast(DeviceEngine, engine))  # of one device
+        return Arenas(engine) if isinstance(engine, Fleet) else Arena(cast(DeviceEngine, engine))
 
     def _start(self, pairs: Pairs) -> Runner:
         """Check everything and allocate the populations."""
@@ -170,18 +169,15 @@ class Preparing(Storing, Results):
 
 
 def get_side(name: str, given: Any) -> Algorithm:
-    """Return a side's algorithm, one that keeps its population's size."""
+    """Return a side's algorithm, one whose generations are judged one by one."""
     try:
         algorithm = get_algorithm(given)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if isinstance(given, str):
         algorithm = get_algorithm(given, pop_size=POP_SIZE)
-    if algorithm.shrinks or algorithm.iteration_length > 1:
-        raise ValueError(
-            f"{name} must keep its population's size and judge every generation, as DE, JDE, SADE, JADE, SHADE, GODE, "
-            f"GOJDE and PSO do; got {algorithm!r}"
-        )
+    if algorithm.iteration_length > 1:
+        raise ValueError(f"{name} must be one of differential evolution or particle swarms, got {algorithm!r}")
     return algorithm
 
 
@@ -190,6 +186,8 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
     algorithm = get_side(name, given)
     setting = Setting(len(box), max_iter=generations)
     parameters = algorithm.kernel_parameters(setting)
+    if algorithm.shrinks:
+        parameters["pop_min"] = parameters["pop_size"]  # the other side's opponents stay as many as they are
     names = algorithm_entry(algorithm.kernel)[2]
     check_precision(box, dtype)
     return Spec(

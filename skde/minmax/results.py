@@ -10,6 +10,7 @@ from skde.algorithms import JDE
 from skde.engines import Coevolution
 from skde.fitted import Fitted
 from skde.minimizer import Minimizer
+from skde.minmax.arenas import PartedCoevolution
 from skde.minmax.pairs import Pairs
 from skde.returned import library_of
 from skde.stopping import Status
@@ -27,9 +28,9 @@ class Results(Fitted):
     _gap: float | None = None
 
     @property
-    def _pair(self) -> Coevolution:
+    def _pair(self) -> Coevolution | PartedCoevolution:
         batch = self._fitted("ask").batch
-        assert isinstance(batch, Coevolution)
+        assert isinstance(batch, Coevolution | PartedCoevolution)
         return batch
 
     @property
@@ -63,7 +64,7 @@ class Results(Fitted):
             raise AttributeError("saddle_gap_ is of min-max problems only; a constrained one has max_violation_")
         if self._gap is None:
             # What is compiled is quicker on the CPU: searches are short.
-            device = runner.engine.name if pairs.game is None else "cpu"
+            device = runner.engine.name.split(", ")[0] if pairs.game is None else "cpu"
             self._gap = saddle_gap(pairs.values, self.x_, self.y_, box_x, box_y, device)
         return self._gap
 

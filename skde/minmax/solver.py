@@ -10,6 +10,7 @@ import numpy as np
 from skde.algorithms import Algorithm, get_algorithm
 from skde.callbacks import Callback
 from skde.constraints import ConstrainedProblem
+from skde.engines import Coevolution
 from skde.looking import looked_at
 from skde.minmax.cycles import Arena, Cycle
 from skde.minmax.pairs import Pairs, resolve_pairs, side_bounds
@@ -49,8 +50,9 @@ class MinMaxSolver(Saving):
     Parameters
     ----------
     algorithm_x, algorithm_y : str or Algorithm, default "jde" and None
-        How the sides evolve: any algorithm of the registry that keeps its population's size. By name: with 50
-        individuals. None: y as x.
+        How the sides evolve: any algorithm of the registry but "ss". By name: with 50 individuals. None: y as x.
+        Populations keep their size: of `LSHADE`, `JSO` and `LSRTDE` pop_min is not used. JSO plans with n_cycles, and
+        L-SRTDE's front begins anew from its best points when all values have been made anew.
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
         The boxes, for ask and tell, and for fit where the call does not give them. Problems bring their own.
     n_cycles : int, default 200
@@ -83,8 +85,10 @@ class MinMaxSolver(Saving):
         A run ends when its answer's value has not improved for this many cycles, >= 1.
     n_runs : int, default 1
         Independent runs in one batch; run 0 is the run that n_runs=1 makes.
-    device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
-        "auto": for names and problems a GPU where there is one; for Python functions the CPU.
+    device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
+        "auto": for names and problems a GPU where there is one; for Python functions the CPU. A list, of GPUs or of
+        "cpu" several times, shares the runs out: a thread a device, from each of which a Python function may be called;
+        results are to the bit those of one device.
     dtype : {"float64", "float32"}, default "float64"
         Of positions and values; a constrained problem needs float64.
     pairwise : bool, default False
@@ -345,7 +349,7 @@ class MinMaxSolver(Saving):
         Raises
         ------
         ValueError
-            Without bounds_x and bounds_y in the constructor.
+            Without bounds_x and bounds_y in the constructor, and for several devices.
         RuntimeError
             When every run has ended (`stopped_`).
         """
@@ -354,9 +358,11 @@ class MinMaxSolver(Saving):
         runner = self._runner
         if runner.done:
             raise RuntimeError(f"every run has ended: {self.message_}")
+        arena = cast(Any, runner.engine)
+        if not isinstance(arena, Arena):
+            raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            arena = cast(Arena, runner.engine)
-            self._cycle = arena.cycle(self._pair, runner.generation + 1)
+            self._cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)
             with arena.here:
                 X, Y = next(self._cycle)
             self._asked = X, cast(Array, Y)

@@ -13,14 +13,11 @@ from sklearn.base import clone
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
 from skde.algorithms import ALGORITHMS, Algorithm
+from skde.engines import find_gpus
 from skde.returned import library_of
 
 BOX = [(-2.0, 2.0)] * 3
-SIDES = sorted(
-    name
-    for name, kind in ALGORITHMS.items()
-    if not kind.shrinks and kind(**kind.get_test_params()).iteration_length == 1
-)
+SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
 
 
 def game(X: Any, Y: Any) -> Any:
@@ -114,15 +111,78 @@ class TestSolver:
         )
         assert same(one, four)
 
+    def test_values_are_those_against_the_last_opponents(self, name: str) -> None:
+        solver = make(algorithm_x=side(name), archive_size=10).fit(game, BOX, BOX)
+        opponents = solver._pair.opponents_of(6)[0]
+        assert np.array_equal(opponents[:12], solver.population_y_)
+        assert len(opponents) == 18
+        assert np.array_equal(solver.fitness_, game(solver.population_x_, opponents).max(axis=1))
+
     @pytest.mark.parametrize("problem", ["minmax/rustem5", "fabris2012/p3"])
     def test_a_resumed_run_is_an_uninterrupted_one(self, name: str, problem: str, tmp_path: Path) -> None:
         whole = make(algorithm_x=side(name), n_runs=2).fit(problem)
-        part = make(algorithm_x=side(name), n_runs=2, n_cycles=3).fit(problem)
+        # JSO plans with its generations, so another number of cycles would be another fit.
+        part = make(algorithm_x=side(name), n_runs=2, max_evals=whole.n_evals_ // 2).fit(problem)
+        assert 0 < part.n_iter_ < 6
         part.save(tmp_path / "part.skde")
         loaded = MinMaxSolver.load(tmp_path / "part.skde")
         assert same(part, loaded)
-        assert same(loaded.set_params(n_cycles=6).resume(), whole)
-        assert same(pickle.loads(pickle.dumps(part)).set_params(n_cycles=6).resume(), whole)
+        assert same(loaded.set_params(max_evals=None).resume(), whole)
+        assert same(pickle.loads(pickle.dumps(part)).set_params(max_evals=None).resume(), whole)
+
+
+def test_the_front_begins_anew() -> None:
+    """L-SRTDE compares trials with its front, whose values must not be those against earlier opponents."""
+    solver = make(algorithm_x=side("lsrtde")).fit(game, BOX, BOX)
+    batch = solver._pair.x
+    half = int(batch.host("generation")[0]) & 1
+    values = batch.host("extra")[batch.array_names.index("value"), half, 0]
+    front = batch.host("vectors")[batch.vector_names.index("front"), half, 0]
+    best = np.argsort(solver.fitness_, kind="stable")
+    assert np.array_equal(values, solver.fitness_[best])
+    assert np.array_equal(front, solver.population_x_[best])
+
+
+def test_populations_keep_their_size() -> None:
+    for name in ("lshade", "jso", "lsrtde"):
+        solver = make(algorithm_x=name, n_cycles=3).fit(game, BOX, BOX)
+        assert solver.population_x_.shape == solver.population_y_.shape == (50, 3)
+
+
+@pytest.mark.parametrize("devices", [["cpu", "cpu"], ["cpu"] * 3])
+@pytest.mark.parametrize("f", ["minmax/rustem5", "fabris2012/p3", game])
+def test_several_devices_do_as_one(devices: list[str], f: Any, tmp_path: Path) -> None:
+    boxes = () if isinstance(f, str) else (BOX, BOX)
+    whole = make(n_runs=5).fit(f, *boxes)
+    shared = make(n_runs=5, device=devices).fit(f, *boxes)
+    assert same(shared, whole)
+    assert shared.x_.tolist() == whole.x_.tolist()
+    assert np.array_equal(shared.population_x_, whole.population_x_)
+    assert np.array_equal(shared.population_y_, whole.population_y_)
+    part = make(n_runs=5, device=devices, n_cycles=3).fit(f, *boxes)
+    part.save(tmp_path / "part.skde")
+    again = f if callable(f) else None
+    for device in ("cpu", devices):
+        loaded = MinMaxSolver.load(tmp_path / "part.skde", device=device)
+        assert same(loaded.set_params(n_cycles=6).resume(again), whole)
+    assert same(pickle.loads(pickle.dumps(part)).set_params(n_cycles=6).resume(again), whole)
+
+
+def test_a_function_that_fails_on_one_of_several_devices() -> None:
+    def failing(X: Any, Y: Any) -> Any:
+        if (X[:, 0] > 1.9).any():
+            raise ZeroDivisionError("at the edge")
+        return game(X, Y)
+
+    solver = make(n_runs=4, device=["cpu", "cpu"])
+    with pytest.raises(ZeroDivisionError, match="at the edge"):
+        solver.fit(failing, BOX, BOX)
+
+
+def test_ask_needs_one_device() -> None:
+    solver = make(n_runs=2, device=["cpu", "cpu"], bounds_x=BOX, bounds_y=BOX)
+    with pytest.raises(ValueError, match=r"ask and tell need one device, got device=\['cpu', 'cpu'\]"):
+        solver.ask()
 
 
 @pytest.mark.parametrize("asked", [1, 2, 3, 5, 8, 9, 12])
@@ -284,6 +344,12 @@ class TestOnGpu:
             for d in ("cpu", "cuda")
         )
         assert same(cpu, gpu)
+
+    def test_several_gpus(self) -> None:
+        n = find_gpus()[0]
+        for f, boxes in (("minmax/rustem5", ()), ("fabris2012/p3", ()), (game, (BOX, BOX))):
+            one = make(n_runs=4, device="cuda").fit(f, *boxes)
+            assert same(make(n_runs=4, device=[f"cuda:{k % n}" for k in range(2)]).fit(f, *boxes), one)
 
     def test_many_runs(self) -> None:
         cpu, gpu = (make(n_runs=500, n_cycles=3, device=d).fit("minmax/rustem5") for d in ("cpu", "cuda"))

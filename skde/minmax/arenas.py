@@ -1,0 +1,87 @@
+"""Co-evolutions on several devices of one host: each has a part of the runs, and a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from skde.engines import Answers, Coevolution, Fleet, Rounds
+from skde.engines.batch import ranges
+from skde.engines.crew import Crew, Meeting
+from skde.engines.fleet import PartedBatch
+from skde.minmax.cycles import Arena
+
+
+class PartedCoevolution(Answers, PartedBatch):
+    """A co-evolution in consecutive parts, one a device: the answers, with the two sides.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        What to run.
+    arenas : sequence of Arena
+        Where.
+    """
+
+    parts: list[Coevolution]
+
+    def __init__(self, rounds: Rounds, arenas: Sequence[Arena]) -> None:
+        rows = ranges(len(rounds.answers.seeds), len(arenas))
+        pairs = [arena.batch(part) for arena, part in zip(arenas, rounds.parts(rows), strict=True)]
+        super().__init__(rounds.answers, pairs)
+        self.rounds, self.constraints = rounds, pairs[0].constraints
+        self.x = PartedBatch(rounds.x, [pair.x for pair in pairs])
+        self.y = PartedBatch(rounds.y, [pair.y for pair in pairs])
+
+
+class Arenas:
+    """The engine of co-evolutions on several devices, to the bit as on one of them.
+
+    Parameters
+    ----------
+    fleet : Fleet
+        Where.
+    """
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.arenas = [Arena(engine) for engine in fleet.engines]
+        self.name, self.xp, self.chunk_seconds = fleet.name, fleet.xp, fleet.chunk_seconds
+        self.crew = Crew(self.arenas)
+
+    @property
+    def here(self) -> Any:
+        """What is looked at lies on the first device."""
+        return self.arenas[0].here
+
+    def batch(self, rounds: Rounds) -> PartedCoevolution:
+        """Allocate a co-evolution.
+
+        Raises
+        ------
+        ValueError
+            For fewer runs than devices.
+        """
+        n_runs = len(rounds.answers.seeds)
+        if n_runs < len(self.arenas):
+            raise ValueError(f"device has {len(self.arenas)} entries, more than n_runs={n_runs}")
+        return PartedCoevolution(rounds, self.arenas)
+
+    @contextmanager
+    def share(self, pair: PartedCoevolution, objective: Any, execution: str) -> Iterator[None]:
+        """Within this context, cycles are those of a compiled game, or of an objective's `pairs`."""
+        with ExitStack() as stack:
+            for arena, part in zip(self.arenas, pair.parts, strict=True):
+                stack.enter_context(arena.share(part, objective, execution))
+            yield
+
+    def run(self, pair: PartedCoevolution, begin: int, until: int) -> None:
+        """Run whole cycles up to number `until`, from `begin`, that of the runs furthest behind."""
+
+        def work(k: int, meeting: Meeting) -> None:
+            self.arenas[k].run(pair.parts[k], begin, until)
+
+        self.crew.together(work)
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: calls return when the work is done."""
