@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skde import DE, AugmentedLagrangian, ConstrainedProblem, Minimizer, MinMaxSolver, Status
+from skde.engines import Game
 
 BOX = [(-2.0, 2.0)] * 2
 RING = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 1)
@@ -314,3 +315,11 @@ def test_lagrangians() -> None:
         L(np.zeros((1, 3)), np.zeros((1, 1)))
     with pytest.raises(ValueError, match=r"Y must have shape \(k, 1\)"):
         L(np.zeros((1, 2)), np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize(("inequalities", "most"), [(0, 5), (2, 4)])
+def test_a_game_that_reads_too_much(inequalities: int, most: int) -> None:
+    arrays = (np.zeros(3),) * (most + 1)
+    Game("bilinear", arrays[:most], inequalities)
+    with pytest.raises(ValueError, match=f"the game 'bilinear' reads {most + 1} arrays, at most {most} have room"):
+        Game("bilinear", arrays, inequalities)
