@@ -21,7 +21,7 @@ RENEW, GATHER, CORRECT, CONCLUDE = range(4)
 # In what a checkpoint holds, a side's arrays begin with its name; of what is between the sides, it holds what a cycle
 # finds there.
 SIDES = ("x", "y")
-KEPT = ("columns", "penalties", "excess")
+KEPT = ("columns", "penalties", "excess", "levels")
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,6 @@ class Rounds:
         r of the Lagrangian; None: adapted.
     feasibility : float
         Tolerance of the constraints.
-    gap : float or None
-        A run ends when the best values of the two sides are as close as this, relative to a value above 1.
     """
 
     x: Spec
@@ -104,7 +102,6 @@ class Rounds:
     updates: bool = False
     penalty: float | None = None
     feasibility: float = 0.0
-    gap: float | None = None
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[Rounds]:
         """Return what parts are made of, the runs begin ... end - 1."""
@@ -163,6 +160,7 @@ class Coevolution(Answers, Batch):
             "strengths": (R, 2, self.room),
             "penalties": (R, self.constraints),
             "excess": (R, self.constraints),
+            "levels": (R, 2),
         }
         self.between = {name: xp.zeros(shape, dtype) for name, shape in shapes.items()}
         if self.rounds.penalty is not None:

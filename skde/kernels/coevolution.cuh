@@ -21,18 +21,18 @@
 namespace SKDE_NAMESPACE {
 
 // Integers: pop_x, pop_y (columns of y: the population, or one), gens_x, gens_y, renewed (y that give way to new points every
-// cycle), archive (strongest opponents that are
-// remembered), room (columns there is memory for), features (numbers that stand for an x), inequalities, equalities,
-// updates (multipliers are corrected, not evolved), adapts (r is, too).
-// Numbers: tol of the constraints (feasibility) and of the saddle point (gap, < 0: off).
+// cycle), archive (strongest opponents that are remembered), room (columns there is memory for), features (numbers that stand
+// for an x), inequalities, equalities, updates (multipliers are corrected, not evolved), adapts (r is, too).
+// Numbers: tolerance of the constraints (feasibility), and of a cycle that changes nothing (gap, < 0: off).
 // Pointers: columns (R, dim y, room), table (R, features, pop_x), strengths (R, 2, room) values of the best x and of the
-// answer against every opponent, penalties (R, constraints), excess (R, constraints) violations a cycle before.
+// answer against every opponent, penalties (R, constraints); and of the cycle before: excess (R, constraints) violations,
+// levels (R, 2) values of the best x and the best y.
 // clang-format off
 #define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                 \
   INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive) INTEGER(room)          \
   INTEGER(features) INTEGER(inequalities) INTEGER(equalities) INTEGER(updates) INTEGER(adapts)          \
   NUMBER(feasibility) NUMBER(gap)                                                                       \
-  REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess)
+  REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess) REALS(levels)
 // clang-format on
 
 template <class real> struct Coevolution {
@@ -219,11 +219,24 @@ template <class Team, class real, class Share> struct Cycle {
     team.sync();
     const Run<Nobody, real> run(answers, Shared<real>(answers), r);
     const Status status = SKDE_NAMESPACE::conclude<Nobody>(team, run, true, c);
-    if (co.gap < 0 || status != RUNNING || co.updates) return status;
-    const real upper = f_x(c)[best], lower = -smallest(team, f_y(c), int(co.pop_y));
-    const bool closed = double(abs_of(upper - lower)) <= co.gap * double(max_of(abs_of(upper), real(1)));
-    if (closed && team.lane == 0) answers.status[r] = CONVERGED;
-    return closed ? CONVERGED : status;
+    if (co.updates) return status;
+    const bool ends = rests(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status == RUNNING;
+    if (ends && team.lane == 0) answers.status[r] = CONVERGED;
+    return ends ? CONVERGED : status;
+  }
+
+  // Whether neither side has gained anything in cycle c: the values of the best x and the best y are as close to each other
+  // and to those of the cycle before as the tolerance. Two populations that have just been drawn may well contain a saddle
+  // point of the pairs that they make, so that the sides are close does not say enough.
+  SKDE_FN bool rests(i64 c, real of_x, real of_y) {
+    real* const before = co.levels + r * 2;
+    const auto close = [&](real other) {
+      return double(abs_of(of_x - other)) <= co.gap * double(max_of(abs_of(of_x), real(1)));
+    };
+    const bool still = c > 0 && close(of_y) && close(before[0]) && close(before[1]);
+    team.sync();
+    if (team.lane == 0) before[0] = of_x, before[1] = of_y;
+    return still;
   }
 
   SKDE_FN void step(i64 c, int step) {

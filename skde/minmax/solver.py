@@ -80,7 +80,8 @@ class MinMaxSolver(Saving):
     target : float or None, default None
         A run ends when its answer's value is <= target.
     tol : float or None, default None
-        A run ends when the best values of both sides differ by at most tol times the larger of 1 and their size, >= 0.
+        A run ends when a cycle changes nothing: the best values of both sides, at its end and at that of the cycle
+        before, differ by at most tol times the larger of 1 and their size, >= 0.
     stagnation : int or None, default None
         A run ends when its answer's value has not improved for this many cycles, >= 1.
     n_runs : int, default 1

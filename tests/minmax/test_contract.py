@@ -229,11 +229,29 @@ def constraint_of(problem: ConstrainedProblem) -> NonlinearConstraint:
     return NonlinearConstraint(lambda x: problem.values(np.ascontiguousarray(x.T))[:, 1:].T, -np.inf, 0)
 
 
-def test_compiled_games_are_those_of_python() -> None:
+@pytest.mark.parametrize("name", SIDES)
+def test_compiled_games_are_those_of_python(name: str) -> None:
     problem = get_problem("minmax/rustem5")
-    inside = make(n_runs=2).fit(problem)
-    outside = make(n_runs=2).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
-    assert same(inside, outside)
+    solver = make(n_runs=2, algorithm_x=side(name))
+    outside = clone(solver).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+    assert same(solver.fit(problem), outside)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")  # numpy's, of the test's own look at the values
+def test_compiled_games_without_numbers() -> None:
+    """Where squares overflow, some values are infinite, and differences of these are no numbers."""
+    problem = get_problem("minmax/rustem3")
+    boxes = [(-5.0, 5.0), (-5.0, -0.1)], [(-1.4e154, 1.4e154)] * 2
+    seen = []
+
+    def watched(X: Any, Y: Any) -> Any:
+        seen.append(problem(X, Y))
+        return seen[-1]
+
+    outside = make(n_runs=2, random_state=2).fit(watched, *boxes)
+    assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y that nobody can be compared by
+    assert any((np.isnan(values).any(axis=1) & np.isfinite(values).any(axis=1)).any() for values in seen)
+    assert same(make(n_runs=2, random_state=2).fit(problem, *boxes), outside)
 
 
 def test_pairs_one_by_one() -> None:
@@ -273,6 +291,38 @@ def test_every_evaluation_is_counted() -> None:
 
     fitted = make().fit(ConstrainedProblem(f, problem.bounds, constraint_of(problem)))
     assert fitted.n_evals_ == sum(points[:-1])  # the last one is the answer's, for its value
+
+
+def test_equal_answers_change_nothing() -> None:
+    def flat(X: Any, Y: Any) -> Any:
+        return np.zeros((len(X), len(Y)))
+
+    first, last = (make(n_cycles=n).fit(flat, BOX, BOX) for n in (0, 6))
+    assert not np.array_equal(first.population_x_, last.population_x_)
+    assert np.array_equal(first.x_, last.x_)
+
+
+def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing() -> None:
+    def levels(c: int) -> tuple[float, float]:
+        solver = make(n_cycles=c).fit("minmax/rustem4")
+        return float(solver.fitness_.min()), float(-solver._pair.y.population(0)[1].min())
+
+    def rests(c: int) -> bool:
+        of_x, *others = *levels(c), *levels(c - 1)
+        return all(abs(of_x - other) <= 1e-3 * max(1.0, abs(of_x)) for other in others)
+
+    ended = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4").n_iter_
+    assert ended > 2
+    assert [rests(c) for c in range(1, ended + 1)] == [False] * (ended - 1) + [True]
+
+
+@pytest.mark.parametrize("name", ["rustem1", "rustem5", "rustem6", "lagrangian1"])
+def test_a_tolerance_is_kept(name: str) -> None:
+    """Of the pairs of two populations that have just been drawn, one may well be a saddle point."""
+    problem = get_problem(f"minmax/{name}")
+    solver = MinMaxSolver(tol=1e-6, n_runs=10, random_state=0, device="cpu").fit(problem)
+    assert all(run.status == Status.CONVERGED for run in solver.runs_)
+    assert all(run.fun == pytest.approx(problem.value, abs=1e-5) for run in solver.runs_)
 
 
 def test_stopping_rules() -> None:
