@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,7 @@ class CudaEngine:
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
+        self.alone = Lock()
 
     @property
     def here(self) -> Current:
@@ -90,6 +92,11 @@ class CudaEngine:
     def threads(self) -> int:
         """Threads on the host."""
         return 1
+
+    def keep_apart(self) -> None:
+        """Let the calling thread not wait for what others have started: from now on it has a stream of its own."""
+        self.xp.cuda.runtime.setDevice(self.device)
+        self.xp.cuda.Stream(non_blocking=True).use()
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
