@@ -87,9 +87,11 @@ class AlgorithmTarget(Target):
         """Return the jobs' outcomes, in their order, as they come."""
         batches: list[list[Job]] = []
         clocks = True
-        for _, same in groupby(jobs, lambda job: (job.index, job.seed)):
+        for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
-            has = has_clocks(group[0].instance)
+            instance = drawn(group[0].instance, seed)
+            has = has_clocks(instance)
+            group = [replace(job, instance=instance) for job in group]
             batches += shares(group, self.most_runs if has or not self.timed else 1)
             clocks &= has
         run = helpers(self.device).map if self.helped and clocks else map
@@ -177,11 +179,11 @@ class AlgorithmTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse what are no objectives."""
         for number, instance in enumerate(instances):
-            objective, bounds = objective_of(instance)
+            objective, bounds = objective_of(drawn(instance, 0))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
-                    f"instances[{number}] must be a problem, a problem's name, or a pair (objective, bounds), "
-                    f"got {instance!r}"
+                    f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
+                    f"function of a seed that returns one of them, got {instance!r}"
                 )
 
 
@@ -195,6 +197,13 @@ def shares(jobs: list[Job], most: int) -> list[list[Job]]:
 def helpers(device: str) -> ThreadPoolExecutor:
     """Return the threads that have batches in hand for a GPU."""
     return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].keep_apart)
+
+
+def drawn(instance: Any, seed: int) -> Any:
+    """Return an instance, or what it makes of the seed where it is a function of that."""
+    if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
+        return instance(seed)
+    return instance
 
 
 def has_clocks(instance: Any) -> bool:
