@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain, cycle, groupby, islice
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,11 @@ class AlgorithmTarget(Target):
     Where constraints are violated the cost is infinite. Errors below 1e-12 are zero: what they differ by is how small
     numbers can get, and a race by ranks would be decided by that.
 
-    Different configurations on a step are runs of one batch, or of several of equal size: how far a run comes in its
-    time depends on how many there are beside it. With a limit of seconds every run has its own clock, and the CPU runs
-    as many at a time as it has threads; Python functions, for which the runs would share the time, run one after the
-    other. A GPU does so too with batches, but while one runs the next are compiled and made ready.
+    Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
+    the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
+    after the other. How far a run comes in its time depends on how many there are beside it, so that these batches are
+    always full: where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and
+    made ready.
     """
 
     batched = True
@@ -92,7 +93,8 @@ class AlgorithmTarget(Target):
             instance = drawn(group[0].instance, seed)
             has = has_clocks(instance)
             group = [replace(job, instance=instance) for job in group]
-            batches += shares(group, self.most_runs if has or not self.timed else 1)
+            most = self.most_runs if has or not self.timed else 1
+            batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
             clocks &= has
         run = helpers(self.device).map if self.helped and clocks else map
         return chain.from_iterable(run(self.run_alike, batches))
@@ -127,10 +129,10 @@ class AlgorithmTarget(Target):
         # A batch that had to wait for another did not take that time.
         before, self._ended = self._ended, time.perf_counter()
         seconds = (self._ended - max(begin, before)) / len(algorithms)
-        return [self.outcome(job, run, seconds) for run in found.runs_]
+        return [self.outcome(job, run, seconds) for run in found.runs_[: len(algorithms)]]
 
     def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
-        """Return the batch of runs.
+        """Return the batch of runs, the algorithms' first.
 
         Raises
         ------
@@ -138,6 +140,9 @@ class AlgorithmTarget(Target):
             After Ctrl-C; what was found up to then is no result.
         """
         objective, bounds = objective_of(job.instance)
+        clocks = self.timed and has_clocks(job.instance)
+        if clocks:
+            algorithms = list(islice(cycle(algorithms), self.most_runs))
         minimizer = SameSeed(
             algorithms,
             n_runs=len(algorithms),
@@ -147,7 +152,7 @@ class AlgorithmTarget(Target):
             n_jobs=self.n_jobs,
             random_state=job.seed,
         )
-        if self.timed and has_clocks(job.instance):
+        if clocks:
             minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
         if any(run.status == Status.INTERRUPTED for run in minimizer.runs_):
@@ -185,12 +190,6 @@ class AlgorithmTarget(Target):
                     f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
                     f"function of a seed that returns one of them, got {instance!r}"
                 )
-
-
-def shares(jobs: list[Job], most: int) -> list[list[Job]]:
-    """Return jobs in as few parts as can be of no more than `most`, of equal size or one apart."""
-    n = -(-len(jobs) // most)
-    return [jobs[len(jobs) * part // n : len(jobs) * (part + 1) // n] for part in range(n)]
 
 
 @lru_cache

@@ -10,7 +10,7 @@ import pytest
 
 from skde import DE, JADE, PSO, SS, DeviceObjective, Minimizer, get_problem
 from skde.stopping import Status
-from skde.tuning.batches import SameSeed, shares
+from skde.tuning.batches import SameSeed
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
 
@@ -109,15 +109,16 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
     assert all(0.1 <= outcome.seconds < 0.1 + LATE for outcome in outcomes)
 
 
-def test_batches_of_a_step_are_of_equal_size() -> None:
-    """How far a run comes in its time depends on how many there are beside it."""
-    for n, most in [(1, 128), (128, 128), (129, 128), (300, 128), (5, 2), (4, 1)]:
-        parts = shares(list(range(n)), most)
-        sizes = [len(part) for part in parts]
-        assert [job for part in parts for job in part] == list(range(n))
-        assert max(sizes) <= most
-        assert max(sizes) - min(sizes) <= 1
-        assert len(parts) == -(-n // most)
+def test_batches_with_clocks_are_always_full() -> None:
+    """Alone, a run would have both threads, and come further than others on the same step."""
+    target = as_target("de", Limits(0.1), 2, "cpu")
+    jobs = [Job(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20))]
+    batch = target.fitted(jobs[2], [DE(pop_size=20)])
+    assert [run.seed for run in batch.runs_] == [batch.runs_[0].seed] * 2
+    outcomes = list(target.run(jobs))
+    assert [outcome.n_evals % job.params["pop_size"] for outcome, job in zip(outcomes, jobs, strict=True)] == [0] * 3
+    by_evals = as_target("de", Limits(0.1, 500), 2, "cpu")
+    assert len(by_evals.fitted(jobs[2], [DE(pop_size=20)]).runs_) == 1
 
 
 def test_helpers_have_batches_in_hand_and_keep_their_order() -> None:
