@@ -25,7 +25,7 @@ from skde.typing import FloatArray
 
 # Runs of one batch: more would only need more memory.
 MOST_RUNS = 128
-# Batches of runs with clocks that are in hand for a GPU: one runs, and others are compiled, which takes seconds, or read.
+# Batches of runs with clocks that are in hand for a GPU: one runs; others are compiled, which takes seconds, or read.
 IN_HAND = 5
 # Errors below count as reached.
 ZERO = 1e-12
