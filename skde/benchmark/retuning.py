@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -210,10 +211,10 @@ def tune(
 ) -> None:
     """Tune one algorithm, or go on with it; `tuned` gets what is known after every race."""
     assert paper.tuning is not None
-    budget = Budget.read(settings.budget)
+    budget, begin = Budget.read(settings.budget), time.perf_counter()
 
     def note(tuner: RacingTuner) -> None:
-        tuned[name] = noted(tuner)
+        tuned[name] = noted(tuner, time.perf_counter() - begin)
         keep()
         race = tuner.races_[-1]
         print(
@@ -240,14 +241,14 @@ def tune(
     )
     there = storage is not None and Study.there(open_storage(storage), tuner.study_name)
     (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
-    tuned[name] = noted(tuner)
+    tuned[name] = noted(tuner, time.perf_counter() - begin)
     keep()
     if not tuner.finished_:
         raise KeyboardInterrupt
 
 
-def noted(tuner: RacingTuner) -> dict[str, Any]:
-    """Return what a record has of a tuning."""
+def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
+    """Return what a record has of a tuning that has been at work for so many seconds."""
     best = tuner.best_params_
     timed = [result for result in tuner.results_ if result.seconds is not None]
     return {
@@ -258,6 +259,7 @@ def noted(tuner: RacingTuner) -> dict[str, Any]:
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len({result.configuration for result in tuner.results_}),
         # Of what was done since the last resumption.
+        "elapsed": elapsed,
         "timed_experiments": len(timed),
         "seconds": sum(result.seconds or 0.0 for result in timed),
         "n_evals": sum(result.n_evals or 0 for result in timed),
