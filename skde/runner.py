@@ -18,6 +18,9 @@ from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, FloatArray, IntArray
 
 SLOWEST_GROWTH = 8
+# Of runs with clocks of their own. At the end of every slice all wait for the slowest: up to an iteration, which takes
+# scatter search a hundredth of a second. A GPU with a screen ends kernels that take longer than two seconds.
+SLICE_SECONDS = 0.25
 
 Look = Callable[[], bool]
 
@@ -178,7 +181,8 @@ class Runner:
                 if batch.spec.run_seconds is None:
                     self._run_chunks(max_time, look)
                 else:
-                    self._run_slices(look)
+                    with engine.alone:
+                        self._run_slices(look)
         except BaseException as error:
             self._locate()
             if not isinstance(error, KeyboardInterrupt):
@@ -227,7 +231,7 @@ class Runner:
         spec, until = self.batch.spec, 0  # the initial population first, to be checked
         spec.pause_seconds = 0.0
         while not self.done:
-            spec.pause_seconds += self.engine.chunk_seconds
+            spec.pause_seconds += SLICE_SECONDS
             self.batch.refresh()
             self.engine.run(self.batch, self.generation, until)
             self.engine.synchronize()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,15 @@ from skde.tuning.batches import OwnClocks
 from skde.tuning.record import Record as Study
 from skde.tuning.record import open_storage
 from skde.tuning.report import python_line
+from skde.tuning.rules import Rules, preset
 from skde.tuning.spaces import SPACES
 from skde.validation import check_choice, check_int
 
 # What a box loses at most, of its width, in every variable.
 MOST_CUT = 0.5
+# Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
+# the paper's twenty are seen before anybody is out, elites keep what they have shown, and the last race is a final.
+RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, new_steps=5, final=True)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ class Settings:
         "cpu", "cuda" or "cuda:N".
     n_jobs : int or None
         Threads on the CPU.
+    as_published : bool
+        Whether the tuning is the paper's own: its kind of race, on its functions as they are. Otherwise it is by
+        `RULES`, on its functions in boxes that are others on every step.
     """
 
     paper: str
@@ -70,6 +78,7 @@ class Settings:
     seed: int = 0
     device: str = "cpu"
     n_jobs: int | None = None
+    as_published: bool = False
 
 
 def tuning_of(paper: Paper, table: int) -> Tuning:
@@ -95,7 +104,7 @@ def run(
     command: str = "",
     verbose: bool = False,
 ) -> Record:
-    """Tune a paper's algorithms as the paper did, then compare what was found with the paper's parameters.
+    """Tune a paper's algorithms within its budget, then compare what was found with the paper's parameters.
 
     Parameters
     ----------
@@ -178,6 +187,19 @@ def space(paper: Paper, name: str) -> Space:
     return Space({parameter: SPACES[name][parameter] for parameter in paper.tuning.parameters[name]})
 
 
+def rules(paper: Paper, settings: Settings) -> Rules:
+    """Return the kind of race."""
+    assert paper.tuning is not None
+    return replace(preset(paper.tuning.preset) if settings.as_published else RULES, test=paper.tuning.test)
+
+
+def instances(paper: Paper, settings: Settings) -> list[Any]:
+    """Return what is tuned for: the paper's functions, or these with their minimisers elsewhere on every step."""
+    suite = find_suite(paper.suite)
+    problems = [suite.function(function, settings.dim).objective for function in suite.functions]
+    return problems if settings.as_published else [Shifted(problem) for problem in problems]
+
+
 def tune(
     paper: Paper,
     settings: Settings,
@@ -189,10 +211,10 @@ def tune(
 ) -> None:
     """Tune one algorithm, or go on with it; `tuned` gets what is known after every race."""
     assert paper.tuning is not None
-    budget, suite = Budget.read(settings.budget), find_suite(paper.suite)
+    budget, begin = Budget.read(settings.budget), time.perf_counter()
 
     def note(tuner: RacingTuner) -> None:
-        tuned[name] = noted(tuner)
+        tuned[name] = noted(tuner, time.perf_counter() - begin)
         keep()
         race = tuner.races_[-1]
         print(
@@ -204,12 +226,11 @@ def tune(
 
     tuner = RacingTuner(
         space(paper, name),
-        [suite.function(function, settings.dim).objective for function in suite.functions],
+        instances(paper, settings),
         max_experiments=settings.max_experiments,
         run_time_limit=budget.seconds,
         run_evals_limit=budget.evals(settings.dim),
-        test=paper.tuning.test,
-        preset=paper.tuning.preset,
+        preset=rules(paper, settings),
         storage=storage,
         study_name=f"{paper.name}-{name}",
         n_jobs=settings.n_jobs,
@@ -220,14 +241,14 @@ def tune(
     )
     there = storage is not None and Study.there(open_storage(storage), tuner.study_name)
     (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
-    tuned[name] = noted(tuner)
+    tuned[name] = noted(tuner, time.perf_counter() - begin)
     keep()
     if not tuner.finished_:
         raise KeyboardInterrupt
 
 
-def noted(tuner: RacingTuner) -> dict[str, Any]:
-    """Return what a record has of a tuning."""
+def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
+    """Return what a record has of a tuning that has been at work for so many seconds."""
     best = tuner.best_params_
     timed = [result for result in tuner.results_ if result.seconds is not None]
     return {
@@ -238,6 +259,7 @@ def noted(tuner: RacingTuner) -> dict[str, Any]:
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len({result.configuration for result in tuner.results_}),
         # Of what was done since the last resumption.
+        "elapsed": elapsed,
         "timed_experiments": len(timed),
         "seconds": sum(result.seconds or 0.0 for result in timed),
         "n_evals": sum(result.n_evals or 0 for result in timed),
@@ -248,12 +270,23 @@ def noted(tuner: RacingTuner) -> dict[str, Any]:
 # -- the comparison ----------------------------------------------------------------------------------------------------
 
 
-def moved(problem: Problem, number: int) -> Problem:
+@dataclass(frozen=True)
+class Shifted:
+    """A problem, with its minimiser at a place that a seed chooses; none of these boxes is one of the comparison's."""
+
+    problem: Problem
+
+    def __call__(self, seed: int) -> Problem:
+        """Return the problem for a seed."""
+        return moved(self.problem, f"tuning:{seed}")
+
+
+def moved(problem: Problem, which: int | str) -> Problem:
     """Return a problem with its minimiser at another place of a smaller box.
 
     In every variable a part of the box, up to half of it, is cut off at one of its ends, where the minimiser is not.
     """
-    u, side = uniforms(f"moved:{problem.name}:{number}", 2 * problem.dim).reshape(2, -1)
+    u, side = uniforms(f"moved:{problem.name}:{which}", 2 * problem.dim).reshape(2, -1)
     low, high = problem.bounds.T.copy()
     cut = MOST_CUT * u * (high - low)
     at_low = np.where(side < 0.5, low + cut <= problem.x_opt, high - cut < problem.x_opt)
@@ -336,7 +369,8 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
 
 def ranked(cell: dict[str, Any], zero: float) -> tuple[Any, Any]:
     """Return the ranks of both settings' errors in one box, among each other."""
-    ours, theirs = (errors({"error": cell[who]}, zero) for who in ("tuned", "paper"))
+    # Rounding can put a value below the minimum.
+    ours, theirs = (np.maximum(errors({"error": cell[who]}, zero), 0.0) for who in ("tuned", "paper"))
     ranks = stats.rankdata(np.concatenate([ours, theirs]))
     return ranks[: len(ours)], ranks[len(ours) :]
 

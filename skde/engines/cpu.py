@@ -31,6 +31,7 @@ class CpuEngine:
     name = "cpu"
     xp: ModuleType = np
     here: AbstractContextManager[Any] = nullcontext()
+    alone: AbstractContextManager[Any] = nullcontext()
     chunk_seconds = CHUNK_SECONDS
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -44,6 +45,9 @@ class CpuEngine:
         import joblib
 
         return max(1, int(joblib.effective_n_jobs(self.n_jobs)))
+
+    def keep_apart(self) -> None:
+        """Let the calling thread not wait for what others have started: here it never does."""
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from skde.engines.batch import TASK, Batch, fill_data
 from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
-from skde.engines.nvrtc import Launcher, compile_module, game_options, kernel_options, kernel_switches
+from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.islands import JUDGE, REORDER
@@ -75,6 +76,7 @@ class CudaEngine:
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
+        self.alone = Lock()
 
     @property
     def here(self) -> Current:
@@ -85,6 +87,11 @@ class CudaEngine:
     def threads(self) -> int:
         """Threads on the host."""
         return 1
+
+    def keep_apart(self) -> None:
+        """Let the calling thread not wait for what others have started: from now on it has a stream of its own."""
+        self.xp.cuda.runtime.setDevice(self.device)
+        self.xp.cuda.Stream(non_blocking=True).use()
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
@@ -114,7 +121,7 @@ class CudaEngine:
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
                 kernel = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective).get_function("run")
-                kernel.max_dynamic_shared_size_bytes = shared_bytes
+                allow_shared(kernel, shared_bytes)
                 occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
                 return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
 
@@ -260,7 +267,7 @@ class CudaEngine:
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
                 kernel = module(team, threads, least).get_function("cycles")
-                kernel.max_dynamic_shared_size_bytes = shared_bytes
+                allow_shared(kernel, shared_bytes)
                 occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
                 return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
 

@@ -33,14 +33,19 @@ class Launcher:
         function = self.functions.get(name)
         if function is None:
             function = self.functions[name] = self.module.get_function(name)
-            if self.plan.shared_bytes:
-                function.max_dynamic_shared_size_bytes = self.plan.shared_bytes
+            allow_shared(function, self.plan.shared_bytes)
         return function
 
     def __call__(self, name: str, task: Any, *arguments: Any) -> None:
         """Launch one kernel."""
         arguments = (task, self.record, *arguments)
         self.function(name)(self.grid, self.block, arguments, shared_mem=self.plan.shared_bytes)
+
+
+def allow_shared(function: Any, size: int) -> None:
+    """Let a kernel have that many bytes of shared memory, and never less than before: other threads launch it too."""
+    if size > function.max_dynamic_shared_size_bytes:
+        function.max_dynamic_shared_size_bytes = size
 
 
 @lru_cache(maxsize=256)

@@ -68,6 +68,13 @@ class DeviceEngine(Engine, Protocol):
     def threads(self) -> int:
         """Threads used on the host."""
 
+    @property
+    def alone(self) -> AbstractContextManager[Any]:
+        """In which no other thread's runs with clocks of their own are on the device."""
+
+    def keep_apart(self) -> None:
+        """Let the calling thread not wait for what others have started, from now on."""
+
     def batch(self, spec: Any) -> Batch:
         """Allocate a batch."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import groupby
+from functools import lru_cache
+from itertools import chain, cycle, groupby, islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm
 from skde.device_objective import DeviceObjective
-from skde.engines import CpuEngine, Spec, choose_engine
+from skde.engines import CpuEngine, Spec, choose_device, choose_engine
 from skde.minimizer import Minimizer
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
@@ -23,12 +25,16 @@ from skde.typing import FloatArray
 
 # Runs of one batch: more would only need more memory.
 MOST_RUNS = 128
+# Batches of runs with clocks that are in hand for a GPU: one runs; others are compiled, which takes seconds, or read.
+IN_HAND = 5
 # Errors below count as reached.
 ZERO = 1e-12
 
 
 class OwnClocks(Minimizer):
     """A Minimizer of compiled objectives whose runs can have clocks of their own.
+
+    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
 
     Attributes
     ----------
@@ -40,18 +46,15 @@ class OwnClocks(Minimizer):
     run_seconds: float | None = None
 
     def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
-        return replace(super()._spec(box, x0, constrained), run_seconds=self.run_seconds)
+        return replace(super()._spec(box, x0, constrained), run_seconds=self.run_seconds, constants=())
 
 
 class SameSeed(OwnClocks):
-    """The same, with the seed of the first for all runs: what differs is their parameters alone.
-
-    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
-    """
+    """The same, with the seed of the first for all runs: what differs is their parameters alone."""
 
     def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
         spec = super()._spec(box, x0, constrained)
-        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]), constants=())
+        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
 
 
 class AlgorithmTarget(Target):
@@ -62,7 +65,9 @@ class AlgorithmTarget(Target):
 
     Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
     the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
-    after the other.
+    after the other. How far a run comes in its time depends on how many there are beside it, so that these batches are
+    always full: where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and
+    made ready.
     """
 
     batched = True
@@ -76,14 +81,23 @@ class AlgorithmTarget(Target):
         self.timed = limits.evals is None and limits.seconds is not None
         self.at_once = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
         self.most_runs = self.at_once if self.timed else MOST_RUNS
+        self.helped = self.timed and not isinstance(engine, CpuEngine)
+        self._ended = 0.0  # when the last batch did
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
-        for _, same in groupby(jobs, lambda job: (job.index, job.seed)):
+        batches: list[list[Job]] = []
+        clocks = True
+        for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
-            most = self.most_runs if has_clocks(group[0].instance) or not self.timed else 1
-            for begin in range(0, len(group), most):
-                yield from self.run_alike(group[begin : begin + most])
+            instance = drawn(group[0].instance, seed)
+            has = has_clocks(instance)
+            group = [replace(job, instance=instance) for job in group]
+            most = self.most_runs if has or not self.timed else 1
+            batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
+            clocks &= has
+        run = helpers(self.device).map if self.helped and clocks else map
+        return chain.from_iterable(run(self.run_alike, batches))
 
     def run_alike(self, jobs: list[Job]) -> list[Outcome]:
         """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
@@ -112,11 +126,13 @@ class AlgorithmTarget(Target):
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
             return [Outcome(math.inf, time.perf_counter() - begin, error=f"{type(error).__name__}: {error}")]
-        seconds = (time.perf_counter() - begin) / len(algorithms)
-        return [self.outcome(job, run, seconds) for run in found.runs_]
+        # A batch that had to wait for another did not take that time.
+        before, self._ended = self._ended, time.perf_counter()
+        seconds = (self._ended - max(begin, before)) / len(algorithms)
+        return [self.outcome(job, run, seconds) for run in found.runs_[: len(algorithms)]]
 
     def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
-        """Return the batch of runs.
+        """Return the batch of runs, the algorithms' first.
 
         Raises
         ------
@@ -124,6 +140,9 @@ class AlgorithmTarget(Target):
             After Ctrl-C; what was found up to then is no result.
         """
         objective, bounds = objective_of(job.instance)
+        clocks = self.timed and has_clocks(job.instance)
+        if clocks:
+            algorithms = list(islice(cycle(algorithms), self.most_runs))
         minimizer = SameSeed(
             algorithms,
             n_runs=len(algorithms),
@@ -133,7 +152,7 @@ class AlgorithmTarget(Target):
             n_jobs=self.n_jobs,
             random_state=job.seed,
         )
-        if self.timed and has_clocks(job.instance):
+        if clocks:
             minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
         if any(run.status == Status.INTERRUPTED for run in minimizer.runs_):
@@ -165,12 +184,25 @@ class AlgorithmTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse what are no objectives."""
         for number, instance in enumerate(instances):
-            objective, bounds = objective_of(instance)
+            objective, bounds = objective_of(drawn(instance, 0))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
-                    f"instances[{number}] must be a problem, a problem's name, or a pair (objective, bounds), "
-                    f"got {instance!r}"
+                    f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
+                    f"function of a seed that returns one of them, got {instance!r}"
                 )
+
+
+@lru_cache
+def helpers(device: str) -> ThreadPoolExecutor:
+    """Return the threads that have batches in hand for a GPU."""
+    return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].keep_apart)
+
+
+def drawn(instance: Any, seed: int) -> Any:
+    """Return an instance, or what it makes of the seed where it is a function of that."""
+    if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
+        return instance(seed)
+    return instance
 
 
 def has_clocks(instance: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skde.tuning.race import ALL_FAILED, Experiment, Race
 from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
@@ -108,8 +108,9 @@ class IteratedRace:
         if plan is None:
             raise RuntimeError("no race is planned: one runs, or the experiments are used up")
         self.plan, self.iteration = None, plan.iteration
+        is_final = self.rules.final and plan.iteration >= plan.n_iterations
         self.race = race = Race(
-            self.rules,
+            replace(self.rules, patience=None) if is_final else self.rules,
             [*self.elites, *new],
             self._order(),
             minimum=self.minimum,

@@ -234,7 +234,8 @@ class Race:
         each = self.rules.each_test
         if self.position % each == 0 and self.used + missing * each > self.budget:
             return "the race's experiments do not suffice for the next test"
-        if self.rules.elitist and self._quiet >= self.rules.patience:
+        patience = self.rules.patience
+        if self.rules.elitist and patience is not None and self._quiet >= patience:
             return f"{self._quiet} tests in a row eliminated nobody"
         return None
 

@@ -34,8 +34,11 @@ class Rules:
         Of one race.
     new_steps : int, default 1
         Steps that an elitist race begins with before it replays the old ones.
-    patience : int, default 2
-        Tests in a row without an elimination that end an elitist race.
+    patience : int or None, default 2
+        Tests in a row without an elimination that end an elitist race; None: no number of them does.
+    final : bool, default False
+        Whether the last planned race is a final, which no such tests end: the experiments that are left tell its best
+        apart, where further races would have a few new configurations each.
     spending : bool, default False
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
@@ -49,7 +52,8 @@ class Rules:
     mu: int = 5
     most_configurations: int | None = None
     new_steps: int = 1
-    patience: int = 2
+    patience: int | None = 2
+    final: bool = False
     spending: bool = False
 
     def alpha(self, test: int) -> float:

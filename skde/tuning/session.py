@@ -302,7 +302,11 @@ def describe(setting: Setting) -> dict[str, Any]:
 
 
 def instance_name(instance: Any) -> str:
-    """Return what an instance is called: its text where it has one that is the same every time, else its type."""
-    text = repr(instance)
-    plain = isinstance(instance, str | int | float) or text.startswith("Problem(")
-    return text if plain else type(instance).__name__
+    """Return what an instance is called: its text where it is the same every time, as `Problem(...)` is, else its type.
+
+    A function has its name instead.
+    """
+    text, kind = repr(instance), type(instance).__name__
+    if isinstance(instance, str | int | float) or text.startswith(f"{kind}("):
+        return text
+    return getattr(instance, "__qualname__", kind)

@@ -57,8 +57,9 @@ class RacingTuner(BaseEstimator):
         What can be configured: see `Space`; a function of an Optuna trial or a mapping of names to distributions is
         made into one. None: what an algorithm of skde brings along (`space_of`).
     instances : sequence
-        At least two. For an algorithm of skde problems, their names, or pairs (objective, bounds); for an estimator of
-        scikit-learn data sets, as (X, y) or Bunch; for functions and programs, whatever they take.
+        At least two. For an algorithm of skde problems, their names, pairs (objective, bounds), or functions of the
+        step's seed that return one of these; for an estimator of scikit-learn data sets, as (X, y) or Bunch; for
+        functions and programs, whatever they take.
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together.
     run_time_limit : float or None, default 1.0

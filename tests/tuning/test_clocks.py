@@ -109,6 +109,49 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
     assert all(0.1 <= outcome.seconds < 0.1 + LATE for outcome in outcomes)
 
 
+def test_batches_with_clocks_are_always_full() -> None:
+    """Alone, a run would have both threads, and come further than others on the same step."""
+    target = as_target("de", Limits(0.1), 2, "cpu")
+    jobs = [Job(number, {"pop_size": size}, 0, PROBLEM, 7) for number, size in enumerate((10, 50, 20))]
+    batch = target.fitted(jobs[2], [DE(pop_size=20)])
+    assert [run.seed for run in batch.runs_] == [batch.runs_[0].seed] * 2
+    outcomes = list(target.run(jobs))
+    assert [outcome.n_evals % job.params["pop_size"] for outcome, job in zip(outcomes, jobs, strict=True)] == [0] * 3
+    by_evals = as_target("de", Limits(0.1, 500), 2, "cpu")
+    assert len(by_evals.fitted(jobs[2], [DE(pop_size=20)]).runs_) == 1
+
+
+def test_helpers_have_batches_in_hand_and_keep_their_order() -> None:
+    """Here they run at the same time, as the CPU does not make them wait for each other."""
+    problems = [get_problem("sphere", dim=dim) for dim in (2, 3, 4)]
+    jobs = [Job(k, {"pop_size": 10 + k}, k // 2, problems[k // 2], 7) for k in range(6)]
+    target = as_target("de", Limits(0.2), 2, "cpu")
+    target.helped = True
+    begin = time.perf_counter()
+    outcomes = list(target.run(jobs))
+    assert time.perf_counter() - begin < 0.2 + 2 * LATE
+    assert all(outcome.n_evals % job.params["pop_size"] == 0 for outcome, job in zip(outcomes, jobs, strict=True))
+    # What batches waited for each other is nobody's time.
+    assert sum(outcome.seconds for outcome in outcomes) < 0.2 + 2 * LATE
+
+
+@pytest.mark.gpu
+def test_batches_have_the_gpu_for_themselves() -> None:
+    """Batches in hand do not slow the running one down, and are made ready while it runs."""
+    problems = [get_problem(name, dim=30) for name in ("sphere", "rastrigin", "ackley")]
+    target = as_target(DE(strategy="rand/1/bin"), Limits(0.5), 1, "cuda")
+
+    def jobs(batches: int) -> list[Job]:
+        return [Job(k, {"pop_size": 20 + k}, b, problems[b % 3], 7) for b in range(batches) for k in range(100)]
+
+    list(target.run(jobs(3)))  # compiles
+    alone = [outcome.n_evals for batch in range(3) for outcome in target.run(jobs(3)[100 * batch : 100 * batch + 100])]
+    begin = time.perf_counter()
+    together = list(target.run(jobs(9)))
+    assert time.perf_counter() - begin < 1.15 * 9 * 0.5
+    assert 0.9 < sum(o.n_evals for o in together) / (3 * sum(alone)) < 1.1
+
+
 @pytest.mark.gpu
 def test_a_hundred_experiments_of_a_second_take_about_a_second() -> None:
     jobs = [Job(number, {"pop_size": 8 + 2 * number}, 0, PROBLEM, 7) for number in range(124)]

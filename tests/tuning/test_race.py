@@ -149,9 +149,10 @@ def test_two_tests_without_elimination_end_an_elitist_race() -> None:
     # The test at the first_test does not count, as in irace: steps 6 and 7 are the two.
     assert race.position == 7
     assert race.ended == "2 tests in a row eliminated nobody"
-    patient = make(PLAIN, n=6, minimum=1, budget=120)
-    run(patient, alike)
-    assert patient.position == 20
+    for rules in (PLAIN, preset("elitist", patience=None)):
+        patient = make(rules, n=6, minimum=1, budget=120)
+        run(patient, alike)
+        assert patient.position == 20
 
 
 def test_infinity_rejects_at_once() -> None:
@@ -304,6 +305,22 @@ def test_a_race_of_2011_has_new_steps_and_runs_elites_again() -> None:
     n_old = max(e.step for e in first["asked"]) + 1
     assert min(e.step for e in second["asked"]) == n_old
     assert set(second["plan"].elites) <= {e.configuration for e in second["asked"] if e.step == n_old}
+
+
+def test_the_last_planned_race_may_be_a_final() -> None:
+    """Where the good cannot be told apart, races end by their quiet tests, but a final takes all that is left."""
+
+    def random(configuration: int, step: int) -> float:
+        return float(np.random.default_rng([configuration, step]).normal()) + 10 * (configuration % 5 > 0)
+
+    told = races(ELITIST, random)
+    assert len(told) > 3
+    assert "eliminated nobody" in told[2]["ended"]
+    told = races(preset("elitist", final=True), random)
+    assert len(told) == 3
+    assert "eliminated nobody" in told[0]["ended"]
+    assert "eliminated nobody" not in told[2]["ended"]
+    assert told[2]["used"] > 600 - 30
 
 
 @pytest.mark.parametrize("rules", [PLAIN, ELITIST])

@@ -110,6 +110,26 @@ def test_constrained_problems_are_instances_too() -> None:
     assert feasible.cost == pytest.approx(0, abs=5)
 
 
+def test_instances_may_be_drawn_by_the_seed() -> None:
+    seeds = []
+
+    def ball(seed: int) -> tuple[Any, Any]:
+        seeds.append(seed)
+        centre = np.random.default_rng(seed).uniform(-1, 1, 2)
+        return (lambda X: ((X - centre) ** 2).sum(axis=1) + seed), [(-2.0, 2.0)] * 2
+
+    found = target("de", Limits(1.0, 2000))
+    found.check([ball])
+    assert seeds == [0]
+    jobs = [job({"pop_size": size}, ball, seed) for seed in (3, 4) for size in (20, 30)]
+    assert [outcome.cost for outcome in found.run(jobs)] == pytest.approx([3.0, 3.0, 4.0, 4.0], abs=1e-6)
+    assert seeds == [0, 3, 4]  # the configurations of a step have the same
+    # A compiled one runs in batches as if it had been given itself.
+    (drawn,) = found.run([job({}, lambda seed: get_problem("sphere", dim=seed), 5)])
+    (given,) = found.run([job({}, SPHERE, 5)])
+    assert drawn.cost == given.cost
+
+
 def test_tuning_an_algorithm() -> None:
     """Rosenbrock and others in five variables; what comes out is better than the start on shifted problems."""
     problems = [get_problem(f"nashed2012/f{i}", dim=5) for i in (0, 4, 9, 12)]
@@ -137,7 +157,9 @@ def test_threads_change_nothing() -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("instances", [["sphere", 3], ["sphere", DE()], ["sphere", (1, 2, 3)]])
+@pytest.mark.parametrize(
+    "instances", [["sphere", 3], ["sphere", DE()], ["sphere", (1, 2, 3)], ["sphere", lambda seed: 3]]
+)
 def test_what_is_no_objective(instances: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"instances\[1\] must be a problem"):
         RacingTuner(None, instances, max_experiments=300).fit("de")
