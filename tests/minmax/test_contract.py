@@ -252,7 +252,7 @@ def test_compiled_games_without_numbers() -> None:
     assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y that nobody can be compared by
     assert any((np.isnan(values).any(axis=1) & np.isfinite(values).any(axis=1)).any() for values in seen)
     assert same(make(n_runs=2, random_state=2).fit(problem, *boxes), outside)
-    first, others = (make(random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
+    first, others = (make(n_runs=2, random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
     assert np.isinf(first.fitness_).any()
     assert same(first, others)
 
