@@ -11,9 +11,12 @@ from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
 RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json"}
+# Its population kept from shrinking.
+JADE = "minionpy:JADE:population_size=100,minimum_population_size=100"
 # Ours, theirs, and in what they differ by their defaults.
 PAIRS = (
-    ("jade", "minionpy:JADE:population_size=100,minimum_population_size=100", "its population kept from shrinking"),
+    ("jade", JADE, "F that is not positive: drawn again, as in the paper; 0.01. Bounds: midpoint, random"),
+    ("jade:repair=random", JADE, "F that is not positive"),
     ("lshade", "minionpy:LSHADE", "bounds: midpoint, as in the paper; random"),
     ("lshade:repair=random", "minionpy:LSHADE", "bounds: random in both"),
     ("jso", "minionpy:jSO", "bounds: midpoint, as in the paper; random"),
@@ -42,6 +45,12 @@ def page() -> str:
     for own, peer, differs in PAIRS:
         counts = " | ".join(verdicts(record, own, peer) for record in records.values())
         lines.append(f"| `{own}` | `{peer}` | {counts} | {differs} |")
+    lines += [
+        "",
+        "Where programs differ, ours does as the paper says. With the same rule at the bounds L-SHADE and jSO agree to",
+        "chance. JADE differs in F: with 0.01 in the place of an F that is not positive, of the seven functions on",
+        "which ours is worse in 10 variables five become equal.",
+    ]
     return "\n".join(lines) + "\n"
 
 
