@@ -163,6 +163,7 @@ def report(
         "multipliers" if constrained else "y": solver.y_,
         "known": known_value(problem),
         "error": solver.fun_ - known_value(problem),
+        "worst_case": None if constrained else solver.worst_case_,
         "saddle_gap": None if constrained else solver.saddle_gap_,
         **found,
     }
@@ -184,6 +185,7 @@ def readable(found: dict[str, Any]) -> str:
     if constrained:
         lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
     else:
+        lines.append(("worst case", f"{found['worst_case']:.10g}, by a search over y alone"))
         lines.append(("saddle gap", f"{found['saddle_gap']:.3g}: about 0 at a saddle point"))
     lines += ending(found, constrained, "points" if constrained else "pairs")
     lines.append(("x", vector(found["x"])))

@@ -34,6 +34,7 @@ def test_json_is_what_the_library_returns(capsys):
         device="cpu",
     ).fit("minmax/rustem1")
     assert (found["fun"], found["saddle_gap"]) == (solver.fun_, solver.saddle_gap_)
+    assert found["worst_case"] == solver.worst_case_
     assert (found["x"], found["y"]) == (solver.x_.tolist(), solver.y_.tolist())
     assert [run["x"] + run["y"] for run in found["runs"]] == [run.x.tolist() for run in solver.runs_]
     assert found["error"] == solver.fun_ - found["known"]

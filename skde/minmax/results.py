@@ -16,8 +16,8 @@ from skde.returned import library_of
 from skde.stopping import Status
 from skde.typing import Array, FloatArray
 
-# How the saddle point's gap is estimated: a search on either side.
-GAP_SEARCH = {"pop_size": 50, "generations": 200}
+# How far either side can get from the answer alone is estimated by a search.
+SEARCH = {"pop_size": 50, "generations": 200}
 
 
 class Results(Fitted):
@@ -25,7 +25,7 @@ class Results(Fitted):
 
     _objective: Pairs | None  # None: its values are told, or it has to be given again after loading
     _boxes: tuple[FloatArray, FloatArray | None]  # of x and, where y is no vector of multipliers, of y
-    _gap: float | None = None
+    _searched: tuple[float, float] | None = None
 
     @property
     def _pair(self) -> Coevolution | PartedCoevolution:
@@ -52,21 +52,29 @@ class Results(Fitted):
         return self.y_
 
     @property
+    def worst_case_(self) -> float:
+        """An estimate of max over y of f(x_, y)."""
+        return self._levels("worst_case_")[0]
+
+    @property
     def saddle_gap_(self) -> float:
         """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
+        highest, lowest = self._levels("saddle_gap_")
+        return highest - lowest
+
+    def _levels(self, what: str) -> tuple[float, float]:
+        """Return the largest f(x_, y) and the smallest f(x, y_) that searches find, for the attribute `what`."""
         runner, pairs = self._fitted(), self._objective
         box_x, box_y = self._boxes
         if pairs is None:
-            raise AttributeError(
-                "saddle_gap_ needs the function, which neither ask and tell nor a file give: resume(f)"
-            )
+            raise AttributeError(f"{what} needs the function, which neither ask and tell nor a file give: resume(f)")
         if box_y is None:
-            raise AttributeError("saddle_gap_ is of min-max problems only; a constrained one has max_violation_")
-        if self._gap is None:
+            raise AttributeError(f"{what} is of min-max problems only; a constrained one has max_violation_")
+        if self._searched is None:
             # What is compiled is quicker on the CPU: searches are short.
             device = runner.engine.name.split(", ")[0] if pairs.game is None else "cpu"
-            self._gap = saddle_gap(pairs.values, self.x_, self.y_, box_x, box_y, device)
-        return self._gap
+            self._searched = levels(pairs.values, self.x_, self.y_, box_x, box_y, device)
+        return self._searched
 
     @property
     def population_x_(self) -> FloatArray:
@@ -107,17 +115,17 @@ class Results(Fitted):
         )
 
 
-def saddle_gap(
+def levels(
     values: Callable[[Array, Array], Array],
     x: FloatArray,
     y: FloatArray,
     box_x: FloatArray,
     box_y: FloatArray,
     device: str,
-) -> float:
-    """Return max over y of f(x, y) minus min over x of f(x, y), each by a search that begins with the point itself."""
-    algorithm = JDE(pop_size=GAP_SEARCH["pop_size"])
-    search = Minimizer(algorithm, max_iter=GAP_SEARCH["generations"], device=device, random_state=0)
+) -> tuple[float, float]:
+    """Return max over y of f(x, y) and min over x of f(x, y), each by a search that begins with the point itself."""
+    algorithm = JDE(pop_size=SEARCH["pop_size"])
+    search = Minimizer(algorithm, max_iter=SEARCH["generations"], device=device, random_state=0)
 
     def loss_of_y(Y: Array) -> Array:
         return -values(library_of(Y).asarray(x)[None], Y)[0]
@@ -126,4 +134,4 @@ def saddle_gap(
         return values(X, library_of(X).asarray(y)[None])[:, 0]
 
     highest = -search.fit(loss_of_y, bounds=box_y, x0=y).fun_
-    return highest - search.fit(loss_of_x, bounds=box_x, x0=x).fun_
+    return highest, search.fit(loss_of_x, bounds=box_x, x0=x).fun_

@@ -116,9 +116,11 @@ class MinMaxSolver(Saving):
         Of a constrained problem: y_.
     max_violation_ : float
         Of a constrained problem: the largest violation of a constraint at x_, 0 where there is none.
+    worst_case_ : float
+        An estimate of max over y of f(x_, y), at least fun_; above it where x_ has not met its strongest opponent.
     saddle_gap_ : float
-        An estimate of max over y of f(x_, y) minus min over x of f(x, y_): about 0 at a saddle point. Made by two
-        searches of 200 generations when it is first asked for.
+        worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Both are made by searches of
+        200 generations when one is first asked for.
     n_evals_, n_iter_, time_ : int, int, float
         Of the best run: evaluations, cycles, seconds.
     converged_, message_ : bool, str
@@ -331,7 +333,7 @@ class MinMaxSolver(Saving):
     def _drive(self, pairs: Pairs) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
-        self._objective, self._source, self._cycle, self._gap = pairs, pairs.source, None, None
+        self._objective, self._source, self._cycle, self._searched = pairs, pairs.source, None, None
         runner.rules = pairs.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         with looked_at(self, runner) as look:

@@ -183,7 +183,7 @@ def test_infeasible_problems(upper: float, options: dict[str, Any]) -> None:
 
 
 def test_what_there_is_not() -> None:
-    for read in ("x_", "fun_", "saddle_gap_", "multipliers_", "result_", "population_x_"):
+    for read in ("x_", "fun_", "worst_case_", "saddle_gap_", "multipliers_", "result_", "population_x_"):
         with pytest.raises(NotFittedError, match="this MinMaxSolver has evaluated nothing yet"):
             getattr(make(), read)
     with pytest.raises(NotFittedError):

@@ -364,6 +364,17 @@ def test_an_answer_meets_the_strongest_opponents() -> None:
     assert solver.saddle_gap_ > 0.5
 
 
+def test_the_worst_case_is_not_what_was_met() -> None:
+    """An answer that has met few opponents claims too little."""
+    problem = get_problem("minmax/two_planes")
+    solver = MinMaxSolver(n_cycles=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
+    grid = np.linspace(*problem.bounds_y[0], 100_001)[:, None]
+    true = float(problem(solver.x_[None], grid).max())
+    assert solver.fun_ < true - 1e-3
+    assert true <= solver.worst_case_ < true + 1e-4
+    assert solver.worst_case_ - solver.saddle_gap_ <= solver.fun_
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_no_numbers(bad: float) -> None:
     def partly(X: Any, Y: Any) -> Any:
