@@ -172,6 +172,8 @@ class IteratedRace:
     def _next_plan(self) -> Plan | None:
         """Return the next race, or None where too few experiments are left."""
         iteration = self.iteration + 1
+        if self.rules.final and iteration > self.n_iterations:
+            return None
         self.n_iterations = max(self.n_iterations, iteration)
         budget = race_budget(self.max_experiments - self.used, iteration, self.n_iterations)
         n_old = self._seen if self.rules.elitist else 0

@@ -37,8 +37,8 @@ class Rules:
     patience : int or None, default 2
         Tests in a row without an elimination that end an elitist race; None: no number of them does.
     final : bool, default False
-        Whether the last planned race is a final, which no such tests end: the experiments that are left tell its best
-        apart, where further races would have a few new configurations each.
+        Whether the last planned race is a final, which no such tests end and no race follows: experiments that are left
+        tell its best apart, where further races would have a few new configurations each.
     spending : bool, default False
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.

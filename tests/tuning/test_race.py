@@ -321,6 +321,10 @@ def test_the_last_planned_race_may_be_a_final() -> None:
     assert "eliminated nobody" in told[0]["ended"]
     assert "eliminated nobody" not in told[2]["ended"]
     assert told[2]["used"] > 600 - 30
+    won = races(preset("elitist", final=True), lambda configuration, step: float(configuration))
+    assert len(won) == 3
+    assert won[2]["used"] < 600
+    assert "alive, at most 3 wanted" in won[2]["ended"]
 
 
 @pytest.mark.parametrize("rules", [PLAIN, ELITIST])
