@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skde.tuning.race import ALL_FAILED, Experiment, Race
-from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
+from skde.tuning.rules import Rules, n_iterations, race_budget
 
 
 class AllRejectedError(RuntimeError):
@@ -77,7 +77,7 @@ class IteratedRace:
         self.max_experiments = max_experiments
         self.shuffle = shuffle
         self.n_steps = n_steps
-        self.minimum = n_survivors(n_parameters)
+        self.minimum = rules.n_survivors(n_parameters)
         self.n_iterations = n_iterations(n_parameters)
         self.iteration = 0
         self.used = 0
