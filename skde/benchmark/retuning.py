@@ -36,8 +36,9 @@ from skde.validation import check_choice, check_int
 # What a box loses at most, of its width, in every variable.
 MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
-# the paper's twenty are seen before anybody is out, elites keep what they have shown, and the last race is a final.
-RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, new_steps=5, final=True)
+# the paper's twenty are seen before anybody is out; elites keep what they have shown, and are more than irace has, so
+# that chance does not decide early where to search; and the last race is a final.
+RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_steps=5, final=True)
 
 
 @dataclass(frozen=True)

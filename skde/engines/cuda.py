@@ -77,6 +77,7 @@ class CudaEngine:
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
         self.alone = Lock()
+        self._loading: dict[tuple[str, str], Lock] = {}  # so that threads wait for a kernel that one compiles
 
     @property
     def here(self) -> Current:
@@ -125,7 +126,8 @@ class CudaEngine:
                 occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
                 return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
 
-            plan = make_plan(work, self.machine, resident)
+            with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
+                plan = make_plan(work, self.machine, resident)
             module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
             if not plan.roomy:

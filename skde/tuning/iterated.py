@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skde.tuning.race import ALL_FAILED, Experiment, Race
-from skde.tuning.rules import Rules, n_iterations, n_survivors, race_budget
+from skde.tuning.rules import Rules, n_iterations, race_budget
 
 
 class AllRejectedError(RuntimeError):
@@ -77,7 +77,7 @@ class IteratedRace:
         self.max_experiments = max_experiments
         self.shuffle = shuffle
         self.n_steps = n_steps
-        self.minimum = n_survivors(n_parameters)
+        self.minimum = rules.n_survivors(n_parameters)
         self.n_iterations = n_iterations(n_parameters)
         self.iteration = 0
         self.used = 0
@@ -172,6 +172,8 @@ class IteratedRace:
     def _next_plan(self) -> Plan | None:
         """Return the next race, or None where too few experiments are left."""
         iteration = self.iteration + 1
+        if self.rules.final and iteration > self.n_iterations:
+            return None
         self.n_iterations = max(self.n_iterations, iteration)
         budget = race_budget(self.max_experiments - self.used, iteration, self.n_iterations)
         n_old = self._seen if self.rules.elitist else 0

@@ -32,13 +32,17 @@ class Rules:
         Steps that the budget must allow every configuration, >= 1.
     most_configurations : int or None, default None
         Of one race.
+    survivors : int or None, default None
+        Configurations that a race keeps as elites, the parents of the next ones, and ends with when no more are alive,
+        >= 1. None: floor(2 + log2 N) with N parameters. Where costs say little, the few best of a race owe it to
+        chance, and more of them are safer.
     new_steps : int, default 1
         Steps that an elitist race begins with before it replays the old ones.
     patience : int or None, default 2
         Tests in a row without an elimination that end an elitist race; None: no number of them does.
     final : bool, default False
-        Whether the last planned race is a final, which no such tests end: the experiments that are left tell its best
-        apart, where further races would have a few new configurations each.
+        Whether the last planned race is a final, which no such tests end and no race follows: experiments that are left
+        tell its best apart, where further races would have a few new configurations each.
     spending : bool, default False
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
@@ -51,6 +55,7 @@ class Rules:
     each_test: int = 1
     mu: int = 5
     most_configurations: int | None = None
+    survivors: int | None = None
     new_steps: int = 1
     patience: int | None = 2
     final: bool = False
@@ -86,7 +91,11 @@ class Rules:
         """Return the fewest experiments with which the first race has more configurations than it must keep."""
         growth = 1 if not self.elitist else self.each_test
         steps = max(self.mu, self.first_test) + growth
-        return (n_survivors(n_parameters) + 1) * steps * n_iterations(n_parameters)
+        return (self.n_survivors(n_parameters) + 1) * steps * n_iterations(n_parameters)
+
+    def n_survivors(self, n_parameters: int) -> int:
+        """Return how many configurations end a race when no more are alive."""
+        return n_survivors(n_parameters) if self.survivors is None else self.survivors
 
 
 # irace as it was in 2011 (the technical report), and as it is by default since its version 2.
@@ -123,7 +132,7 @@ def n_iterations(n_parameters: int) -> int:
 
 
 def n_survivors(n_parameters: int) -> int:
-    """Return how many configurations end a race when no more are alive: floor(2 + log2 N)."""
+    """Return how many configurations end a race when no more are alive, unless rules say so: floor(2 + log2 N)."""
     return floor(2 + log2(n_parameters))
 
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
 from skde.tuning.record import STUDY, Record, open_storage
-from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, n_survivors, race_budget
+from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, race_budget
 from skde.tuning.session import Result, Session, Setting, describe
 from skde.tuning.space import Space, as_space
 from skde.tuning.spaces import space_of
@@ -337,7 +337,7 @@ class RacingTuner(BaseEstimator):
             n = space.n_parameters
             raise ValueError(
                 f"max_experiments must be at least {least} for {n} parameters, got {budget}: the first of "
-                f"{n_iterations(n)} races needs more than the {n_survivors(n)} configurations that it keeps, and "
+                f"{n_iterations(n)} races needs more than the {rules.n_survivors(n)} configurations that it keeps, and "
                 f"{rules.first_test} steps and more of each"
             )
         if seed is None:
@@ -367,17 +367,17 @@ class RacingTuner(BaseEstimator):
         for iteration in range(1, n_iterations(n) + 1):
             budget = race_budget(left, iteration, n_iterations(n))
             count = rules.configurations(budget, iteration, n_elites, n_old)
-            if count <= n_survivors(n):
+            if count <= rules.n_survivors(n):
                 break
             races.append({"iteration": iteration, "n_experiments": budget, "n_configurations": count})
             left -= budget
             if rules.elitist:
-                n_elites, n_old = n_survivors(n), n_old + rules.first_test + rules.each_test * min(5, iteration)
+                n_elites, n_old = rules.n_survivors(n), n_old + rules.first_test + rules.each_test * min(5, iteration)
         limits = self._limits()
         return {
             "n_parameters": n,
             "n_iterations": n_iterations(n),
-            "n_survivors": n_survivors(n),
+            "n_survivors": rules.n_survivors(n),
             "least": rules.least_budget(n),
             "races": races,
             "seconds": limits.seconds * setting.max_experiments if limits.seconds and not limits.evals else None,

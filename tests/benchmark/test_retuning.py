@@ -24,7 +24,7 @@ from skde.tuning.rules import PRESETS
 from skde.tuning.spaces import SPACES
 
 PAPER = find_paper("nashed2012")
-SMALL = ["reproduce", "nashed2012", "--table", "1", "--algorithms", "de", "--dims", "3", "--max-experiments", "320"]
+SMALL = ["reproduce", "nashed2012", "--table", "1", "--algorithms", "de", "--dims", "3", "--max-experiments", "600"]
 SMALL += ["--budget", "300", "--held-out", "2", "--runs", "4"]
 
 
@@ -142,7 +142,7 @@ def test_the_papers_own_tuning(capsys: pytest.CaptureFixture[str]) -> None:
     assert record["settings"]["as_published"]
     # Without elites' results a race's first steps are for all of its configurations.
     assert all(race["n_steps"] >= 5 for race in record["tuned"]["de"]["races"])
-    assert record["tuned"]["de"]["races"][0]["n_configurations"] == 320 // 4 // 6
+    assert record["tuned"]["de"]["races"][0]["n_configurations"] == 600 // 4 // 6
 
 
 def test_seconds_are_those_of_every_run(capsys: pytest.CaptureFixture[str]) -> None:

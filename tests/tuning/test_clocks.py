@@ -148,7 +148,7 @@ def test_batches_have_the_gpu_for_themselves() -> None:
     alone = [outcome.n_evals for batch in range(3) for outcome in target.run(jobs(3)[100 * batch : 100 * batch + 100])]
     begin = time.perf_counter()
     together = list(target.run(jobs(9)))
-    assert time.perf_counter() - begin < 1.15 * 9 * 0.5
+    assert time.perf_counter() - begin < 1.25 * 9 * 0.5
     assert 0.9 < sum(o.n_evals for o in together) / (3 * sum(alone)) < 1.1
 
 

@@ -307,6 +307,16 @@ def test_a_race_of_2011_has_new_steps_and_runs_elites_again() -> None:
     assert set(second["plan"].elites) <= {e.configuration for e in second["asked"] if e.step == n_old}
 
 
+def test_rules_may_keep_more_of_a_race() -> None:
+    told = races(preset("elitist", survivors=6), noisy, budget=2000)
+    assert all(len(race["elites"]) == 6 for race in told)
+    assert all(race["plan"].elites == before["elites"] for before, race in pairwise(told))
+    # Those of a race in which one configuration after the other drops out.
+    won = races(preset("elitist", survivors=6), by_number, budget=2000)
+    assert won[0]["ended"] in {f"{n} alive, at most 6 wanted" for n in range(1, 7)}
+    assert won[0]["elites"] == list(range(len(won[0]["elites"])))
+
+
 def test_the_last_planned_race_may_be_a_final() -> None:
     """Where the good cannot be told apart, races end by their quiet tests, but a final takes all that is left."""
 
@@ -321,6 +331,10 @@ def test_the_last_planned_race_may_be_a_final() -> None:
     assert "eliminated nobody" in told[0]["ended"]
     assert "eliminated nobody" not in told[2]["ended"]
     assert told[2]["used"] > 600 - 30
+    won = races(preset("elitist", final=True), lambda configuration, step: float(configuration))
+    assert len(won) == 3
+    assert won[2]["used"] < 600
+    assert "alive, at most 3 wanted" in won[2]["ended"]
 
 
 @pytest.mark.parametrize("rules", [PLAIN, ELITIST])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from skde.tuning.rules import PRESETS, Rules, n_iterations, n_survivors, preset, race_budget
@@ -63,6 +65,9 @@ def test_the_least_budget_is_the_least_that_begins_a_race(name: str, n_parameter
     least = rules.least_budget(n_parameters)
     assert first(least) > n_survivors(n_parameters)
     assert first(least - 1) <= n_survivors(n_parameters)
+    more = replace(rules, survivors=11)
+    assert more.n_survivors(n_parameters) == 11
+    assert more.least_budget(n_parameters) == least * 12 // (n_survivors(n_parameters) + 1)
 
 
 def test_levels() -> None:
