@@ -4,8 +4,8 @@ python examples/tuners.py --repetitions 20 --out docs/benchmarks/tuners.json
 
 All are judged by the mean over instances and seeds that none of them has seen: of the costs where these can be
 averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
-their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests, the first after three
-steps. The other races have their presets' rules; where costs cannot be averaged they see them as they are, and have
+their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests with the preset for small
+budgets. The other races have their presets' rules; where costs cannot be averaged they see them as they are, and have
 Friedman's test.
 
 What FILE has is not run again; so a new tuner or more tasks can be added to a record.
@@ -32,12 +32,12 @@ from tuners_tasks import TASKS, Task, costs, noisy, truth
 
 from skde.benchmark import taken
 from skde.benchmark.records import write_figures
-from skde.tuning import RacingTuner, Rules
+from skde.tuning import RacingTuner
 
 # -- tuners ------------------------------------------------------------------------------------------------------------
 
 
-def raced(rules: str | Rules, means: bool = False) -> Callable[[Task, int], dict[str, Any]]:
+def raced(preset: str, means: bool = False) -> Callable[[Task, int], dict[str, Any]]:
     """Return iterated racing; with `means`, by the costs that can be averaged."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def raced(rules: str | Rules, means: bool = False) -> Callable[[Task, int], dict
             task.instances,
             max_experiments=task.max_experiments,
             run_evals_limit=task.evals,
-            preset=rules,
-            test=task.test,
+            preset=preset,
+            test="t" if means else task.test,
             random_state=seed,
         )
         return tuner.fit(scaled if means else task.target).best_params_
@@ -86,10 +86,8 @@ def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = No
     return tuned
 
 
-# With budgets as small as these, more configurations are worth more than steps of each.
-MEANS = Rules(elitist=True, test="t", first_test=3, mu=3, patience=5)
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
-    "racing, means": raced(MEANS, means=True),
+    "racing, means": raced("small-budget", means=True),
     "racing, elitist": raced("elitist"),
     "racing, irace-2011": raced("irace-2011"),
     "irace, elitist": tuners_irace.irace(elitist=True),
