@@ -122,8 +122,14 @@ def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_
     return [float(value) for value in np.mean(found, axis=(0, 2))]
 
 
-def compare(names: Sequence[str], repetitions: Sequence[int], n_seeds: int, rows: list[dict[str, Any]]) -> None:
-    """Add what every tuner reached in every repetition to the rows, as far as it is not there."""
+def compare(
+    names: Sequence[str],
+    repetitions: Sequence[int],
+    n_seeds: int,
+    rows: list[dict[str, Any]],
+    save: Callable[[], None],
+) -> None:
+    """Add what every tuner reached in every repetition to the rows, as far as it is not there; save after each."""
     absent = {tuner: reason for tuner, lacking in NEEDS.items() if tuner in TUNERS and (reason := lacking())}
     for tuner, reason in absent.items():
         print(f"{tuner} is left out: {reason}", file=sys.stderr)
@@ -140,8 +146,9 @@ def compare(names: Sequence[str], repetitions: Sequence[int], n_seeds: int, rows
                 reached[tuner].append(value)
             told = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}
             print(f"{name}, repetition {repetition}: {told}", file=sys.stderr, flush=True)
-        rows[:] = [row for row in rows if row["task"] != name]
-        rows += [row_of(name, tuner, reached) for tuner in TUNERS if reached[tuner]]
+            rows[:] = [row for row in rows if row["task"] != name]
+            rows += [row_of(name, tuner, reached) for tuner in TUNERS if reached[tuner]]
+            save()
 
 
 def row_of(task: str, tuner: str, reached: dict[str, list[float]]) -> dict[str, Any]:
@@ -197,12 +204,15 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     record = begun(options.out, settings)
     rows: list[dict[str, Any]] = record["figures"]
     repetitions = range(options.first, options.first + options.repetitions)
-    compare(options.tasks, repetitions, options.seeds, rows)
+    here = taken(shlex.join(["python", "examples/tuners.py", *arguments]))
+
+    def save() -> None:
+        if options.out:
+            write_figures(options.out, {**here, "settings": settings, **record})
+
+    compare(options.tasks, repetitions, options.seeds, rows, save)
     for row in rows:
         print(f"{row['task']:<24}{row['tuner']:<22}median {row['median']:.4f}  p {row['p']:.2g}")
-    if options.out:
-        here = taken(shlex.join(["python", "examples/tuners.py", *arguments]))
-        write_figures(options.out, {**here, "settings": settings, **record})
     return rows
 
 
