@@ -56,7 +56,7 @@ def add_tune(commands: Any) -> None:
     add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
     add("--evals-limit", type=whole, help="of one experiment, in the place of seconds: repeatable")
     add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
-    add("--preset", default="elitist", help="elitist or irace-2011 (default: elitist)")
+    add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
     add_storage(add, required=False)
     add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
     add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")

@@ -353,7 +353,7 @@ def sampled_generations(last: int) -> IntArray:
 def address(array: Array) -> int:
     """Where an array's memory begins."""
     if isinstance(array, np.ndarray):
-        return int(array.__array_interface__["data"][0])
+        return int(array.ctypes.data)  # __array_interface__ would describe every field of a task
     return int(array.data.ptr)
 
 

@@ -98,10 +98,13 @@ class Rules:
         return n_survivors(n_parameters) if self.survivors is None else self.survivors
 
 
-# irace as it was in 2011 (the technical report), and as it is by default since its version 2.
+# irace as it was in 2011 (the technical report), and as it is by default since its version 2. Where a race is for few
+# steps, its tests would eliminate hardly anybody, and who is best be left to chance: a small budget has earlier tests
+# with less confidence, so that good configurations come to more steps.
 PRESETS = {
     "irace-2011": Rules(elitist=False),
     "elitist": Rules(elitist=True, most_configurations=1024),
+    "small-budget": Rules(elitist=True, confidence=0.7, first_test=3, mu=3, patience=5, most_configurations=1024),
 }
 
 
@@ -110,7 +113,7 @@ def preset(name: str, **changes: Any) -> Rules:
 
     Parameters
     ----------
-    name : {"elitist", "irace-2011"}
+    name : {"elitist", "irace-2011", "small-budget"}
         Which.
     **changes
         Parameters of `Rules` that shall differ.

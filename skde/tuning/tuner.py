@@ -71,9 +71,10 @@ class RacingTuner(BaseEstimator):
     test : {"friedman", "t", "t-holm", "t-bonferroni"}, default "friedman"
         What eliminates. Friedman's test looks at ranks, so instances may have costs of any size; paired t-tests look at
         means, and are for costs that can be averaged.
-    preset : {"elitist", "irace-2011"} or Rules, default "elitist"
+    preset : {"elitist", "irace-2011", "small-budget"} or Rules, default "elitist"
         The kind of race. "elitist": the best of a race keep their results, and new configurations have to beat them on
-        the same steps. "irace-2011": every race begins anew. Rules(...) brings its own test.
+        the same steps. "irace-2011": every race begins anew. "small-budget": as "elitist", with tests that begin after
+        the third step and have the level 0.3, for some hundred experiments. Rules(...) brings its own test.
     storage : str, path, optuna.storages.BaseStorage or None, default None
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
         can be resumed after a kill.

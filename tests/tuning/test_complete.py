@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -38,19 +37,3 @@ def test_without_optuna_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "pip install 'skde[tuning]'" in done.stderr
-
-
-def test_the_table_of_tuners_is_the_records() -> None:
-    page = (ROOT / "docs" / "tuning.md").read_text()
-    rows = [
-        row
-        for name in ("tuners", "tuners-de")
-        for row in json.loads((ROOT / "docs" / "benchmarks" / f"{name}.json").read_text())["figures"]
-    ]
-    for tuner in {row["tuner"] for row in rows}:
-        told = [
-            f"{row['median']:.3f}" + ("" if tuner == "racing, means" else f" ({row['p']:.2g})")
-            for row in rows
-            if row["tuner"] == tuner
-        ]
-        assert f"| {tuner} | {' | '.join(told)} |" in page

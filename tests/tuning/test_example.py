@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tuners.py"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
-def tuners() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tuners", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tuners"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+def tuners() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXAMPLES)  # the script imports its neighbours
+        yield importlib.import_module("tuners")
 
 
 def test_a_small_comparison(tuners: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,8 +36,9 @@ def test_a_small_comparison(tuners: ModuleType, tmp_path: Path, monkeypatch: pyt
     more = tuners.main(["--tasks", "landscape", "--repetitions", "5", "--out", str(file)])
     assert [row["values"][:4] for row in more] == [*(row["values"] for row in rows), raced.tolist()]
     assert [row["p"] for row in more] == [1.0, more[1]["p"], 1.0]
-    with pytest.raises(ValueError, match="has seeds 20, not 3; use the same, or another file"):
-        tuners.main(["--tasks", "landscape", "--seeds", "3", "--out", str(file)])
+    for option, told in (("seeds", "seeds 20, not 3"), ("first", "first 0, not 3")):
+        with pytest.raises(ValueError, match=f"has {told}; use the same, or another file"):
+            tuners.main(["--tasks", "landscape", f"--{option}", "3", "--out", str(file)])
 
 
 @pytest.mark.parametrize("name", ["differential evolution", "support vectors"])
@@ -68,3 +66,79 @@ def test_trials_of_the_others_cost_as_many_experiments(tuners: ModuleType, monke
     monkeypatch.setattr(tuners, "costs", counted)
     assert set(tuners.TUNERS["TPE, WilcoxonPruner"](task, 0)) == set(task.space)
     assert len(calls) == 100
+
+
+def test_who_is_not_installed_is_left_out(
+    tuners: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    irace = tuners.tuners_irace
+    irace.missing.cache_clear()
+    monkeypatch.setattr(tuners, "TUNERS", {name: tuners.TUNERS[name] for name in ("racing, elitist", "irace, elitist")})
+    (row,) = tuners.main(["--tasks", "landscape", "--repetitions", "1"])
+    irace.missing.cache_clear()
+    assert row["tuner"] == "racing, elitist"
+    assert "beside" not in row
+    assert "irace, elitist is left out: there is no Rscript" in capsys.readouterr().err
+
+
+def test_a_preset_is_compared_with_its_rival(tuners: ModuleType) -> None:
+    better, worse = [1.0, 2.0, 3.0, 4.0, 5.0], [1.1, 2.2, 3.3, 4.4, 5.5]
+    reached = {"racing, means": better, "racing, elitist": worse, "irace, elitist": better}
+    row = tuners.row_of("task", "racing, elitist", reached)
+    assert row["p"] == row["beside"]["p_worse"] == 1 / 2**5
+    assert row["beside"]["p"] == 1.0
+    assert "beside" not in tuners.row_of("task", "racing, means", reached)
+
+
+@pytest.mark.parametrize(
+    ("found", "line", "value"),
+    [
+        (FloatDistribution(1e-5, 10, log=True), 'x "" r,log (1e-05,10.0)', 1 / 3),
+        (IntDistribution(1, 30), 'x "" i (1,30)', 7),
+        (CategoricalDistribution(["a/b", None, True]), 'x "" c ("a/b","None","True")', True),
+    ],
+)
+def test_parameters_go_to_irace_and_back(tuners: ModuleType, found: BaseDistribution, line: str, value: object) -> None:
+    irace = tuners.tuners_irace
+    assert irace.line_of("x", found) == line
+    assert irace.params_of([str(value)], {"x": found}) == {"x": value}
+
+
+@pytest.mark.parametrize("elitist", [True, False])
+def test_irace_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest.MonkeyPatch, elitist: bool) -> None:
+    irace = tuners.tuners_irace
+    if reason := irace.missing():
+        pytest.skip(reason)
+    task = tuners.TASKS["landscape"]()
+    task.max_experiments = 300
+    seen = []
+    plain = irace.done
+
+    def counted(task: object, jobs: list[object]) -> object:
+        seen.extend(jobs)
+        return plain(task, jobs)
+
+    monkeypatch.setattr(irace, "done", counted)
+    best = irace.irace(elitist)(task, 0)
+    assert 270 < len(seen) <= 300
+    assert {job.index for job in seen} == set(range(12))
+    assert best in [job.params for job in seen]
+    assert best == irace.irace(elitist)(task, 0)
+
+
+def test_smac_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    if reason := tuners.tuners_smac.missing():
+        pytest.skip(reason)
+    task = tuners.TASKS["landscape"]()
+    task.max_experiments = 30
+    calls = []
+    plain = tuners.costs
+
+    def counted(*arguments: object) -> object:
+        calls.append(arguments)
+        return plain(*arguments)
+
+    monkeypatch.setattr(tuners.tuners_smac, "costs", counted)
+    assert set(tuners.tuners_smac.smac(task, 0)) == set(task.space)
+    assert len(calls) == 30

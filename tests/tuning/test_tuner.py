@@ -33,7 +33,7 @@ def decisions(fitted: RacingTuner) -> Any:
 # -- what it finds -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", ["elitist", "irace-2011", Rules(elitist=True, spending=True)])
+@pytest.mark.parametrize("preset", ["elitist", "irace-2011", "small-budget", Rules(elitist=True, spending=True)])
 @pytest.mark.parametrize("test", ["friedman", "t-holm"])
 def test_it_finds_the_best(preset: Any, test: str) -> None:
     found = [tuner(preset=preset, test=test, max_experiments=1000, random_state=seed).fit(cost) for seed in range(3)]
@@ -42,6 +42,18 @@ def test_it_finds_the_best(preset: Any, test: str) -> None:
         assert truth(fitted.best_params_) < 1.25
         assert 900 < fitted.n_experiments_ == len(fitted.results_) <= 1000
     assert np.median([truth(fitted.best_params_) for fitted in found]) < 1.15
+
+
+@pytest.mark.parametrize("test", ["friedman", "t"])
+def test_the_preset_for_small_budgets_is_better_with_one(test: str) -> None:
+    def log_cost(config: dict[str, Any], instance: float, seed: int) -> float:
+        return math.log(cost(config, instance, seed))
+
+    def reached(preset: str) -> float:
+        options = {"preset": preset, "test": test, "max_experiments": 100}
+        return float(np.mean([truth(tuner(**options, random_state=s).fit(log_cost).best_params_) for s in range(40)]))
+
+    assert reached("small-budget") < reached("elitist") - 0.05
 
 
 def test_it_is_better_than_random_search() -> None:

@@ -1,0 +1,138 @@
+"""What tuners are compared by: targets, spaces, instances to learn from, and others to be judged on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification, make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skde import get_problem
+from skde.tuning import space_of
+from skde.tuning.target import Job, Limits
+from skde.tuning.targets import as_target
+
+
+@dataclass
+class Task:
+    """A tuning problem: a target on instances to learn from, and others to be judged on."""
+
+    target: Any
+    space: Any
+    instances: list[Any]
+    held_out: list[Any]
+    max_experiments: int
+    evals: int | None = None
+    test: str = "friedman"
+
+    def scaled(self, costs: Any) -> Any:
+        """Return costs as they can be averaged."""
+        return costs if self.test != "friedman" else np.log(np.minimum(costs, 1e30))
+
+
+class Shifted:
+    """A problem whose minimum is moved by up to a quarter of the box."""
+
+    def __init__(self, name: str, dim: int, seed: int) -> None:
+        self.problem = get_problem(name, dim=dim)
+        width = self.problem.bounds[:, 1] - self.problem.bounds[:, 0]
+        self.shift = np.random.default_rng(seed).uniform(-0.25, 0.25, dim) * width
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the values, not below 1e-8, which counts as zero."""
+        return np.maximum(self.problem(X - self.shift) - self.problem.f_opt, 1e-8)
+
+
+def differential_evolution() -> Task:
+    """Differential evolution on shifted functions of ten variables, 3000 evaluations a run."""
+    names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)]
+
+    def shifted(seed: int) -> list[Any]:
+        made = [Shifted(name, 10, seed + i) for i, name in enumerate(names)]
+        return [(function, function.problem.bounds) for function in made]
+
+    return Task("de", space_of("de").parameters, shifted(0), shifted(1000), 480, evals=3000)
+
+
+LANDSCAPE = {
+    "a": FloatDistribution(0, 1),
+    "b": FloatDistribution(0, 1),
+    "c": FloatDistribution(1e-3, 1, log=True),
+    "kind": CategoricalDistribution(["p", "q", "r", "s"]),
+    "n": IntDistribution(1, 30),
+    "unused": FloatDistribution(0, 1),
+}
+
+
+def truth(config: dict[str, Any], shift: np.ndarray) -> float:
+    """Return the landscape without noise; its minimum is 0.1."""
+    numbers = np.array([config["a"] - 0.6, config["b"] - 0.3, np.log10(config["c"]) / 3 + 0.5])
+    return float(
+        0.1
+        + 4 * ((numbers - shift) ** 2).sum()
+        + {"p": 0.4, "q": 0.0, "r": 0.15, "s": 1.0}[config["kind"]]
+        + ((config["n"] - 22) / 30) ** 2
+    )
+
+
+def noisy(config: dict[str, Any], instance: tuple[float, list[float]], seed: int) -> float:
+    """Return a cost: instances have sizes and shifts, and the noise has heavy tails."""
+    size, shift = instance
+    words = [seed, *(int(abs(float(v)) * 1e6) for v in config.values() if not isinstance(v, str))]
+    noise = np.random.default_rng(words).standard_t(3)
+    return float(size * truth(config, np.array(shift)) * np.exp(0.4 * noise))
+
+
+def landscape() -> Task:
+    """A landscape with known truth, twelve instances of very different sizes, and noise of heavy tails."""
+    rng = np.random.default_rng(5)
+    made = [(float(10 ** rng.uniform(-1, 2)), (0.08 * rng.normal(size=3)).tolist()) for _ in range(24)]
+    return Task(noisy, LANDSCAPE, made[:12], made[12:], 1200)
+
+
+def support_vectors() -> Task:
+    """A support vector machine on six data sets; it is judged on other halves of the same data."""
+    sets = [
+        load_iris(return_X_y=True),
+        load_wine(return_X_y=True),
+        load_breast_cancer(return_X_y=True),
+        tuple(part[:300] for part in load_digits(return_X_y=True)),
+        make_moons(300, noise=0.3, random_state=0),
+        make_classification(300, n_informative=5, random_state=0),
+    ]
+    halves = [tuple(part[parity::2] for part in data) for parity in (0, 1) for data in sets]
+    space = {"svc__C": FloatDistribution(1e-3, 1e4, log=True), "svc__gamma": FloatDistribution(1e-5, 10, log=True)}
+    space["svc__kernel"] = CategoricalDistribution(["rbf", "sigmoid"])
+    return Task(make_pipeline(StandardScaler(), SVC()), space, halves[:6], halves[6:], 480, test="t")
+
+
+TASKS: dict[str, Callable[[], Task]] = {
+    "differential evolution": differential_evolution,
+    "landscape": landscape,
+    "support vectors": support_vectors,
+}
+
+
+# -- experiments -------------------------------------------------------------------------------------------------------
+
+
+def done(task: Task, jobs: Sequence[Job]) -> list[float]:
+    """Return the costs of experiments."""
+    target = as_target(task.target, Limits(None, task.evals), 1, "cpu")
+    return [outcome.cost for outcome in target.run(jobs)]
+
+
+def costs(task: Task, configurations: Sequence[dict[str, Any]], instances: list[Any], seeds: Sequence[int]) -> Any:
+    """Return the costs of configurations on every instance with its seed, of shape (configurations, instances)."""
+    jobs = [
+        Job(c, params, i, instance, seed)
+        for i, (instance, seed) in enumerate(zip(instances, seeds, strict=True))
+        for c, params in enumerate(configurations)
+    ]
+    return np.reshape(done(task, jobs), (len(instances), len(configurations))).T
