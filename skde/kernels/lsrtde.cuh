@@ -135,10 +135,15 @@ struct Lsrtde : Plain {
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
     const real all = team.sum(run.pop, [&](int k) { return gain[k]; });
-    const auto sums = team.template sums<2>(run.pop, [&](int k, real* t) {
-      const real w = all > 0 ? gain[k] / all : real(0);
-      t[0] = w * CR[k], t[1] = w * CR[k] * CR[k];
-    });
+    struct Trial {
+      real gain, CR;
+    };
+    const auto sums = team.template sums<2>(
+        run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
+        [&](const Trial& trial, real* t) {
+          const real w = all > 0 ? trial.gain / all : real(0);
+          t[0] = w * trial.CR, t[1] = w * trial.CR * trial.CR;
+        });
     const double sum = double(sums.of[0]), squares = double(sums.of[1]);
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);

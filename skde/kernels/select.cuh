@@ -29,11 +29,13 @@ template <class Team, class real> SKDE_FN real smallest(Team& team, const real* 
 // How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
-  if (SKDE_RARELY(is_nan(value))) return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
-  return team.count(n, [&](int k) {
+  // Counted before `value` is looked at: it may take as long to arrive as the others.
+  const int before = team.count(n, [&](int k) {
     const real other = at(k);
     return (other < value) | ((other == value) & ties(k));
   });
+  if (!SKDE_RARELY(is_nan(value))) return before;
+  return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
 }
 
 // The index of the best of n.

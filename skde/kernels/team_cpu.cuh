@@ -77,13 +77,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     }
   }
 
-  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
     Several<real, m> found;
 #pragma GCC unroll 8
     for (int k = 0; k < m; ++k)
       found.of[k] = reduce<Add>(n, [&](int j) {
         real t[m];
-        terms(j, t);
+        terms(at(j), t);
         return t[k];
       });
     return found;
