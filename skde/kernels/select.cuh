@@ -16,9 +16,9 @@ template <class real> SKDE_FN bool replaces(real trial, real parent) { return is
 // By how much a trial is better than its parent; 0 where it is not. An improvement that no number tells, from NaN or from
 // infinity, counts as a very large one, so that sums over a population stay finite.
 template <class real> SKDE_FN real improvement(real trial, real parent) {
-  if (!(trial < parent) && !(is_nan(parent) && !is_nan(trial))) return real(0);
   const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
-  return gain < most ? gain : most;
+  const real told = gain < most ? gain : most;
+  return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
 }
 
 // The smallest value, NaN left out; +inf when there is none.
