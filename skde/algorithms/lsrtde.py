@@ -84,5 +84,5 @@ class LSRTDE(Algorithm):
         }
 
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
-        """Return what a run needs: the memory's cells and four numbers."""
-        return Needs(stages=3, memory=int(parameters["cells"]) + 4)
+        """Return what a run needs: the memory's cells and five numbers."""
+        return Needs(stages=3, memory=int(parameters["cells"]) + 5)

@@ -155,8 +155,8 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     for (int i = share.begin; i < share.end; i += share.step) {
       for (i64 h = g;; ++h) {
         real* const trial = room ? room : run.x(h, i);
-        const real f_parent = parents_value<Algorithm>(run, h, i);
         make_trial<Algorithm>(team, run, h, i, draws, context, trial);
+        const real f_parent = parents_value<Algorithm>(run, h, i);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
         judge_trial<Algorithm>(team, run, h, i, trial, f, f_parent);
@@ -167,26 +167,24 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
     if (times) read_clock(run, last);
-    share.arrive();
-    const i64 evals_before = run.evals + (last - g) * run.pop;  // the last of these generations
-    g = last;
+    run.evals += (last - g) * run.pop, g = last;
+    const int stages = Algorithm::stages(run, g);
+    for (int stage = 0;; ++stage) {
+      share.arrive();
+      if (!SKDE_RARELY(stage < stages)) break;
+      share.wait();
+      settle<Algorithm>(team, run, share, g, stage);
+    }
     if constexpr (Algorithm::SHRINKS) {
       auto ahead = run;
-      ahead.enter(g + 1, evals_before + run.pop);
+      ahead.enter(g + 1, run.evals + run.pop);
       Share after = share;
       after.divide(ahead.pop);
       draws = Draws(team, ahead, g + 1, after.begin);
     } else {
       draws = Draws(team, run, g + 1, share.begin);
     }
-    run.evals = evals_before;
     share.wait();
-    const int stages = Algorithm::stages(run, g);
-    for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
-      settle<Algorithm>(team, run, share, g, stage);
-      share.arrive();
-      share.wait();
-    }
     const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
     if constexpr (Algorithm::SHRINKS) {

@@ -64,7 +64,8 @@ struct Meeting {
   }
   __device__ void wait() {
     if (blocks == 1) return;
-    if (threadIdx.x == 0) {
+    // A block of one warp asks as a whole, which spares it the way apart and together again.
+    if (SKDE_THREADS == 32 || threadIdx.x == 0) {
       unsigned seen;
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");

@@ -40,7 +40,7 @@ struct Lsrtde : Plain {
   };
 
   // A run's memory: M_CR, and behind it
-  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2, SUCCESSES = 3 };
+  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2, SUCCESSES = 3, LEAST = 4 };
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.cells; }
 
   struct Context {
@@ -132,13 +132,19 @@ struct Lsrtde : Plain {
       return;
     }
     const int successes = compete(team, run, g);
+    const real least = smallest(team, run.extra(Arrays::won, g), successes);  // of the trials that succeeded
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
     const real all = team.sum(run.pop, [&](int k) { return gain[k]; });
-    const auto sums = team.template sums<2>(run.pop, [&](int k, real* t) {
-      const real w = all > 0 ? gain[k] / all : real(0);
-      t[0] = w * CR[k], t[1] = w * CR[k] * CR[k];
-    });
+    struct Trial {
+      real gain, CR;
+    };
+    const auto sums = team.template sums<2>(
+        run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
+        [&](const Trial& trial, real* t) {
+          const real w = all > 0 ? trial.gain / all : real(0);
+          t[0] = w * trial.CR, t[1] = w * trial.CR * trial.CR;
+        });
     const double sum = double(sums.of[0]), squares = double(sums.of[1]);
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
@@ -147,7 +153,7 @@ struct Lsrtde : Plain {
     if (successes > 0) M[cell] = 0.5 * (M_before[cell] + (sum > 0 ? squares / sum : 1.0));
     now[CURSOR] = successes > 0 ? (cell + 1) % cells : cell;
     now[SUCCESS_RATE] = double(successes) / run.pop;
-    now[SUCCESSES] = successes;
+    now[SUCCESSES] = successes, now[LEAST] = least;
     now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % next_pop(run, g);
   }
 
@@ -173,39 +179,38 @@ struct Lsrtde : Plain {
     const real* const front = run.extra(Arrays::value, g - 1);
     const real* const f = run.extra(Arrays::f_trial, g);
     real *const slot = run.extra(Arrays::slot, g), *const won = run.extra(Arrays::won, g);
-    // Two that are written later have room until then: whether a trial succeeds, and how many do so before it.
-    real *const succeeds = run.extra(Arrays::rank_trial, g), *const before = run.extra(Arrays::gain, g);
-    const auto wins = [&](int i, real rival) { return real(replaces(f[i], rival) & !is_nan(f[i])); };
-    const auto rival = [&](int i) {
-      const int chosen = int(slot[i]), turn = turn_of(chosen, next, pop);
-      const real trial = won[turn], member = front[chosen];  // no branch between the loads, so that they vectorise
-      return real(turn) < before[i] ? trial : member;
-    };
+    // What is written later has room until then: whether a trial succeeds, in this round and in the next; how many do so
+    // before it; and what it competes with.
+    real *const succeeds = run.extra(Arrays::rank_trial, g), *const next_round = run.extra(Arrays::rank_front, g);
+    real *const before = run.extra(Arrays::gain, g), *const rival = run.extra(Arrays::value, g);
+    const auto wins = [&](int i, real other) { return real(replaces(f[i], other) & !is_nan(f[i])); };
     team.each(pop, [&](int i) { succeeds[i] = wins(i, front[int(slot[i])]); });
     int successes, changed;
     do {
       team.sync();
       successes = team.pack(pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, before, won);
       team.sync();
-      changed = team.count(pop, [&](int i) {
-        const real earlier = succeeds[i], now = wins(i, rival(i));
-        succeeds[i] = now;
-        return now != earlier;
+      team.each(pop, [&](int i) {
+        const int chosen = int(slot[i]), turn = turn_of(chosen, next, pop);
+        const real trial = won[turn], member = front[chosen];  // no branch between the loads, so that they vectorise
+        const real found = real(turn) < before[i] ? trial : member;
+        rival[i] = found, next_round[i] = wins(i, found);
       });
+      changed = team.count(pop, [&](int i) { return next_round[i] != succeeds[i]; });
+      team.copy(pop, next_round, succeeds);
     } while (changed);
 
-    real *const standing = run.extra(Arrays::value, g), *const sorted = top_values(run, g);
+    real *const standing = rival, *const sorted = top_values(run, g);
     const real none = real(infinity()) - real(infinity());
     const real* const f_top = run.f(g - 1);
     team.each(pop, [&](int k) { sorted[k] = f_top[row_of(run, g, k)]; });
     team.each(pop, [&](int i) {
-      const bool success = succeeds[i] > 0;
-      const real gained = success ? improvement(f[i], rival(i)) : real(0);
-      const int place = next + int(before[i]);
-      slot[i] = success ? real(place < pop ? place : place - pop) : real(-1);
-      before[i] = gained;  // from here on Arrays::gain
-      standing[i] = turn_of(i, next, pop) < successes ? none : front[i];
+      const real place = real(next) + before[i];
+      slot[i] = succeeds[i] > 0 ? place - (place < real(pop) ? real(0) : real(pop)) : real(-1);
     });
+    // From here on Arrays::gain.
+    team.each(pop, [&](int i) { before[i] = succeeds[i] * improvement(f[i], rival[i]); });
+    team.each(pop, [&](int i) { standing[i] = turn_of(i, next, pop) < successes ? none : front[i]; });
     team.sync();
     return successes;
   }
@@ -251,7 +256,9 @@ struct Lsrtde : Plain {
                       *const standing = run.extra(Arrays::value, g), *const won = run.extra(Arrays::won, g);
     const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
     const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
+    const real least = real(numbers(run, g)[LEAST]), worst = sorted[pop - 1];
     const auto trials_before = [&](real v) {
+      if (v <= least) return 0;
       return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] < v; });
     };
     const real mine = sorted[i], member = front[i];
@@ -264,15 +271,16 @@ struct Lsrtde : Plain {
       if (is_nan(member))
         rank_front += team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
       else
-        rank_front +=
-            team.count(pop, [&](int k) { return (standing[k] < member) | ((standing[k] == member) & (k < i)); });
+        rank_front += team.count(i, [&](int k) { return standing[k] <= member; }) +
+                      team.count(pop - i, [&](int k) { return standing[i + k] < member; });
     }
     if (slot >= 0) {
       const int turn = turn_of(slot, next, pop);
       const real v = won[turn];
       const int before = team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
-      place(team, run, g, run.vector(Vectors::trials, g, i), v,
-            before + team.count(pop, [&](int k) { return sorted[k] <= v; }));
+      if (!(worst <= v))
+        place(team, run, g, run.vector(Vectors::trials, g, i), v,
+              before + team.count(pop, [&](int k) { return sorted[k] <= v; }));
       rank_trial = before + team.count(pop, [&](int k) { return standing[k] <= v; });
     }
     if (team.lane != 0) return;

@@ -55,15 +55,6 @@ SKDE_FN int highest_bit(u64 n) {
 #endif
 }
 
-// Memory that is read soon: on its way while something else is waited for.
-template <class T> SKDE_FN void ask_for(const T* p) {
-#ifdef __CUDACC__
-  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
-#else
-  (void)p;
-#endif
-}
-
 // A clock that never goes back.
 SKDE_FN i64 nanoseconds() {
 #ifdef __CUDACC__

@@ -124,13 +124,18 @@ struct Sade : Plain {
     double *const in = ring + lesson % rows * run.pop, *const out = ring + (lesson + 1) % rows * run.pop;
     carry(team, run, g);
     team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
-    const auto change = team.template sums<2 * STRATEGIES>(run.pop, [&](int k, real* t) {
-      SKDE_UNROLL
-      for (int s = 0; s < STRATEGIES; ++s) {
-        t[s] = real(won(double(code[k]), s) - won(out[k], s));
-        t[STRATEGIES + s] = real(lost(double(code[k]), s) - lost(out[k], s));
-      }
-    });
+    struct Codes {
+      double comes, goes;
+    };
+    const auto change = team.template sums<2 * STRATEGIES>(
+        run.pop, [&](int k) { return Codes{double(code[k]), out[k]}; },
+        [&](const Codes& codes, real* t) {
+          SKDE_UNROLL
+          for (int s = 0; s < STRATEGIES; ++s) {
+            t[s] = real(won(codes.comes, s) - won(codes.goes, s));
+            t[STRATEGIES + s] = real(lost(codes.comes, s) - lost(codes.goes, s));
+          }
+        });
     team.sync();
     if (team.lane == 0) {
       now[LESSONS] = double(lesson);

@@ -16,9 +16,9 @@ template <class real> SKDE_FN bool replaces(real trial, real parent) { return is
 // By how much a trial is better than its parent; 0 where it is not. An improvement that no number tells, from NaN or from
 // infinity, counts as a very large one, so that sums over a population stay finite.
 template <class real> SKDE_FN real improvement(real trial, real parent) {
-  if (!(trial < parent) && !(is_nan(parent) && !is_nan(trial))) return real(0);
   const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
-  return gain < most ? gain : most;
+  const real told = gain < most ? gain : most;
+  return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
 }
 
 // The smallest value, NaN left out; +inf when there is none.
@@ -29,11 +29,13 @@ template <class Team, class real> SKDE_FN real smallest(Team& team, const real* 
 // How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
-  if (SKDE_RARELY(is_nan(value))) return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
-  return team.count(n, [&](int k) {
+  // Counted before `value` is looked at: it may take as long to arrive as the others.
+  const int before = team.count(n, [&](int k) {
     const real other = at(k);
     return (other < value) | ((other == value) & ties(k));
   });
+  if (!SKDE_RARELY(is_nan(value))) return before;
+  return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
 }
 
 // The index of the best of n.

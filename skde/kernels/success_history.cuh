@@ -52,16 +52,19 @@ struct SuccessHistory : Plain {
     SKDE_FN int population(i64 evals, i64 g) const { return shrinking.population(evals, g); }
   };
 
-  // A run's memory: `cells` values of F, as many of CR, the cell that is written next, the rows in the archive.
+  // A run's memory: the cell that is written next, the rows in the archive; and, like the archive there once only, `cells`
+  // values of F and as many of CR.
+  enum : int { CURSOR = 0, ARCHIVED = 1, CELLS = 2 };
+  template <class R> SKDE_FN static double* cells_of_F(const R& run) { return run.memory(0) + CELLS; }
+  template <class R> SKDE_FN static double* cells_of_CR(const R& run) { return cells_of_F(run) + run.settings.cells; }
   static constexpr double TERMINAL = -1;  // a cell of CR that stays 0 from now on
 
   struct Context {
-    double progress;
-    int archived;
+    double progress, archived;
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    return {run.settings.shrinking.progress(run.evals, g), archived(run, g)};
+    return {run.settings.shrinking.progress(run.evals, g), run.memory(g - 1)[ARCHIVED]};
   }
 
   struct Deal {
@@ -90,28 +93,29 @@ struct SuccessHistory : Plain {
                               typename R::real* out) {
     using real = typename R::real;
     const auto& s = run.settings;
-    const double* const memory = run.memory(g - 1);
     const Words4 &control = draws.dealt.block[Deal::CONTROLS], &indices = draws.dealt.block[Deal::INDEX];
-    const int cell = below(control.w[0], s.cells);
-    const double F = scale_factor(run, g, i, cell, context, draws.dealt.number[Deal::CAUCHY]);
-    const double CR = crossover_rate(run, cell, memory[s.cells + cell], context, draws.dealt.number[Deal::NORMAL]);
+    // What is drawn is asked for before it is used: these numbers take long to arrive, and do so together.
+    const int cell = below(control.w[0], s.cells), best = one_of_the_best(run, i, indices, context);
+    const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
+    const double middle_F = cells_of_F(run)[cell], middle_CR = cells_of_CR(run)[cell];
+    const i64* const order = run.order(g - 1);
+    const int row = int(order[i]), row_best = int(order[best]), row_1 = int(order[r1]);
+
+    // r2 is one of the others and of the archive, stepping over i and r1.
+    int r2 = below(indices.w[2], run.pop + archived(run, context.archived) - 2);
+    r2 += r2 >= min_of(i, r1);
+    r2 += r2 >= max_of(i, r1);
+    const real* const last = r2 < run.pop ? run.x(g - 1, int(order[r2])) : run.archive(r2 - run.pop);
+
+    const double F = scale_factor(run, g, i, cell, middle_F, context, draws.dealt.number[Deal::CAUCHY]);
+    const double CR = crossover_rate(run, cell, middle_CR, context, draws.dealt.number[Deal::NORMAL]);
     if (team.lane == 0) {
       run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
       run.extra(Arrays::slot, g)[i] = unit<real>(draws.dealt.block[Deal::SLOT].w[0]);
     }
-
-    const auto ranked = [&](int k) -> const real* { return run.x(g - 1, parent(run, g, k)); };
-    const real* const x = ranked(i);
-    const real* const best = ranked(one_of_the_best(run, i, indices, context));
-    // r1 among the others; r2 among the others and the archive, stepping over i and r1.
-    int r1 = below(indices.w[1], run.pop - 1);
-    r1 += r1 >= i;
-    int r2 = below(indices.w[2], run.pop + context.archived - 2);
-    r2 += r2 >= min_of(i, r1);
-    r2 += r2 >= max_of(i, r1);
-    const real* const last = r2 < run.pop ? ranked(r2) : run.archive(r2 - run.pop);
     const double weight = !s.staged ? 1 : context.progress < 0.2 ? 0.7 : context.progress < 0.4 ? 0.8 : 1.2;
-    const Mutant<real> v{x, best, x, ranked(r1), last, real(weight * F), real(F)};
+    const real* const x = run.x(g - 1, row);
+    const Mutant<real> v{x, run.x(g - 1, row_best), x, run.x(g - 1, row_1), last, real(weight * F), real(F)};
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
   }
 
@@ -128,11 +132,14 @@ struct SuccessHistory : Plain {
   // before this generation; where several draw the same, the last one has it.
   template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int) {
     using real = typename R::real;
-    rank(team, run, g, i);
-    if (g == 0) return;
+    if (g == 0) return rank(team, run, g, i);
     const real* const gain = run.extra(Arrays::gain, g);
-    if (!(gain[i] > 0)) return;
-    const int rows = archived(run, g), free = capacity(run) - rows;
+    const real gained = gain[i];
+    const double archived_before = run.memory(g - 1)[ARCHIVED];
+    const int from = parent(run, g, i);
+    rank(team, run, g, i);
+    if (!(gained > 0)) return;
+    const int rows = archived(run, archived_before), free = capacity(run) - rows;
     const int before = team.count(i, [&](int k) { return gain[k] > 0; });
     int row = rows + before;
     if (before >= free) {
@@ -143,67 +150,71 @@ struct SuccessHistory : Plain {
       if (team.count(after, [&](int k) { return (gain[i + 1 + k] > 0) & (drawn(i + 1 + k) == row); })) return;
     }
     if (row < 0) return;
-    team.copy(run.dim, run.x(g - 1, parent(run, g, i)), run.archive(row));
+    team.copy(run.dim, run.x(g - 1, from), run.archive(row));
   }
 
   template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
     using real = typename R::real;
     const auto& s = run.settings;
-    double* const now = run.memory(g);
-    const int cursor = 2 * s.cells, rows = cursor + 1;
+    double *const now = run.memory(g), *const M_F = cells_of_F(run), *const M_CR = cells_of_CR(run);
     if (g == 0) {
-      team.each(rows + 1, [&](int k) { now[k] = k < s.cells ? s.F_start : k < cursor ? s.CR_start : 0; });
+      team.each(s.cells, [&](int k) { M_F[k] = s.F_start, M_CR[k] = s.CR_start; });
+      if (team.lane == 0) now[CURSOR] = 0, now[ARCHIVED] = 0;
       return;
     }
-    const double* const before = run.memory(g - 1);
-    carry(team, run, g);
+    const double cursor = run.memory(g - 1)[CURSOR], archived_before = run.memory(g - 1)[ARCHIVED];
     const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
                       *const CR = run.extra(Arrays::CR, g);
     const bool weighted = s.weighted;
-    const auto share = [&](int k) { return weighted ? gain[k] : real(gain[k] > 0); };
-    const auto total = team.template sums<2>(run.pop, [&](int k, real* t) {
-      ask_for(F + k), ask_for(CR + k);
-      t[0] = real(gain[k] > 0), t[1] = share(k);
-    });
-    const int successes = int(total.of[0]);
+    const auto share = [&](real gained) { return weighted ? gained : real(gained > 0); };
+    const auto total = team.template sums<2>(
+        run.pop, [&](int k) { return gain[k]; },
+        [&](real gained, real* t) { t[0] = real(gained > 0), t[1] = share(gained); });
+    const int successes = int(total.of[0]), cell = int(cursor);
+    const double old_F = M_F[cell], old_CR = M_CR[cell];
     // Weights add up to 1: products with improvements as small as numbers get would vanish.
-    const auto sums = team.template sums<4>(run.pop, [&](int k, real* t) {
-      const real w = share(k) / total.of[1];
-      t[0] = w * F[k], t[1] = w * F[k] * F[k], t[2] = w * CR[k], t[3] = w * CR[k] * CR[k];
-    });
+    struct Trial {
+      real gain, F, CR;
+    };
+    const auto sums = team.template sums<4>(
+        run.pop, [&](int k) { return Trial{gain[k], F[k], CR[k]}; },
+        [&](const Trial& trial, real* t) {
+          const real w = share(trial.gain) / total.of[1];
+          t[0] = w * trial.F, t[1] = w * trial.F * trial.F, t[2] = w * trial.CR, t[3] = w * trial.CR * trial.CR;
+        });
+    if (team.lane != 0) return;
+    now[ARCHIVED] = min_of(archived(run, archived_before) + successes, capacity(run));
+    now[CURSOR] = successes > 0 ? (cell + 1) % s.cells : cell;
+    if (successes == 0) return;
     const double sum_F = double(sums.of[0]), sum_FF = double(sums.of[1]);
     const double sum_CR = double(sums.of[2]), sum_CRCR = double(sums.of[3]);
-    team.sync();
-    if (team.lane != 0) return;
-    now[rows] = min_of(archived(run, g) + successes, capacity(run));
-    if (successes == 0) return;
-    const int cell = int(before[cursor]);
-    const double old_F = before[cell], old_CR = before[s.cells + cell];
     const bool ends = s.lehmer_CR && (old_CR == TERMINAL || sum_CR == 0);
     const double mean_CR = s.lehmer_CR ? sum_CRCR / sum_CR : sum_CR;
-    now[cell] = (1 - s.rate) * old_F + s.rate * (sum_FF / sum_F);
-    now[s.cells + cell] = ends ? TERMINAL : (1 - s.rate) * old_CR + s.rate * mean_CR;
-    now[cursor] = (cell + 1) % s.cells;
+    M_F[cell] = (1 - s.rate) * old_F + s.rate * (sum_FF / sum_F);
+    M_CR[cell] = ends ? TERMINAL : (1 - s.rate) * old_CR + s.rate * mean_CR;
   }
 
   template <class Team, class R> SKDE_FN static void carry(Team& team, const R& run, i64 g) {
+    if (team.lane != 0) return;
     const double* const before = run.memory(g - 1);
     double* const now = run.memory(g);
-    const int rows = 2 * run.settings.cells + 1, kept = archived(run, g);
-    team.each(rows + 1, [&](int k) { now[k] = k < rows ? before[k] : kept; });
+    now[CURSOR] = before[CURSOR], now[ARCHIVED] = archived(run, before[ARCHIVED]);
   }
 
  private:
   template <class R> SKDE_FN static int capacity(const R& run) { return int(run.settings.archive_rate * run.pop); }
-  template <class R> SKDE_FN static int archived(const R& run, i64 g) {
-    return min_of(int(run.memory(g - 1)[2 * run.settings.cells + 1]), capacity(run));
+  // Of the rows that the archive had, those that it still has room for.
+  template <class R> SKDE_FN static int archived(const R& run, double before) {
+    return min_of(int(before), capacity(run));
   }
+  SKDE_FN static int other_than(int i, int drawn) { return drawn + (drawn >= i); }
 
   // Cauchy, drawn again while it is not positive, and cut at 1.
   template <class R>
-  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, const Context& context, double draw) {
+  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, double middle, const Context& context,
+                                     double draw) {
     const auto& s = run.settings;
-    const double middle = s.staged && cell == s.cells - 1 ? 0.9 : run.memory(g - 1)[cell];
+    if (s.staged && cell == s.cells - 1) middle = 0.9;
     double F = middle + 0.1 * draw;
     for (u32 again = 0; SKDE_RARELY(F <= 0); ++again)
       F = middle + 0.1 * cauchy(run.stream(g, i, CONTROL).block(1 + again).w[0]);

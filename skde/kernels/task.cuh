@@ -175,6 +175,9 @@ template <class Algorithm, class real_> struct Run {
   const int dim;
   int pop;    // individuals of the generation in work
   i64 evals;  // evaluations before it
+  // Where its rows begin in a half of the batch's arrays, and how long a half is: in rows, and in components. Everything is
+  // found from these, several times a generation.
+  const i64 row, rows, component, components;
   const typename Algorithm::Settings settings;
 
   SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run)
@@ -192,6 +195,10 @@ template <class Algorithm, class real_> struct Run {
         dim(int(task.dim)),
         pop(int(parameters[0])),
         evals(0),
+        row(run * task.pop_max),
+        rows(task.n_runs * task.pop_max),
+        component(row * task.dim),
+        components(rows * task.dim),
         settings(parameters) {}
 
   // Turns to generation g, before which there were so many evaluations.
@@ -211,15 +218,12 @@ template <class Algorithm, class real_> struct Run {
   }
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
-  SKDE_FN i64 first_row(i64 g) const { return ((g & 1) * task.n_runs + run) * task.pop_max; }
-  SKDE_FN real* x(i64 g, int i) const { return task.x + (first_row(g) + i) * dim; }
+  SKDE_FN i64 first_row(i64 g) const { return row + (g & 1 ? rows : 0); }
+  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + i64(i) * dim; }
+  SKDE_FN real* x(i64 g, int i) const { return task.x + place(g, i); }
   SKDE_FN real* f(i64 g) const { return task.f + first_row(g); }
-  SKDE_FN real* extra(int array, i64 g) const {
-    return task.extra + array * 2 * task.n_runs * task.pop_max + first_row(g);
-  }
-  SKDE_FN real* vector(int array, i64 g, int i) const {
-    return task.vectors + (array * 2 * task.n_runs * task.pop_max + first_row(g) + i) * dim;
-  }
+  SKDE_FN real* extra(int array, i64 g) const { return task.extra + array * 2 * rows + first_row(g); }
+  SKDE_FN real* vector(int array, i64 g, int i) const { return task.vectors + array * 2 * components + place(g, i); }
   SKDE_FN double* memory(i64 g) const { return task.memory + ((g & 1) * task.n_runs + run) * task.memory_size; }
   SKDE_FN real* archive(int row) const { return task.archive + (run * task.archive_size + row) * dim; }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }

@@ -7,8 +7,10 @@
 //                               says where ComponentWords has the component's word; value() must not write, for it is also
 //                               asked where nothing is written
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
-//   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers
-//   sums<m>(n, terms) m sums at once; terms(j, t) writes the terms to t[0] ... t[m - 1]
+//   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers, of
+//                     which term() must not write, as with fill()
+//   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), t) writes them to
+//                     t[0] ... t[m - 1]
 //   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
 //                     j where it captures by value what it reads; what branches belongs into worth()
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order

@@ -57,17 +57,11 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
-    // A vector and half a vector; few are left to be counted one by one.
-    const int whole = n / 16 * 16, behind = n / 8 * 8;
-    int total = 0, half = 0, rest = 0;
-    SKDE_SIMD_ADD(total)
-    for (int j = 0; j < whole; ++j) total += test(j);
-    if (whole < behind) {
-      SKDE_SIMD_ADD(half)
-      for (int k = 0; k < 8; ++k) half += test(whole + k);
-    }
-    for (int j = behind; j < n; ++j) rest += test(j);
-    return total + half + rest;
+    if (n >= 16) return count_by<16>(n, test);
+    if (n >= 8) return count_by<8>(n, test);
+    int total = 0;
+    for (int j = 0; j < n; ++j) total += test(j);
+    return total;
   }
 
   template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
@@ -77,13 +71,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     }
   }
 
-  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
     Several<real, m> found;
 #pragma GCC unroll 8
     for (int k = 0; k < m; ++k)
       found.of[k] = reduce<Add>(n, [&](int j) {
         real t[m];
-        terms(j, t);
+        terms(at(j), t);
         return t[k];
       });
     return found;
@@ -172,6 +166,18 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     if (begin == n) return;
     if (n >= width) return body(n - width, Width<width>{});
     for (int j = 0; j < n; ++j) body(j, Width<1>{});
+  }
+
+  // What is not a whole vector is the end of one that begins among those already counted.
+  template <int width, class Test> SKDE_FN static int count_by(int n, Test test) {
+    const int whole = n / width * width, last = n - width;
+    int total = 0, rest = 0;
+    SKDE_SIMD_ADD(total)
+    for (int j = 0; j < whole; ++j) total += test(j);
+    if (whole == n) return total;
+    SKDE_SIMD_ADD(rest)
+    for (int k = 0; k < width; ++k) rest += int(last + k >= whole) * int(test(last + k));
+    return total + rest;
   }
 
   // As many rows of a matrix at a time as stay in registers.

@@ -6,6 +6,11 @@ namespace SKDE_NAMESPACE {
 
 SKDE_FN unsigned all_lanes() { return 0xffffffffu; }
 
+template <class Op, class real> SKDE_FN real fold_warp(real value) {
+  for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
+  return value;
+}
+
 // The smallest of the lanes' words, known to all of them.
 SKDE_FN u32 min_warp(u32 word) {
 #if __CUDA_ARCH__ >= 800
@@ -16,15 +21,19 @@ SKDE_FN u32 min_warp(u32 word) {
 #endif
 }
 
-// Numbers as words in the same order, NaN behind all.
+// Numbers as words in the same order.
 SKDE_FN u64 order_key(double value) {
   const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
-  return is_nan(value) ? ~u64(0) : word & sign ? ~word : word | sign;
+  return word & sign ? ~word : word | sign;
 }
 
-template <class Op, class real> SKDE_FN real fold_warp(real value) {
-  for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
-  return value;
+// The sum of the lanes' whole numbers, known to all of them.
+SKDE_FN int add_warp(int number) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(all_lanes(), number);
+#else
+  return fold_warp<Add>(number);
+#endif
 }
 
 // What a warp and a block share: components are dealt to the lanes in turn.
@@ -151,26 +160,35 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
     int total = 0;
-    for (int j = this->lane; j < n; j += 32) total += int(test(j));
-    return fold_warp<Add>(total);
+    for (int base = 0; base < n; base += PARTIALS) {
+      // No branch between the loads of one lane's tests.
+      int t[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) t[k] = int(test(min_of(base + 32 * k + this->lane, n - 1)));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) total += base + 32 * k + this->lane < n ? t[k] : 0;
+    }
+    return add_warp(total);
   }
 
-  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) const {
+  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
     real partial[4][m];
 #pragma unroll
     for (int k = 0; k < 4; ++k)
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[k][s] = real(0);
     for (int base = 0; base < n; base += PARTIALS) {
-      // No branch between the loads of one lane's terms.
-      real t[4][m];
+      decltype(at(0)) read[4];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) terms(min_of(base + 32 * k + this->lane, n - 1), t[k]);
+      for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
 #pragma unroll
-      for (int k = 0; k < 4; ++k)
+      for (int k = 0; k < 4; ++k) {
+        real t[m];
+        terms(read[k], t);
 #pragma unroll
         for (int s = 0; s < m; ++s)
-          if (base + 32 * k + this->lane < n) partial[k][s] += t[k][s];
+          if (base + 32 * k + this->lane < n) partial[k][s] += t[s];
+      }
     }
     Several<real, m> found;
 #pragma unroll
@@ -180,15 +198,22 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
   }
 
   template <class Value> SKDE_FN int least(int n, Value value) const {
-    u64 best = ~u64(0);
-    u32 where = ~0u;
-    for (int j = this->lane; j < n; j += 32) {
-      const u64 key = order_key(double(value(j)));
-      if (key < best) best = key, where = u32(j);
+    real best = real(infinity());
+    int where = -1;  // the lane's best
+    for (int base = 0; base < n; base += PARTIALS) {
+      real v[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) v[k] = value(min_of(base + 32 * k + this->lane, n - 1));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const int j = base + 32 * k + this->lane;
+        if ((j < n) & ((v[k] < best) | ((where < 0) & !is_nan(v[k])))) best = v[k], where = j;
+      }
     }
-    const u32 high = min_warp(u32(best >> 32));
-    const u32 low = min_warp(u32(best >> 32) == high ? u32(best) : ~0u);
-    return int(min_warp(best == (u64(high) << 32 | low) ? where : ~0u));
+    const u64 key = where < 0 ? ~u64(0) : order_key(double(best));
+    const u32 high = min_warp(u32(key >> 32));
+    const u32 low = min_warp(u32(key >> 32) == high ? u32(key) : ~0u);
+    return int(min_warp(key == (u64(high) << 32 | low) ? u32(where) : ~0u));
   }
 
   template <class Probe> SKDE_FN int first(int n, Probe probe) const {
@@ -232,13 +257,13 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     return combine<Add>(total);
   }
 
-  template <int m, class Terms> SKDE_FN Several<real, m> sums(int n, Terms terms) {
+  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) {
     real partial[m];
 #pragma unroll
     for (int s = 0; s < m; ++s) partial[s] = real(0);
     for (int j = this->lane; j < n; j += PARTIALS) {
       real t[m];
-      terms(j, t);
+      terms(at(j), t);
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[s] += t[s];
     }

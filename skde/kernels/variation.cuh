@@ -65,12 +65,11 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
 // Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and
 // takes CR = 0 and CR = 1 at their word.
 struct Binomial {
-  int threshold;
-  bool all;
+  int most;  // the largest word / 2 that is taken
 
   SKDE_FN explicit Binomial(double CR)
-      : threshold(int(CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : CR * 0x1p31 + 0.5)), all(CR >= 1) {}
-  SKDE_FN bool takes(u32 word) const { return all | (int(word >> 1) < threshold); }
+      : most(CR >= 1 ? 0x7fffffff : int(CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : CR * 0x1p31 + 0.5) - 1) {}
+  SKDE_FN bool takes(u32 word) const { return int(word >> 1) <= most; }
 };
 
 // Binomial crossover; component `one` is crossed whatever the draws say.

@@ -58,8 +58,10 @@ OBJECTIVES = [corner, bowl, flat, steps, holes, one_number]
 
 def learned(kernel: Minimizer) -> list[float]:
     """What a run keeps of its successes. Trials show it, but rarely its last bits."""
-    state = kernel._runner.batch.state()
-    return list(state["memory"][state["generation"][0] & 1, 0])
+    batch = kernel._runner.batch
+    first, now = batch.state()["memory"][0, 0], batch.state()["memory"][batch.state()["generation"][0] & 1, 0]
+    once = batch.spec.algorithm in ("jade", "shade", "lshade", "jso", "opposed_history")  # cells of F and CR
+    return [*now[:2], *(first if once else now)[2:]]
 
 
 def compare(kernel: Minimizer, slow: Any, objective: Callable[[Any], Any]) -> int:

@@ -95,7 +95,7 @@ class SuccessHistory:
     def learned(self) -> list[float]:
         """The kernel's memory."""
         M_CR = [-1.0 if CR is None else CR for CR in self.M_CR]
-        return [*self.M_F, *M_CR, self.cursor, len(self.archive)]
+        return [self.cursor, len(self.archive), *self.M_F, *M_CR]
 
     # -- the trials ----------------------------------------------------------------------------------------------------
 

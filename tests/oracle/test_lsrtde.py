@@ -64,6 +64,12 @@ def test_decisions_where_half_are_gone_at_once() -> None:
         side_by_side(LSRTDE(pop_size=40), 2, {"max_iter": 3}, seed, steps)
 
 
+@pytest.mark.parametrize(("dim", "pop_size"), [(2, 77), (7, 100), (7, 123)])
+def test_decisions_where_members_and_trials_leave_from_the_same_slots(dim: int, pop_size: int) -> None:
+    """Such a slot counts twice, also behind the last whole vector."""
+    side_by_side(LSRTDE(pop_size=pop_size), dim, {"max_iter": 12}, 1, bowl)
+
+
 def test_decisions_in_the_smallest_population() -> None:
     side_by_side(LSRTDE(pop_size=4, CR_start=0.0), 7, {"max_iter": 120}, 9, bowl)
 
