@@ -16,17 +16,35 @@ template <class Deal> struct Dealt {
   double number[Deal::NUMBERS];
 
 #ifdef __CUDACC__
-  template <class Team> SKDE_FN Dealt(Team&, u64 seed, i64 g, int i) {
+  template <class Team> SKDE_FN Dealt(Team& team, u64 seed, i64 g, int i) {
+    Ahead& ahead = team.ahead;
+    const bool again = ahead.individual == i && ahead.seed == seed;
+    if (!again || u64(g - ahead.generation) >= u64(ahead.many)) fill(ahead, seed, g, i, again ? 32 : 1, team.lane % 32);
+    const int whose = int(g - ahead.generation);
     SKDE_UNROLL
-    for (int b = 0; b < Deal::BLOCKS; ++b) block[b] = Stream(seed, g, i, Deal::purpose(b)).block(Deal::slot(b));
-    make<0>();
+    for (int b = 0; b < Deal::BLOCKS; ++b) SKDE_UNROLL
+    for (int k = 0; k < 4; ++k) block[b].w[k] = __shfl_sync(all_lanes(), ahead.words[b][k], whose);
+    SKDE_UNROLL
+    for (int k = 0; k < Deal::NUMBERS; ++k) number[k] = __shfl_sync(all_lanes(), ahead.numbers[k], whose);
   }
 
  private:
-  template <int k> SKDE_FN void make() {
+  SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int many, int lane) {
+    static_assert(Deal::BLOCKS <= Ahead::MOST && Deal::NUMBERS <= Ahead::MOST, "they have their room");
+    ahead.seed = seed, ahead.generation = g, ahead.individual = i, ahead.many = many;
+    const i64 mine = g + (many > 1 ? lane : 0);
+    SKDE_UNROLL
+    for (int b = 0; b < Deal::BLOCKS; ++b) {
+      const Words4 words = Stream(seed, mine, i, Deal::purpose(b)).block(Deal::slot(b));
+      SKDE_UNROLL
+      for (int k = 0; k < 4; ++k) ahead.words[b][k] = words.w[k];
+    }
+    make<0>(ahead);
+  }
+  template <int k> SKDE_FN static void make(Ahead& ahead) {
     if constexpr (k < Deal::NUMBERS) {
-      number[k] = Deal::template number<k>([&](int b, int w) { return block[b].w[w]; });
-      make<k + 1>();
+      ahead.numbers[k] = Deal::template number<k>([&](int b, int w) { return ahead.words[b][w]; });
+      make<k + 1>(ahead);
     }
   }
 #else

@@ -36,12 +36,24 @@ SKDE_FN int add_warp(int number) {
 #endif
 }
 
+// Draws of one individual, made ahead: those of as many generations as a warp has lanes, each of which has one's, or, while
+// it is not known that the same individual comes again, of one generation (draws.cuh).
+struct Ahead {
+  static constexpr int MOST = 3;
+  u64 seed = 0;
+  i64 generation = 0;
+  int individual = -1, many = 0;
+  u32 words[MOST][4];
+  double numbers[MOST];
+};
+
 // What a warp and a block share: components are dealt to the lanes in turn.
 template <class real_, int size_, class Self> struct Lanes : Reductions<real_, Self> {
   using real = real_;
   static constexpr int size = size_;
   int lane;
   real* scratch = nullptr;
+  Ahead ahead;
 
   template <class Body> SKDE_FN void each(int n, Body body) const {
     for (int j = lane; j < n; j += size) body(j);
