@@ -56,10 +56,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   Ahead ahead;
 
   template <class Body> SKDE_FN void each(int n, Body body) const {
+#pragma unroll 1
     for (int j = lane; j < n; j += size) body(j);
   }
 
   SKDE_FN void copy(int n, const real* from, real* to) const {
+#pragma unroll 1
     for (int j = lane; j < n; j += size) to[j] = from[j];
   }
 
@@ -135,6 +137,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
  private:
   template <int batch, class Value, class Test> SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
     bool flag = false;
+#pragma unroll 1
     for (int base = lane; base < n; base += batch * size) {
       real v[batch];
 #pragma unroll
