@@ -160,9 +160,14 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
   SKDE_FN void sync() const { __syncwarp(); }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    const real none = Op::template identity<real>();
+    if (n <= 32) {  // the usual case, without a way around the other partial sums' terms
+      const real mine = this->lane < n ? Op::join(none, real(term(this->lane))) : none;
+      return fold_warp<Op>(Op::join(Op::join(mine, none), Op::join(none, none)));
+    }
     real partial[4];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) partial[k] = Op::template identity<real>();
+    for (int k = 0; k < 4; ++k) partial[k] = none;
     for (int base = 0; base < n; base += PARTIALS) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
