@@ -37,29 +37,29 @@ def made() -> Iterator[str]:
     for name, record in records.items():
         machine = record["machine"]
         where = f"{machine['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
-        yield f"[{name}.json](benchmarks/{name}.json): {where}, `{record['command']}`."
+        commands = dict.fromkeys(part["command"] for part in (*record["earlier"], record))
+        yield f"[{name}.json](benchmarks/{name}.json): {where}, {', '.join(f'`{command}`' for command in commands)}."
         yield ""
 
 
 def all_tuners(rows: Rows) -> Iterator[str]:
     """Medians, and p of the test that the first tuner is better."""
-    yield "| tuner | " + " | ".join(f"{task}, {repetitions(found)}" for task, found in rows.items()) + " |"
+    first = next(iter(next(iter(rows.values()))))
+    times = {task: len(found[first]["values"]) for task, found in rows.items()}
+    yield "| tuner | " + " | ".join(f"{task}, {n} times" for task, n in times.items()) + " |"
     yield "|---|" + "---|" * len(rows)
-    tuners = dict.fromkeys(tuner for found in rows.values() for tuner in found)
-    first = next(iter(tuners))
-    for tuner in tuners:
-        cells = [found.get(tuner) for found in rows.values()]
-        told = [
-            "-" if row is None else f"{row['median']:.3f}" + ("" if tuner == first else f" ({row['p']:.2g})")
-            for row in cells
-        ]
-        yield f"| {tuner} | {' | '.join(told)} |"
+    for tuner in dict.fromkeys(tuner for found in rows.values() for tuner in found):
+        cells = [told(found.get(tuner), tuner != first, times[task]) for task, found in rows.items()]
+        yield f"| {tuner} | {' | '.join(cells)} |"
 
 
-def repetitions(found: dict[str, dict[str, Any]]) -> str:
-    """Say how often a task was tuned."""
-    counts = sorted({len(row["values"]) for row in found.values()})
-    return f"{' to '.join(map(str, counts))} times"
+def told(row: dict[str, Any] | None, compared: bool, times: int) -> str:
+    """Return a cell: a median, p, and how often where that is not as often as the others."""
+    if row is None:
+        return "-"
+    n = len(row["values"])
+    notes = [f"{row['p']:.2g}"] * compared + [f"{n} times"] * (n != times)
+    return f"{row['median']:.3f}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def rivals(rows: Rows) -> Iterator[str]:
