@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, plots, reproduce, speed, which
+from pages import algorithms, peers, plots, reproduce, speed, tuning, which
 
 DOCS = Path(__file__).resolve().parent
 
 
 def texts() -> dict[str, str]:
     """Return every page that is made, by its path in docs/."""
-    pages = {"speed": speed, "which": which, "peers": peers, "reproduce": reproduce}
+    pages = {"speed": speed, "which": which, "peers": peers, "reproduce": reproduce, "tuning": tuning}
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
 

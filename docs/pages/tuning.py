@@ -1,0 +1,78 @@
+"""The tables of tuners in docs/tuning.md, between two marks, from the records docs/benchmarks/tuners*.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1]
+RECORDS = ("tuners", "tuners-de")
+BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
+END = "<!-- The end of what is made. -->"
+
+# Rows by task and tuner, in the order of the records.
+Rows = dict[str, dict[str, dict[str, Any]]]
+
+
+def page() -> str:
+    """The whole page, with the tables made anew."""
+    before, rest = (DOCS / "tuning.md").read_text().split(BEGIN)
+    tables = "\n".join(made())
+    return f"{before}{BEGIN}\n\n{tables}\n{END}{rest.split(END)[1]}"
+
+
+def made() -> Iterator[str]:
+    """Both tables, and where they come from."""
+    records = {name: json.loads((DOCS / "benchmarks" / f"{name}.json").read_text()) for name in RECORDS}
+    rows: Rows = {}
+    for record in records.values():
+        for row in record["figures"]:
+            rows.setdefault(row["task"], {})[row["tuner"]] = row
+    yield from all_tuners(rows)
+    yield ""
+    yield from rivals(rows)
+    yield ""
+    for name, record in records.items():
+        machine = record["machine"]
+        where = f"{machine['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
+        commands = dict.fromkeys(part["command"] for part in (*record["earlier"], record))
+        yield f"[{name}.json](benchmarks/{name}.json): {where}, {', '.join(f'`{command}`' for command in commands)}."
+        yield ""
+
+
+def all_tuners(rows: Rows) -> Iterator[str]:
+    """Medians, and p of the test that the first tuner is better."""
+    first = next(iter(next(iter(rows.values()))))
+    times = {task: len(found[first]["values"]) for task, found in rows.items()}
+    yield "| tuner | " + " | ".join(f"{task}, {n} times" for task, n in times.items()) + " |"
+    yield "|---|" + "---|" * len(rows)
+    for tuner in dict.fromkeys(tuner for found in rows.values() for tuner in found):
+        cells = [told(found.get(tuner), tuner != first, times[task]) for task, found in rows.items()]
+        yield f"| {tuner} | {' | '.join(cells)} |"
+
+
+def told(row: dict[str, Any] | None, compared: bool, times: int) -> str:
+    """Return a cell: a median, p, and how often where that is not as often as the others."""
+    if row is None:
+        return "-"
+    n = len(row["values"])
+    notes = [f"{row['p']:.2g}"] * compared + [f"{n} times"] * (n != times)
+    return f"{row['median']:.3f}" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def rivals(rows: Rows) -> Iterator[str]:
+    """A preset beside the irace that it has to come up to."""
+    yield "| task | preset | irace | preset better | p, better | p, worse |"
+    yield "|---|---|---|---|---|---|"
+    for task, found in rows.items():
+        for tuner, row in found.items():
+            if "beside" not in row:
+                continue
+            beside = row["beside"]
+            rival = found[beside["tuner"]]
+            pairs = list(zip(row["values"], rival["values"], strict=False))
+            better = f"{sum(own < theirs for own, theirs in pairs)} of {len(pairs)}"
+            medians = f"{tuner}, {row['median']:.3f} | {rival['tuner']}, {rival['median']:.3f}"
+            yield f"| {task} | {medians} | {better} | {beside['p']:.2g} | {beside['p_worse']:.2g} |"
