@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -107,6 +108,16 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
     return lines + family(record) + overhead(record)
 
 
+def draws(record: dict[str, Any], name: str) -> list[str]:
+    """What it brought that the GPU makes the draws of 32 generations side by side, after the record above."""
+    lines = ["The same with the draws of 32 generations made side by side, and before:", "", *source(record, name)]
+    lines += ["| algorithm | setting | before | after |", "|---|---|---|---|"]
+    for row in record["figures"]:
+        before, after = (median(row[when]) for when in ("before", "after"))
+        lines.append(f"| {row['algorithm']} | {setting_name(row)} | {before:.2f} | {after:.2f} |")
+    return [*lines, ""]
+
+
 def page() -> str:
     """The whole page."""
     records = {path.name: json.loads(path.read_text()) for path in sorted((DOCS / "benchmarks").glob("speed-*.json"))}
@@ -114,4 +125,6 @@ def page() -> str:
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
         lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
+    name = "draws-h200.json"
+    lines += draws(json.loads((DOCS / "benchmarks" / name).read_text()), name)
     return "\n".join(lines).rstrip() + "\n"
