@@ -212,14 +212,13 @@ def report(
         "f_opt": f_opt,
         "error": None if f_opt is None else best.fun - f_opt,
         "constrained": isinstance(objective, ConstrainedProblem),
-        **outcome(runs),
+        **outcome(runs, best),
     }
 
 
-def outcome(runs: list[RunResult]) -> dict[str, Any]:
+def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
     """Return what is known of runs whatever they solved: the best one's values, and every one's."""
     funs = np.array([run.fun for run in runs if run.feasible])
-    best = runs[best_run(runs)]
     seconds = max(run.time for run in runs)
     n_evals = sum(run.n_evals for run in runs)
     return {

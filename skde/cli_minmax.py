@@ -144,7 +144,7 @@ def report(
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
     corrected = constrained and solver.multipliers == "update"  # then y is no population
-    found = outcome(solver.runs_)
+    found = outcome(solver.runs_, solver._best)
     dim = len(solver.x_)
     for run in found["runs"]:
         run["x"], run["multipliers" if constrained else "y"] = run["x"][:dim], run["x"][dim:]

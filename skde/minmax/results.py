@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 
 from skde.algorithms import JDE
-from skde.engines import Coevolution
+from skde.engines import Coevolution, Engine
+from skde.engines.batch import best_of, to_numpy
 from skde.fitted import Fitted
 from skde.minimizer import Minimizer
 from skde.minmax.arenas import PartedCoevolution
 from skde.minmax.pairs import Pairs
+from skde.result import RunResult, best_run
 from skde.returned import library_of
 from skde.stopping import Status
 from skde.typing import Array, FloatArray
@@ -26,6 +30,26 @@ class Results(Fitted):
     _objective: Pairs | None  # None: its values are told, or it has to be given again after loading
     _boxes: tuple[FloatArray, FloatArray | None]  # of x and, where y is no vector of multipliers, of y
     _searched: tuple[float, float] | None = None
+    _compared: tuple[list[RunResult], int, RunResult] | None = None
+
+    @property
+    def _best_run(self) -> int:
+        return self._compare()[0]
+
+    @property
+    def _best(self) -> RunResult:
+        return self._compare()[1]
+
+    def _compare(self) -> tuple[int, RunResult]:
+        """Return the place of the best run, and that run as it stands against the opponents of all runs."""
+        runs, pairs = self.runs_, self._objective
+        if self._compared is None or self._compared[0] is not runs:
+            if pairs is None or pairs.problem is not None or len(runs) == 1:
+                best = best_run(runs)
+                self._compared = runs, best, runs[best]
+            else:
+                self._compared = runs, *compared(runs, pairs, self._pair.x.dim, self._fitted().engine)
+        return self._compared[1:]
 
     @property
     def _pair(self) -> Coevolution | PartedCoevolution:
@@ -113,6 +137,22 @@ class Results(Fitted):
             maxcv=best.max_violation,
             constr_violation=best.max_violation,
         )
+
+
+def compared(runs: list[RunResult], pairs: Pairs, dim: int, engine: Engine) -> tuple[int, RunResult]:
+    """Return the run whose answer's worst value against the opponents of all runs is smallest, with that opponent."""
+    answers, opponents = np.split(np.array([run.x for run in runs]), [dim], axis=1)
+    xp = engine.xp if pairs.game is None else np
+    with engine.here:
+        values = to_numpy(pairs.values(xp.asarray(answers), xp.asarray(opponents))).astype(np.float64)
+    values[np.isnan(values)] = np.inf
+    own = np.array([np.inf if np.isnan(run.fun) else run.fun for run in runs])
+    best = best_of(np.maximum(values.max(axis=1), own))
+    strongest = int(values[best].argmax())
+    if not values[best, strongest] > own[best]:
+        return best, runs[best]
+    x = np.concatenate([answers[best], opponents[strongest]])
+    return best, replace(runs[best], x=x, fun=float(values[best, strongest]))
 
 
 def levels(

@@ -109,7 +109,8 @@ class MinMaxSolver(Saving):
     ----------
     x_, y_ : ndarray of shape (dim x,), (dim y,)
         The best answer of all runs, and the strongest opponent that it has met; of a constrained problem the
-        multipliers at the end.
+        multipliers at the end. The answers of several runs are judged by the opponents of all; by their own only, where
+        the function is not there: with ask and tell, and of a Python function in a file until resume.
     fun_ : float
         f(x_, y_); of a constrained problem f(x_).
     multipliers_ : ndarray of shape (m + l,)

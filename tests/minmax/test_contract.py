@@ -364,6 +364,52 @@ def test_an_answer_meets_the_strongest_opponents() -> None:
     assert solver.saddle_gap_ > 0.5
 
 
+class TestTheBestOfSeveralRuns:
+    def solver(self, **parameters: Any) -> MinMaxSolver:
+        return MinMaxSolver(n_runs=12, n_cycles=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
+
+    @pytest.mark.parametrize("compiled", [True, False])
+    def test_is_judged_by_the_opponents_of_all(self, compiled: bool) -> None:
+        problem = get_problem("minmax/two_planes")
+        given = (problem,) if compiled else (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+        solver = self.solver(device="cpu").fit(*given)
+        answers = np.array([run.x for run in solver.runs_])
+        values = np.maximum(problem(answers[:, :1], answers[:, 1:]).max(axis=1), [run.fun for run in solver.runs_])
+        best = int(values.argmin())
+        assert best != np.argmin([run.fun for run in solver.runs_])  # who claims the least is deceived
+        assert abs(solver.fun_ - problem.value) < 1e-6
+        assert np.array_equal(solver.x_, answers[best, :1])
+        assert solver.fun_ == values[best]
+        assert solver.fun_ == problem(solver.x_[None], solver.y_[None])[0, 0]
+        assert np.array_equal(solver.population_x_, solver._pair.x.population(best)[0])
+        assert solver.result_.fun == solver.fun_
+
+    def test_is_found_again_by_name_and_with_the_function(self, tmp_path: Path) -> None:
+        problem = get_problem("minmax/two_planes")
+        for given in ((problem,), (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)):
+            solver = self.solver(device="cpu").fit(*given)
+            before = solver.x_.tolist(), solver.y_.tolist(), solver.fun_
+            solver.save(tmp_path / "file.skde")
+            for again in (MinMaxSolver.load(tmp_path / "file.skde"), pickle.loads(pickle.dumps(solver))):
+                if len(given) > 1:
+                    assert again.fun_ == min(run.fun for run in again.runs_)
+                    again.resume(given[0])
+                assert (again.x_.tolist(), again.y_.tolist(), again.fun_) == before
+
+    def test_of_whole_numbers(self) -> None:
+        def steps(X: Any, Y: Any) -> Any:
+            return np.round(game(X, Y)).astype(int)
+
+        assert self.solver(device="cpu").fit(steps, BOX, BOX).fun_ == 0
+
+    def test_without_numbers(self) -> None:
+        """Where every answer has an opponent that leaves no number, the first one stands with what it claims."""
+        solver = self.solver(device="cpu").fit(game, BOX, BOX)
+        solver._objective.function = lambda X, Y: np.full((len(X), len(Y)), np.nan)
+        solver._compared = None
+        assert solver.fun_ == np.inf
+
+
 def test_the_worst_case_is_not_what_was_met() -> None:
     """An answer that has met few opponents claims too little."""
     problem = get_problem("minmax/two_planes")
