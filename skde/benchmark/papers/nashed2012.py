@@ -70,8 +70,8 @@ NOTES = (
     Note("a few runs end in a valley that is 118 higher: as it seems, about 5 of the paper's 100", "f10", ("de",)),
     Note("minima 118 apart, of which every run finds one", "f10", ("pso",), (10,)),
     Note(
-        "not explained; more evaluations, or to keep the velocity of components at their bound as the paper's source "
-        "does, changes little",
+        "depends on how many neighbours a particle has, which the paper does not say: two, as its source has, 3178 "
+        "(458) on average over 100 runs of 1e6 evaluations; four 3066 (397), six 2919 (379), eight 2795 (409)",
         "f10",
         ("pso",),
         (30,),
