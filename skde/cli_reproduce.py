@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -79,12 +80,7 @@ def results(options: Any, paper: Any) -> int:
         command=options.command_line,
         verbose=sys.stderr.isatty() and not options.json,
     )
-    rows = reproduction.rows(paper, record)
-    if options.json:
-        print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
-    else:
-        print(tables.reproduction_table(paper, rows))
-    return 0
+    return show(options, paper, record, reproduction.rows(paper, record), tables.reproduction_table)
 
 
 def coevolution_results(options: Any, paper: Any) -> int:
@@ -102,11 +98,15 @@ def coevolution_results(options: Any, paper: Any) -> int:
         command=options.command_line,
         verbose=sys.stderr.isatty() and not options.json,
     )
-    rows = coevolution.rows(paper, record)
+    return show(options, paper, record, coevolution.rows(paper, record), tables.coevolution_table)
+
+
+def show(options: Any, paper: Any, record: Any, rows: Any, table: Callable[[Any, Any], str]) -> int:
+    """Print a record with its rows: as JSON, or as a table for people."""
     if options.json:
         print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
     else:
-        print(tables.coevolution_table(paper, rows))
+        print(table(paper, rows))
     return 0
 
 

@@ -88,7 +88,7 @@ class Storing(Fitted, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
-        hidden = ("_runner", "_objective", "_cycle", "_compared")
+        hidden = ("_runner", "_objective", "_cycle", "_compared", "_searched")
         state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
         if self.__sklearn_is_fitted__():
             state["_saved"] = self._state()

@@ -29,7 +29,7 @@ class Results(Fitted):
 
     _objective: Pairs | None  # None: its values are told, or it has to be given again after loading
     _boxes: tuple[FloatArray, FloatArray | None]  # of x and, where y is no vector of multipliers, of y
-    _searched: tuple[float, float] | None = None
+    _searched: tuple[RunResult, tuple[float, float]] | None = None
     _compared: tuple[list[RunResult], int, RunResult] | None = None
 
     @property
@@ -94,11 +94,11 @@ class Results(Fitted):
             raise AttributeError(f"{what} needs the function, which neither ask and tell nor a file give: resume(f)")
         if box_y is None:
             raise AttributeError(f"{what} is of min-max problems only; a constrained one has max_violation_")
-        if self._searched is None:
+        if self._searched is None or self._searched[0] is not self._best:
             # What is compiled is quicker on the CPU: searches are short.
             device = runner.engine.name.split(", ")[0] if pairs.game is None else "cpu"
-            self._searched = levels(pairs.values, self.x_, self.y_, box_x, box_y, device)
-        return self._searched
+            self._searched = self._best, levels(pairs.values, self.x_, self.y_, box_x, box_y, device)
+        return self._searched[1]
 
     @property
     def population_x_(self) -> FloatArray:

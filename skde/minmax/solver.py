@@ -334,7 +334,7 @@ class MinMaxSolver(Saving):
     def _drive(self, pairs: Pairs) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
-        self._objective, self._source, self._cycle, self._searched = pairs, pairs.source, None, None
+        self._objective, self._source, self._cycle = pairs, pairs.source, None
         runner.rules = pairs.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         with looked_at(self, runner) as look:

@@ -320,6 +320,13 @@ def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: f
     assert [rests(c) for c in range(1, ended + 1)] == [False] * (ended - 1) + [True]
 
 
+def test_the_tolerance_after_a_file(tmp_path: Path) -> None:
+    """What the cycle before has come to is in the file."""
+    whole = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
+    make(n_cycles=whole.n_iter_ - 1, tol=1e-3).fit("minmax/rustem4").save(tmp_path / "part.skde")
+    assert same(MinMaxSolver.load(tmp_path / "part.skde").set_params(n_cycles=500).resume(), whole)
+
+
 @pytest.mark.parametrize("name", ["rustem1", "rustem5", "rustem6", "lagrangian1"])
 def test_a_tolerance_is_kept(name: str) -> None:
     """Of the pairs of two populations that have just been drawn, one may well be a saddle point."""
@@ -421,6 +428,17 @@ def test_the_worst_case_is_not_what_was_met() -> None:
     assert solver.worst_case_ - solver.saddle_gap_ <= solver.fun_
 
 
+def test_the_worst_case_is_that_of_the_answer_now() -> None:
+    problem, seen = get_problem("minmax/two_planes"), []
+    solver = make(n_cycles=4, callbacks=lambda progress: seen.append(solver.worst_case_))
+    solver.fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+    alone = make(n_cycles=4).fit(problem)
+    assert seen[0] != alone.worst_case_
+    assert solver.worst_case_ == alone.worst_case_
+    assert make(n_cycles=4).fit("minmax/rustem1").worst_case_ == solver.fit("minmax/rustem1").worst_case_
+    assert not {"_compared", "_searched"} & set(solver.__getstate__())
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_no_numbers(bad: float) -> None:
     def partly(X: Any, Y: Any) -> Any:
@@ -455,6 +473,12 @@ class TestOnGpu:
             for d in ("cpu", "cuda")
         )
         assert same(cpu, gpu)
+
+    def test_the_best_of_several_runs(self) -> None:
+        problem = get_problem("minmax/two_planes")
+        boxes = problem.bounds_x, problem.bounds_y
+        cpu, gpu = (make(n_runs=12, device=d).fit(lambda X, Y: problem(X, Y), *boxes) for d in ("cpu", "cuda"))
+        assert (gpu.x_.tolist(), gpu.y_.tolist(), gpu.fun_) == (cpu.x_.tolist(), cpu.y_.tolist(), cpu.fun_)
 
     def test_several_gpus(self) -> None:
         n = find_gpus()[0]
