@@ -229,6 +229,21 @@ def constraint_of(problem: ConstrainedProblem) -> NonlinearConstraint:
     return NonlinearConstraint(lambda x: problem.values(np.ascontiguousarray(x.T))[:, 1:].T, -np.inf, 0)
 
 
+def test_no_number_counts_as_infinity_in_a_compiled_game() -> None:
+    """Points that have no number against some opponent, and against no other infinity."""
+    problem, seen = get_problem("minmax/rustem2"), []
+    boxes = [(6e76, 1.2e77), (5e76, 1e77)], [(7.5e153, 1.5e154), (6.5e153, 1.3e154)]
+
+    def watched(X: Any, Y: Any) -> Any:
+        seen.append(problem(X, Y))
+        return seen[-1]
+
+    inside, outside = (make(n_runs=3, n_cycles=0).fit(f, *boxes) for f in (problem, watched))
+    values = np.concatenate(seen)
+    assert (np.isnan(values).any(axis=1) & ~np.isposinf(values).any(axis=1)).any()
+    assert same(inside, outside)
+
+
 @pytest.mark.parametrize("name", SIDES)
 def test_compiled_games_are_those_of_python(name: str) -> None:
     problem = get_problem("minmax/rustem5")
@@ -237,7 +252,6 @@ def test_compiled_games_are_those_of_python(name: str) -> None:
     assert same(solver.fit(problem), outside)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value encountered")  # numpy's, of the test's own look at the values
 def test_compiled_games_without_numbers() -> None:
     """Where squares overflow, some values are infinite, and differences of these are no numbers."""
     problem = get_problem("minmax/rustem3")
