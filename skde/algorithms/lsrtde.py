@@ -44,8 +44,9 @@ class LSRTDE(Algorithm):
     Source: V. Stanovov, E. Semenkin, Success rate-based adaptive differential evolution L-SRTDE for CEC 2024
     competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: trials are made from the front of the
     last generation, where the authors' program makes them one by one and already uses the successes of this one (they
-    do compete one by one here too); sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is
-    next, the first one is. The population of the result is the top.
+    do compete one by one here too); among equal values trials come before what is there, where the program leaves it to
+    its sorting; sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is next, the first one is.
+    The population of the result is the top.
 
     Examples
     --------

@@ -70,9 +70,11 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
     Returns
     -------
     errors : ndarray of shape (runs,)
-        What was not finite is infinite.
+        What was not finite is infinite. The others have ten digits: two that stay at the same local minimum are equal,
+        also where the function's value, from which the minimum is taken, is rounded in another way.
     """
-    values = np.array([np.inf if error is None else error for error in cell["error"]], np.float64)
+    rounded = [np.inf if error is None else float(f"{error:.10g}") for error in cell["error"]]
+    values = np.array(rounded, np.float64)
     values[np.abs(values) < zero] = 0.0
     return values
 

@@ -249,7 +249,7 @@ struct Lsrtde : Plain {
   }
 
   // What becomes of the top's member and of the trial number i: in the new top, and by rank in the new front. Among equal
-  // values old members come before trials, and trials in their turn.
+  // values trials come before old members, so that both wander over a plateau, and trials in their turn.
   template <class Team, class R> SKDE_FN static void choose(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const real *const sorted = top_values(run, g), *const front = run.extra(Arrays::value, g - 1),
@@ -258,8 +258,8 @@ struct Lsrtde : Plain {
     const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
     const real least = real(numbers(run, g)[LEAST]), worst = sorted[pop - 1];
     const auto trials_before = [&](real v) {
-      if (v <= least) return 0;
-      return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] < v; });
+      if (v < least) return 0;
+      return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] <= v; });
     };
     const real mine = sorted[i], member = front[i];
     const int slot = int(run.extra(Arrays::slot, g)[i]);
@@ -278,10 +278,10 @@ struct Lsrtde : Plain {
       const int turn = turn_of(slot, next, pop);
       const real v = won[turn];
       const int before = team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
-      if (!(worst <= v))
+      if (!(worst < v))
         place(team, run, g, run.vector(Vectors::trials, g, i), v,
-              before + team.count(pop, [&](int k) { return sorted[k] <= v; }));
-      rank_trial = before + team.count(pop, [&](int k) { return standing[k] <= v; });
+              before + team.count(pop, [&](int k) { return sorted[k] < v; }));
+      rank_trial = before + team.count(pop, [&](int k) { return standing[k] < v; });
     }
     if (team.lane != 0) return;
     run.extra(Arrays::rank_front, g)[i] = real(rank_front);

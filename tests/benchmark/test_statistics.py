@@ -34,6 +34,13 @@ def test_small_errors_are_zero():
     assert errors(found, zero=0.0)[:3].tolist() == [1e-9, -1e-9, 1e-8]
 
 
+def test_the_last_bits_of_a_value_do_not_count():
+    at_a_local_minimum = record(("f1", 10, "a", [300.0] * 30), ("f1", 10, "b", [300.00000000000045] * 30))
+    assert compare(at_a_local_minimum, "a")["dims"][0]["against"]["b"] == {"better": 0, "equal": 1, "worse": 0}
+    apart = record(("f1", 10, "a", [300.0] * 30), ("f1", 10, "b", [300.000001] * 30))
+    assert compare(apart, "a")["dims"][0]["against"]["b"] == {"better": 0, "equal": 0, "worse": 1}
+
+
 def test_summary():
     rows = summary(record(("f1", 10, "a", [1.0, 3.0, 8.0, 1e-9]), ("f1", 10, "b", [2.0]), ("f3", 10, "a", [None, 1.0])))
     assert rows[0] == {

@@ -16,15 +16,15 @@ from .plain import exp, first_population, inner_unit, inside, log, normal_quanti
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A point of the top or of the front, and when it came: among equal values the older one is the better."""
+    """A point of the top or of the front, and its turn: among equal values trials come before old members."""
 
     x: Any
     f: float
-    age: tuple[int, int]
+    turn: tuple[int, int]
 
     def rank(self) -> Any:
         """A key to sort by."""
-        return worth(self.f), self.age
+        return worth(self.f), self.turn
 
 
 def gain(trial: float, parent: float) -> float:
@@ -121,9 +121,8 @@ class Lsrtde:
     def select(self, trials: Any, f: Any) -> None:
         """What a generation leaves: both populations, the memory, the success rate."""
         n = len(self.front)
-        # All old members are older than all trials.
-        self.front = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.front)]
-        self.top = [Member(member.x, member.f, (0, k)) for k, member in enumerate(self.top)]
+        self.front = [Member(member.x, member.f, (1, k)) for k, member in enumerate(self.front)]
+        self.top = [Member(member.x, member.f, (1, k)) for k, member in enumerate(self.top)]
         successes, gains = [], [0.0] * n
         for i in range(n):
             rival = self.front[self.chosen[i]].f
@@ -131,8 +130,8 @@ class Lsrtde:
                 continue
             successes.append(i)
             gains[i] = gain(f[i], rival)
-            self.front[self.next] = Member(trials[i], f[i], (1, i))
-            self.top.append(Member(trials[i], f[i], (1, i)))
+            self.front[self.next] = Member(trials[i], f[i], (0, i))
+            self.top.append(Member(trials[i], f[i], (0, i)))
             self.next = (self.next + 1) % n
         self.top = sorted(self.top, key=Member.rank)[:n]
         self.x = np.array([member.x for member in self.top])
