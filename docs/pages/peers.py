@@ -37,8 +37,8 @@ def page() -> str:
     lines += [
         "",
         "Better / equal / worse: on how many of the 29 functions our errors are lower than theirs by the rank-sum test",
-        "at 0.05, which finds about 1.5 differences where there are none. Errors below 1e-8 are zero; the others count with",
-        "ten digits.",
+        "at 0.05, which finds about 1.5 differences where there are none. Errors below 1e-8 are zero, and the others",
+        "count with ten digits.",
         "",
         "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | what differs |",
         "|---|---|" + "---|" * len(RECORDS) + "---|",

@@ -15,6 +15,7 @@ class SuccessHistoryDE(Opposable):
 
     # How a member of the family differs from SHADE; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
+    constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
     opposed: ClassVar[str] = "opposed_history"
 
     def __init__(

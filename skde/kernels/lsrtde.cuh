@@ -134,18 +134,22 @@ struct Lsrtde : Plain {
     const int successes = compete(team, run, g);
     const real least = smallest(team, run.extra(Arrays::won, g), successes);  // of the trials that succeeded
     const real *const gain = run.extra(Arrays::gain, g), *const CR = run.extra(Arrays::crossed, g);
-    // Weights add up to 1: products with improvements as small as numbers get would vanish.
-    const real all = team.sum(run.pop, [&](int k) { return gain[k]; });
     struct Trial {
       real gain, CR;
     };
-    const auto sums = team.template sums<2>(
-        run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
-        [&](const Trial& trial, real* t) {
-          const real w = all > 0 ? trial.gain / all : real(0);
-          t[0] = w * trial.CR, t[1] = w * trial.CR * trial.CR;
-        });
-    const double sum = double(sums.of[0]), squares = double(sums.of[1]);
+    enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
+    const auto sums_of = [&](real scale) {
+      return team.template sums<SUMS>(
+          run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
+          [&](const Trial& trial, real* t) {
+            const real w = scale * trial.gain;
+            t[WEIGHT] = w, t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
+          });
+    };
+    auto sums = sums_of(real(1));
+    const real small = small_improvement<real>();
+    if (SKDE_RARELY((sums.of[WEIGHT] > 0) & (sums.of[WEIGHT] < small))) sums = sums_of(1 / small);
+    const double sum = double(sums.of[CR_SUM]), squares = double(sums.of[CRCR_SUM]);
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);
     const int cell = int(before[CURSOR]);

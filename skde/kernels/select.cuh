@@ -21,6 +21,9 @@ template <class real> SKDE_FN real improvement(real trial, real parent) {
   return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
 }
 
+// Of improvements that add up to less than this, products might vanish: so they are scaled by its inverse, a power of two.
+template <class real> SKDE_FN real small_improvement() { return sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90); }
+
 // The smallest value, NaN left out; +inf when there is none.
 template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });

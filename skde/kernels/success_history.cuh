@@ -14,6 +14,20 @@
 #include "task.cuh"
 #include "variation.cuh"
 
+// Where all runs of a launch agree, the compiler may be told it (-DSKDE_STAGED=...), and drops the rest.
+#ifndef SKDE_P_DRAWN
+#define SKDE_P_DRAWN (p[Parameters::p_drawn] != 0)
+#endif
+#ifndef SKDE_WEIGHTED
+#define SKDE_WEIGHTED (p[Parameters::weighted] != 0)
+#endif
+#ifndef SKDE_LEHMER_CR
+#define SKDE_LEHMER_CR (p[Parameters::lehmer_CR] != 0)
+#endif
+#ifndef SKDE_STAGED
+#define SKDE_STAGED (p[Parameters::staged] != 0)
+#endif
+
 namespace SKDE_NAMESPACE {
 
 struct SuccessHistory : Plain {
@@ -27,7 +41,8 @@ struct SuccessHistory : Plain {
   struct Settings {
     const Shrinking shrinking;
     const Repair repair;
-    const double p_first, p_last, p_least, archive_rate;
+    const double p_first, p_last, archive_rate;
+    const int p_least;
     const bool p_drawn, weighted, lehmer_CR, staged;
     const int cells;
     const double F_start, CR_start, rate, opposition;
@@ -37,12 +52,12 @@ struct SuccessHistory : Plain {
           repair(Repair(SKDE_REPAIR)),
           p_first(p[Parameters::p_first]),
           p_last(p[Parameters::p_last]),
-          p_least(p[Parameters::p_least]),
           archive_rate(p[Parameters::archive_rate]),
-          p_drawn(p[Parameters::p_drawn] != 0),
-          weighted(p[Parameters::weighted] != 0),
-          lehmer_CR(p[Parameters::lehmer_CR] != 0),
-          staged(p[Parameters::staged] != 0),
+          p_least(int(p[Parameters::p_least])),
+          p_drawn(SKDE_P_DRAWN),
+          weighted(SKDE_WEIGHTED),
+          lehmer_CR(SKDE_LEHMER_CR),
+          staged(SKDE_STAGED),
           cells(int(p[Parameters::cells])),
           F_start(p[Parameters::F_start]),
           CR_start(p[Parameters::CR_start]),
@@ -60,11 +75,11 @@ struct SuccessHistory : Plain {
   static constexpr double TERMINAL = -1;  // a cell of CR that stays 0 from now on
 
   struct Context {
-    double progress, archived;
+    double progress;
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    return {run.settings.shrinking.progress(run.evals, g), run.memory(g - 1)[ARCHIVED]};
+    return {run.settings.shrinking.progress(run.evals, g)};
   }
 
   struct Deal {
@@ -97,26 +112,34 @@ struct SuccessHistory : Plain {
     // What is drawn is asked for before it is used: these numbers take long to arrive, and do so together.
     const int cell = below(control.w[0], s.cells), best = one_of_the_best(run, i, indices, context);
     const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
+    const double archived_before = run.memory(g - 1)[ARCHIVED];
     const double middle_F = cells_of_F(run)[cell], middle_CR = cells_of_CR(run)[cell];
     const i64* const order = run.order(g - 1);
     const int row = int(order[i]), row_best = int(order[best]), row_1 = int(order[r1]);
 
-    // r2 is one of the others and of the archive, stepping over i and r1.
-    int r2 = below(indices.w[2], run.pop + archived(run, context.archived) - 2);
-    r2 += r2 >= min_of(i, r1);
-    r2 += r2 >= max_of(i, r1);
-    const real* const last = r2 < run.pop ? run.x(g - 1, int(order[r2])) : run.archive(r2 - run.pop);
+    // r2 is one of the others and of the archive, stepping over i and r1. The archive is nearly always full, and nobody waits
+    // to hear so; nor is there a branch, into which the compiler would move what is asked for.
+    const auto among = [&](int rows) {
+      int r = below(indices.w[2], run.pop + rows - 2);
+      r += r >= min_of(i, r1);
+      return r + (r >= max_of(i, r1));
+    };
+    const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
+    int r2 = among(capacity(run)), row_2 = row_of(r2);
+    const int rows = archived(run, archived_before);
+    if (SKDE_RARELY(rows < capacity(run))) r2 = among(rows), row_2 = row_of(r2);
+    const real *const member = run.x(g - 1, row_2), *const kept = run.archive(max_of(r2 - run.pop, 0));
+    const real* const last = r2 < run.pop ? member : kept;
 
     const double F = scale_factor(run, g, i, cell, middle_F, context, draws.dealt.number[Deal::CAUCHY]);
     const double CR = crossover_rate(run, cell, middle_CR, context, draws.dealt.number[Deal::NORMAL]);
-    if (team.lane == 0) {
-      run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
-      run.extra(Arrays::slot, g)[i] = unit<real>(draws.dealt.block[Deal::SLOT].w[0]);
-    }
     const double weight = !s.staged ? 1 : context.progress < 0.2 ? 0.7 : context.progress < 0.4 ? 0.8 : 1.2;
     const real* const x = run.x(g - 1, row);
     const Mutant<real> v{x, run.x(g - 1, row_best), x, run.x(g - 1, row_1), last, real(weight * F), real(F)};
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
+    if (team.lane != 0) return;
+    run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
+    run.extra(Arrays::slot, g)[i] = unit<real>(draws.dealt.block[Deal::SLOT].w[0]);
   }
 
   template <class Team, class R>
@@ -163,35 +186,30 @@ struct SuccessHistory : Plain {
       return;
     }
     const double cursor = run.memory(g - 1)[CURSOR], archived_before = run.memory(g - 1)[ARCHIVED];
-    const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
-                      *const CR = run.extra(Arrays::CR, g);
-    const bool weighted = s.weighted;
-    const auto share = [&](real gained) { return weighted ? gained : real(gained > 0); };
-    const auto total = team.template sums<2>(
-        run.pop, [&](int k) { return gain[k]; },
-        [&](real gained, real* t) { t[0] = real(gained > 0), t[1] = share(gained); });
-    const int successes = int(total.of[0]), cell = int(cursor);
+    auto sums = sums_of(team, run, g, real(1));
+    const real small = small_improvement<real>();
+    if (SKDE_RARELY((sums.of[WEIGHT] > 0) & (sums.of[WEIGHT] < small))) sums = sums_of(team, run, g, 1 / small);
+    // Only now is it looked at what has been read first: what the sums are made of need not wait for it.
+    const int successes = int(sums.of[SUCCESSES]), cell = int(cursor);
     const double old_F = M_F[cell], old_CR = M_CR[cell];
-    // Weights add up to 1: products with improvements as small as numbers get would vanish.
-    struct Trial {
-      real gain, F, CR;
-    };
-    const auto sums = team.template sums<4>(
-        run.pop, [&](int k) { return Trial{gain[k], F[k], CR[k]}; },
-        [&](const Trial& trial, real* t) {
-          const real w = share(trial.gain) / total.of[1];
-          t[0] = w * trial.F, t[1] = w * trial.F * trial.F, t[2] = w * trial.CR, t[3] = w * trial.CR * trial.CR;
-        });
-    if (team.lane != 0) return;
-    now[ARCHIVED] = min_of(archived(run, archived_before) + successes, capacity(run));
-    now[CURSOR] = successes > 0 ? (cell + 1) % s.cells : cell;
+    if (team.lane == 0) {
+      now[ARCHIVED] = min_of(archived(run, archived_before) + successes, capacity(run));
+      now[CURSOR] = successes > 0 ? (cell + 1) % s.cells : cell;
+    }
     if (successes == 0) return;
-    const double sum_F = double(sums.of[0]), sum_FF = double(sums.of[1]);
-    const double sum_CR = double(sums.of[2]), sum_CRCR = double(sums.of[3]);
-    const bool ends = s.lehmer_CR && (old_CR == TERMINAL || sum_CR == 0);
-    const double mean_CR = s.lehmer_CR ? sum_CRCR / sum_CR : sum_CR;
-    M_F[cell] = (1 - s.rate) * old_F + s.rate * (sum_FF / sum_F);
-    M_CR[cell] = ends ? TERMINAL : (1 - s.rate) * old_CR + s.rate * mean_CR;
+    const double weight = double(sums.of[WEIGHT]);
+    const double sum_F = double(sums.of[F_SUM]), sum_FF = double(sums.of[FF_SUM]);
+    const double sum_CR = double(sums.of[CR_SUM]), sum_CRCR = double(sums.of[CRCR_SUM]);
+    const bool lehmer_CR = s.lehmer_CR, ends = lehmer_CR && (old_CR == TERMINAL || sum_CR == 0);
+    const double rate = s.rate;
+    // Both at once where there are lanes.
+    team.each(2, [&](int k) {
+      const bool of_CR = k == 1;
+      const double above = !of_CR ? sum_FF : lehmer_CR ? sum_CRCR : sum_CR;
+      const double below = !of_CR ? sum_F : lehmer_CR ? sum_CR : weight;
+      const double moved = (1 - rate) * (of_CR ? old_CR : old_F) + rate * (above / below);
+      (of_CR ? M_CR : M_F)[cell] = of_CR && ends ? TERMINAL : moved;
+    });
   }
 
   template <class Team, class R> SKDE_FN static void carry(Team& team, const R& run, i64 g) {
@@ -202,6 +220,26 @@ struct SuccessHistory : Plain {
   }
 
  private:
+  // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
+  enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
+  template <class Team, class R, class real>
+  SKDE_FN static Several<real, SUMS> sums_of(Team& team, const R& run, i64 g, real scale) {
+    struct Trial {
+      real gain, F, CR;
+    };
+    const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
+                      *const CR = run.extra(Arrays::CR, g);
+    const bool weighted = run.settings.weighted;
+    return team.template sums<SUMS>(
+        run.pop, [&](int k) { return Trial{gain[k], F[k], CR[k]}; },
+        [&](const Trial& trial, real* t) {
+          const real success = real(trial.gain > 0), w = weighted ? scale * trial.gain : success;
+          t[SUCCESSES] = success, t[WEIGHT] = w;
+          t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F;
+          t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
+        });
+  }
+
   template <class R> SKDE_FN static int capacity(const R& run) { return int(run.settings.archive_rate * run.pop); }
   // Of the rows that the archive had, those that it still has room for.
   template <class R> SKDE_FN static int archived(const R& run, double before) {
@@ -236,9 +274,9 @@ struct SuccessHistory : Plain {
   template <class R>
   SKDE_FN static int one_of_the_best(const R& run, int i, const Words4& words, const Context& context) {
     const auto& s = run.settings;
-    double p = s.p_first + (s.p_last - s.p_first) * context.progress;
-    if (s.p_drawn) p = s.p_least / run.pop + (p - s.p_least / run.pop) * unit<double>(words.w[3]);
-    const int many = min_of(int(max_of(floor(p * run.pop + 0.5), s.p_least)), run.pop);
+    double most = (s.p_first + (s.p_last - s.p_first) * context.progress) * run.pop;
+    if (s.p_drawn) most = s.p_least + (most - s.p_least) * unit<double>(words.w[3]);
+    const int many = min_of(max_of(int(most + 0.5), s.p_least), run.pop);
     const bool steps_over = s.staged && context.progress < 0.5 && i < many && many > 1;
     const int k = below(words.w[0], many - steps_over);
     return k + (steps_over && k >= i);

@@ -203,11 +203,13 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
       for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
+        const bool counts = base + 32 * k + this->lane < n;
         real t[m];
         terms(read[k], t);
+        // Of few sums without a branch, into which the compiler would move the loads.
+        if (m <= 6 || counts)
 #pragma unroll
-        for (int s = 0; s < m; ++s)
-          if (base + 32 * k + this->lane < n) partial[k][s] += t[s];
+          for (int s = 0; s < m; ++s) partial[k][s] += counts ? t[s] : real(0);
       }
     }
     Several<real, m> found;

@@ -74,6 +74,13 @@ def kernels() -> list[str]:
     return sorted(types.values())
 
 
+# Of all algorithms; each knows its own.
+CONSTANTS = (
+    *(("mutation", 0), ("crossover", 0), ("repair", 1), ("topology", 1)),
+    *(("p_drawn", 1), ("weighted", 1), ("lehmer_CR", 0), ("staged", 1)),
+)
+
+
 @pytest.mark.parametrize(
     ("algorithm", "team", "dtype"),
     [(name, *kind) for name in kernels() for kind in (("Warp", "float64"), ("Block", "float32"))],
@@ -81,9 +88,7 @@ def kernels() -> list[str]:
 def test_drivers(algorithm: str, team: str, dtype: str) -> None:
     """With the strategy given at compile time, as a launch does, and left open."""
     problem = get_problem("rotated_rastrigin", dim=2)
-    fixed = options(
-        team, dtype, algorithm, constants=(("mutation", 0), ("crossover", 0), ("repair", 1)), objective=problem
-    )
+    fixed = options(team, dtype, algorithm, constants=CONSTANTS, objective=problem)
     build("gpu_run", 90, (*fixed, "-DSKDE_ISLANDS"))
     build("gpu_run", 90, (*fixed, "-DSKDE_TIMED"))
     build("gpu_step", 90, options(team, dtype, algorithm))

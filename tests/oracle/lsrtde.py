@@ -139,9 +139,9 @@ class Lsrtde:
 
         self.success_rate = len(successes) / n
         if successes:
-            everything = folded_sum(gains)
-            shares = [g / everything if everything > 0 else 0.0 for g in gains]
-            weighted = [w * CR for w, CR in zip(shares, self.crossed, strict=True)]
+            if folded_sum(gains) < 2.0**-900:
+                gains = [2.0**900 * g for g in gains]
+            weighted = [g * CR for g, CR in zip(gains, self.crossed, strict=True)]
             total = folded_sum(weighted)
             squares = folded_sum([w * CR for w, CR in zip(weighted, self.crossed, strict=True)])
             self.M[self.cell] = 0.5 * (self.M[self.cell] + (squares / total if total > 0 else 1.0))

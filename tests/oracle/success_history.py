@@ -168,11 +168,12 @@ class SuccessHistory:
         """The rank of pbest."""
         n, p = len(self.x), self.algorithm.p_best
         least = 1 if self.name == "jade" else 2
-        if self.name == "shade":
-            p = least / n + (p - least / n) * unit(words[3])
         if self.name == "jso":
             p += (p / 2 - p) * self.progress
-        many = min(max(math.floor(p * n + 0.5), least), n)
+        most = p * n
+        if self.name == "shade":
+            most = least + (most - least) * unit(words[3])
+        many = min(max(math.floor(most + 0.5), least), n)
         ranks = list(range(many))
         # In the first half of jSO's search pbest is another individual than the target.
         if self.name == "jso" and self.progress < 0.5 and i in ranks and many > 1:
@@ -214,7 +215,7 @@ class SuccessHistory:
         """One cell moves to the means of what succeeded."""
         shares = [float(gain > 0) for gain in gains] if self.name == "jade" else gains
         total = folded_sum(shares)
-        w = [share / total for share in shares]
+        w = shares if total >= 2.0**-900 else [share * 2.0**900 for share in shares]
         F, CR = zip(*self.tried, strict=True)
         n = range(len(w))
         sum_F, sum_FF = folded_sum([w[k] * F[k] for k in n]), folded_sum([w[k] * F[k] * F[k] for k in n])
@@ -226,6 +227,6 @@ class SuccessHistory:
             self.M_CR[k] = None
         else:
             assert old is not None
-            mean = sum_CRCR / sum_CR if self.shrinks else sum_CR
+            mean = sum_CRCR / sum_CR if self.shrinks else sum_CR / folded_sum(w)
             self.M_CR[k] = (1 - rate) * old + rate * mean
         self.cursor = (k + 1) % len(self.M_F)
