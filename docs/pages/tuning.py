@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-RECORDS = ("tuners", "tuners-de")
+# Of all tuners beside each other, and of the presets beside the irace that they follow.
+RECORDS, RIVALS = ("tuners", "tuners-de", "tuners-boosting"), ("tuners-irace", "tuners-irace-de")
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
@@ -25,15 +26,20 @@ def page() -> str:
 
 def made() -> Iterator[str]:
     """Both tables, and where they come from."""
-    records = {name: json.loads((DOCS / "benchmarks" / f"{name}.json").read_text()) for name in RECORDS}
-    rows: Rows = {}
-    for record in records.values():
-        for row in record["figures"]:
-            rows.setdefault(row["task"], {})[row["tuner"]] = row
-    yield from all_tuners(rows)
-    yield ""
-    yield from rivals(rows)
-    yield ""
+    for names, draw in ((RECORDS, all_tuners), (RIVALS, rivals)):
+        files = {name: DOCS / "benchmarks" / f"{name}.json" for name in names}
+        records = {name: json.loads(file.read_text()) for name, file in files.items()}
+        rows: Rows = {}
+        for record in records.values():
+            for row in record["figures"]:
+                rows.setdefault(row["task"], {})[row["tuner"]] = row
+        yield from draw(rows)
+        yield ""
+        yield from sources(records)
+
+
+def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Where a table comes from."""
     for name, record in records.items():
         machine = record["machine"]
         where = f"{machine['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"

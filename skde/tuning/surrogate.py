@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.elimination import BoolArray
 from skde.tuning.race import Experiment
 from skde.tuning.scale import Scale
 from skde.tuning.space import Configuration, Space
@@ -143,7 +142,7 @@ def effects(costs: FloatArray) -> tuple[FloatArray, FloatArray]:
     variance : ndarray of shape (k,)
         Of the errors, over the number of a configuration's results.
     """
-    failed: BoolArray = np.isposinf(costs).any(axis=1)
+    failed = np.asarray(np.isposinf(costs).any(axis=1))
     there = np.isfinite(costs) & ~failed[:, None]
     known = np.where(there, costs, 0.0)
     counts = there.sum(axis=1)
