@@ -140,24 +140,25 @@ def quieten() -> None:
 
 def compare(
     names: Sequence[str],
+    tuners: Sequence[str],
     repetitions: Sequence[int],
     n_seeds: int,
     rows: list[dict[str, Any]],
     save: Callable[[], None],
     n_jobs: int = 1,
 ) -> None:
-    """Add what every tuner reached in every repetition to the rows, as far as it is not there; save after each."""
-    absent = {tuner: reason for tuner, asked in NEEDS.items() if tuner in TUNERS and (reason := asked())}
+    """Add what tuners reached in every repetition to the rows, as far as it is not there; save after each."""
+    absent = {tuner: reason for tuner, asked in NEEDS.items() if tuner in tuners and (reason := asked())}
     for tuner, reason in absent.items():
         print(f"{tuner} is left out: {reason}", file=sys.stderr)
     for name in names:
         reached: dict[str, list[float]] = {tuner: [] for tuner in TUNERS}
         reached |= {row["tuner"]: row["values"] for row in rows if row["task"] == name}
-        present = [tuner for tuner in TUNERS if tuner not in absent]
+        present = [tuner for tuner in tuners if tuner not in absent]
         lacking = [[tuner for tuner in present if len(reached[tuner]) <= n] for n in range(len(repetitions))]
-        left = [(repetition, tuners) for repetition, tuners in zip(repetitions, lacking, strict=True) if tuners]
+        left = [(repetition, missing) for repetition, missing in zip(repetitions, lacking, strict=True) if missing]
         parallel = joblib.Parallel(n_jobs, return_as="generator")
-        runs = parallel(joblib.delayed(repeated)(name, tuners, repetition, n_seeds) for repetition, tuners in left)
+        runs = parallel(joblib.delayed(repeated)(name, missing, repetition, n_seeds) for repetition, missing in left)
         for (repetition, missing), values in zip(left, runs, strict=True):
             for tuner, value in zip(missing, values, strict=True):
                 reached[tuner].append(value)
@@ -210,6 +211,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     """Compare, print, and write a record where one is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="which problems (all)")
+    parser.add_argument("--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="beside the first (all)")
     parser.add_argument("--repetitions", type=int, default=20, help="of every tuning (20)")
     parser.add_argument("--first", type=int, default=0, help="repetition, which is its seed (0)")
     parser.add_argument("--seeds", type=int, default=20, help="by which a configuration is judged, an instance (20)")
@@ -226,7 +228,8 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
         if options.out:
             write_figures(options.out, {**here, "settings": settings, **record})
 
-    compare(options.tasks, repetitions, options.seeds, rows, save, options.jobs)
+    tuners = [tuner for number, tuner in enumerate(TUNERS) if number == 0 or tuner in options.tuners]
+    compare(options.tasks, tuners, repetitions, options.seeds, rows, save, options.jobs)
     for row in rows:
         print(f"{row['task']:<24}{row['tuner']:<22}median {row['median']:.4f}  p {row['p']:.2g}")
     return rows

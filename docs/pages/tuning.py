@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-# Of all tuners beside each other, and of the presets beside the irace that they follow.
-RECORDS, RIVALS = ("tuners", "tuners-de", "tuners-boosting"), ("tuners-irace", "tuners-irace-de")
+# The second table is of the presets beside the irace that they follow, and the first of all other records.
+RIVALS = "tuners-irace"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
@@ -26,9 +26,10 @@ def page() -> str:
 
 def made() -> Iterator[str]:
     """Both tables, and where they come from."""
-    for names, draw in ((RECORDS, all_tuners), (RIVALS, rivals)):
-        files = {name: DOCS / "benchmarks" / f"{name}.json" for name in names}
-        records = {name: json.loads(file.read_text()) for name, file in files.items()}
+    files = {file.stem: file for file in sorted((DOCS / "benchmarks").glob("tuners*.json"))}
+    for is_rivals, draw in ((False, all_tuners), (True, rivals)):
+        names = [name for name in files if name.startswith(RIVALS) == is_rivals]
+        records = {name: json.loads(files[name].read_text()) for name in names}
         rows: Rows = {}
         for record in records.values():
             for row in record["figures"]:
