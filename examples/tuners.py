@@ -1,12 +1,12 @@
 """Iterated racing beside random search and Optuna's TPE, at equal numbers of experiments, judged on held-out steps.
 
-python examples/tuners.py --repetitions 20 --out docs/benchmarks/tuners.json
+python examples/tuners.py --repetitions 20 --jobs 4 --out docs/benchmarks/tuners.json
 
 All are judged by the mean over instances and seeds that none of them has seen: of the costs where these can be
 averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
 their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests with the preset for small
-budgets. The other races have their presets' rules; where costs cannot be averaged they see them as they are, and have
-Friedman's test.
+budgets; so does "racing, not guided", without that preset's model. The other races have their presets' rules; where
+costs cannot be averaged they see them as they are, and have Friedman's test.
 
 What FILE has is not run again; so a new tuner or more tasks can be added to a record.
 """
@@ -20,9 +20,11 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import optuna
 import tuners_irace
@@ -32,25 +34,25 @@ from tuners_tasks import TASKS, Task, costs, noisy, truth
 
 from skde.benchmark import taken
 from skde.benchmark.records import write_figures
-from skde.tuning import RacingTuner
+from skde.tuning import PRESETS, RacingTuner
 
 # -- tuners ------------------------------------------------------------------------------------------------------------
 
 
-def raced(preset: str, means: bool = False) -> Callable[[Task, int], dict[str, Any]]:
-    """Return iterated racing; with `means`, by the costs that can be averaged."""
+def raced(preset: str, means: bool = False, guided: bool | None = None) -> Callable[[Task, int], dict[str, Any]]:
+    """Return iterated racing; with `means`, by the costs that can be averaged; `guided` may change the preset."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
         def scaled(config: dict[str, Any], instance: Any, seed: int) -> float:
             return float(task.scaled(costs(task, [config], [instance], [seed])[0, 0]))
 
+        rules = replace(PRESETS[preset], test="t" if means else task.test)
         tuner = RacingTuner(
             task.space,
             task.instances,
             max_experiments=task.max_experiments,
             run_evals_limit=task.evals,
-            preset=preset,
-            test="t" if means else task.test,
+            preset=rules if guided is None else replace(rules, guided=guided),
             random_state=seed,
         )
         return tuner.fit(scaled if means else task.target).best_params_
@@ -88,6 +90,7 @@ def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = No
 
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
     "racing, means": raced("small-budget", means=True),
+    "racing, not guided": raced("small-budget", means=True, guided=False),
     "racing, elitist": raced("elitist"),
     "racing, irace-2011": raced("irace-2011"),
     "irace, elitist": tuners_irace.irace(elitist=True),
@@ -122,26 +125,41 @@ def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_
     return [float(value) for value in np.mean(found, axis=(0, 2))]
 
 
+def repeated(name: str, tuners: list[str], repetition: int, n_seeds: int) -> list[float]:
+    """Return what tuners reach in a repetition of a task."""
+    quieten()  # this may be a process of its own
+    task = TASKS[name]()
+    return judged(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
+
+
+def quieten() -> None:
+    """Have Optuna say nothing."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+
+
 def compare(
     names: Sequence[str],
+    tuners: Sequence[str],
     repetitions: Sequence[int],
     n_seeds: int,
     rows: list[dict[str, Any]],
     save: Callable[[], None],
+    n_jobs: int = 1,
 ) -> None:
-    """Add what every tuner reached in every repetition to the rows, as far as it is not there; save after each."""
-    absent = {tuner: reason for tuner, lacking in NEEDS.items() if tuner in TUNERS and (reason := lacking())}
+    """Add what tuners reached in every repetition to the rows, as far as it is not there; save after each."""
+    absent = {tuner: reason for tuner, asked in NEEDS.items() if tuner in tuners and (reason := asked())}
     for tuner, reason in absent.items():
         print(f"{tuner} is left out: {reason}", file=sys.stderr)
     for name in names:
-        task = TASKS[name]()
         reached: dict[str, list[float]] = {tuner: [] for tuner in TUNERS}
         reached |= {row["tuner"]: row["values"] for row in rows if row["task"] == name}
-        for number, repetition in enumerate(repetitions):
-            missing = [tuner for tuner in TUNERS if len(reached[tuner]) <= number and tuner not in absent]
-            if not missing:
-                continue
-            values = judged(task, [TUNERS[tuner](task, repetition) for tuner in missing], repetition, n_seeds)
+        present = [tuner for tuner in tuners if tuner not in absent]
+        lacking = [[tuner for tuner in present if len(reached[tuner]) <= n] for n in range(len(repetitions))]
+        left = [(repetition, missing) for repetition, missing in zip(repetitions, lacking, strict=True) if missing]
+        parallel = joblib.Parallel(n_jobs, return_as="generator")
+        runs = parallel(joblib.delayed(repeated)(name, missing, repetition, n_seeds) for repetition, missing in left)
+        for (repetition, missing), values in zip(left, runs, strict=True):
             for tuner, value in zip(missing, values, strict=True):
                 reached[tuner].append(value)
             told = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}
@@ -193,13 +211,13 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     """Compare, print, and write a record where one is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="which problems (all)")
+    parser.add_argument("--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="beside the first (all)")
     parser.add_argument("--repetitions", type=int, default=20, help="of every tuning (20)")
     parser.add_argument("--first", type=int, default=0, help="repetition, which is its seed (0)")
     parser.add_argument("--seeds", type=int, default=20, help="by which a configuration is judged, an instance (20)")
+    parser.add_argument("--jobs", type=int, default=1, help="repetitions at a time, each in a process (1)")
     parser.add_argument("--out", help="a file for the record, in JSON, or with one to add to")
     options = parser.parse_args(arguments)
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     settings = {name: getattr(options, name) for name in ("first", "repetitions", "seeds")}
     record = begun(options.out, settings)
     rows: list[dict[str, Any]] = record["figures"]
@@ -210,7 +228,8 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
         if options.out:
             write_figures(options.out, {**here, "settings": settings, **record})
 
-    compare(options.tasks, repetitions, options.seeds, rows, save)
+    tuners = [tuner for number, tuner in enumerate(TUNERS) if number == 0 or tuner in options.tuners]
+    compare(options.tasks, tuners, repetitions, options.seeds, rows, save, options.jobs)
     for row in rows:
         print(f"{row['task']:<24}{row['tuner']:<22}median {row['median']:.4f}  p {row['p']:.2g}")
     return rows

@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification, make_moons
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_wine,
+    make_classification,
+    make_hastie_10_2,
+    make_moons,
+)
+from sklearn.ensemble import GradientBoostingClassifier
 
 from skde import get_problem
 from skde.tuning import space_of
@@ -96,26 +101,35 @@ def landscape() -> Task:
     return Task(noisy, LANDSCAPE, made[:12], made[12:], 1200)
 
 
-def support_vectors() -> Task:
-    """A support vector machine on six data sets; it is judged on other halves of the same data."""
+BOOSTING = {
+    "learning_rate": FloatDistribution(1e-4, 1, log=True),
+    "n_estimators": IntDistribution(1, 60, log=True),
+    "max_depth": IntDistribution(1, 8),
+    "min_samples_leaf": IntDistribution(1, 60, log=True),
+    "subsample": FloatDistribution(0.1, 1),
+    "max_features": FloatDistribution(0.1, 1),
+    "ccp_alpha": FloatDistribution(1e-5, 0.1, log=True),
+}
+
+
+def gradient_boosting() -> Task:
+    """Gradient boosting on six data sets; it is judged on other halves of the same data."""
     sets = [
-        load_iris(return_X_y=True),
         load_wine(return_X_y=True),
         load_breast_cancer(return_X_y=True),
-        tuple(part[:300] for part in load_digits(return_X_y=True)),
-        make_moons(300, noise=0.3, random_state=0),
-        make_classification(300, n_informative=5, random_state=0),
+        load_digits(n_class=3, return_X_y=True),
+        make_moons(400, noise=0.3, random_state=0),
+        make_classification(400, n_informative=5, random_state=0),
+        make_hastie_10_2(400, random_state=0),
     ]
-    halves = [tuple(part[parity::2] for part in data) for parity in (0, 1) for data in sets]
-    space = {"svc__C": FloatDistribution(1e-3, 1e4, log=True), "svc__gamma": FloatDistribution(1e-5, 10, log=True)}
-    space["svc__kernel"] = CategoricalDistribution(["rbf", "sigmoid"])
-    return Task(make_pipeline(StandardScaler(), SVC()), space, halves[:6], halves[6:], 480, test="t")
+    halves = [tuple(part[:400][parity::2] for part in data) for parity in (0, 1) for data in sets]
+    return Task(GradientBoostingClassifier(), BOOSTING, halves[:6], halves[6:], 480, test="t")
 
 
 TASKS: dict[str, Callable[[], Task]] = {
     "differential evolution": differential_evolution,
     "landscape": landscape,
-    "support vectors": support_vectors,
+    "gradient boosting": gradient_boosting,
 }
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-RECORDS = ("tuners", "tuners-de")
+# The second table is of the presets beside the irace that they follow, and the first of all other records.
+RIVALS = "tuners-irace"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
@@ -25,15 +26,21 @@ def page() -> str:
 
 def made() -> Iterator[str]:
     """Both tables, and where they come from."""
-    records = {name: json.loads((DOCS / "benchmarks" / f"{name}.json").read_text()) for name in RECORDS}
-    rows: Rows = {}
-    for record in records.values():
-        for row in record["figures"]:
-            rows.setdefault(row["task"], {})[row["tuner"]] = row
-    yield from all_tuners(rows)
-    yield ""
-    yield from rivals(rows)
-    yield ""
+    files = {file.stem: file for file in sorted((DOCS / "benchmarks").glob("tuners*.json"))}
+    for is_rivals, draw in ((False, all_tuners), (True, rivals)):
+        names = [name for name in files if name.startswith(RIVALS) == is_rivals]
+        records = {name: json.loads(files[name].read_text()) for name in names}
+        rows: Rows = {}
+        for record in records.values():
+            for row in record["figures"]:
+                rows.setdefault(row["task"], {})[row["tuner"]] = row
+        yield from draw(rows)
+        yield ""
+        yield from sources(records)
+
+
+def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Where a table comes from."""
     for name, record in records.items():
         machine = record["machine"]
         where = f"{machine['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"

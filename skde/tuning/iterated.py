@@ -51,6 +51,8 @@ class IteratedRace:
         shuffle(iteration, steps) returns the steps in the order in which race number `iteration` replays them.
     n_steps : int or None, default None
         Steps there are; None: no end of them.
+    order : callable, default Race.best_first
+        order(race) returns those alive at the end of a race, the best first.
 
     Attributes
     ----------
@@ -71,12 +73,14 @@ class IteratedRace:
         max_experiments: int,
         shuffle: Callable[[int, list[int]], list[int]],
         n_steps: int | None = None,
+        order: Callable[[Race], list[int]] = Race.best_first,
     ) -> None:
         self.rules = rules
         self.n_parameters = n_parameters
         self.max_experiments = max_experiments
         self.shuffle = shuffle
         self.n_steps = n_steps
+        self.order = order
         self.minimum = rules.n_survivors(n_parameters)
         self.n_iterations = n_iterations(n_parameters)
         self.iteration = 0
@@ -162,7 +166,7 @@ class IteratedRace:
         if race.ended == ALL_FAILED:
             raise AllRejectedError(ALL_FAILED)
         self.used += race.used
-        self.elites = race.best_first()[: self.minimum]
+        self.elites = self.order(race)[: self.minimum]
         self._seen = max(self._seen, race.last_step + 1)
         if self.rules.elitist:
             elites = set(self.elites)

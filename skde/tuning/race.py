@@ -162,6 +162,21 @@ class Race:
             for row in np.flatnonzero(decided[:, column])
         }
 
+    def told(self) -> dict[Experiment, float]:
+        """Return the results on the steps behind the race, of all configurations; of one that failed, the failure.
+
+        What has arrived beside them, of later steps, depends on how experiments are handed out.
+        """
+        costs = self._costs[: self.position]
+        failed = np.isposinf(costs)
+        first_failure = failed & (np.cumsum(failed, axis=0) == 1)
+        told = np.where(failed.any(axis=0), first_failure, ~np.isnan(costs))
+        steps = {row: step for step, row in self._row.items()}
+        return {
+            Experiment(self.configurations[column], steps[row]): float(costs[row, column])
+            for row, column in np.argwhere(told).tolist()
+        }
+
     def _decided(self) -> BoolArray:
         """Return which results of those alive do not depend on what happens to have arrived."""
         decided = self._given.copy()

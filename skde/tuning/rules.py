@@ -46,6 +46,10 @@ class Rules:
     spending : bool, default False
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
+    guided : bool, default False
+        Whether a model of all results so far guides the races, a Gaussian process on the parameters: each new
+        configuration is the one of lowest expected cost of ten that its parent could have had, and expected costs say
+        which of those that are left in a race are its best.
     """
 
     elitist: bool
@@ -60,6 +64,7 @@ class Rules:
     patience: int | None = 2
     final: bool = False
     spending: bool = False
+    guided: bool = False
 
     def alpha(self, test: int) -> float:
         """Return the level of a race's test number 1, 2, ..."""
@@ -100,11 +105,13 @@ class Rules:
 
 # irace as it was in 2011 (the technical report), and as it is by default since its version 2. Where a race is for few
 # steps, its tests would eliminate hardly anybody, and who is best be left to chance: a small budget has earlier tests
-# with less confidence, so that good configurations come to more steps.
+# with less confidence, so that good configurations come to more steps, and a model that makes the most of results.
 PRESETS = {
     "irace-2011": Rules(elitist=False),
     "elitist": Rules(elitist=True, most_configurations=1024),
-    "small-budget": Rules(elitist=True, confidence=0.7, first_test=3, mu=3, patience=5, most_configurations=1024),
+    "small-budget": Rules(
+        elitist=True, confidence=0.7, first_test=3, mu=3, patience=5, most_configurations=1024, guided=True
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,10 @@ from skde.typing import FloatArray
 FIRST_SIGMA = 0.5  # half the range
 # Configurations nearer than this in every parameter, on the unit interval, are the same for a soft restart.
 SAME = 1e-4
+# Children of a parent from which a model chooses one.
+LITTER = 10
+
+Best = Callable[[Sequence[Configuration]], Configuration]
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def weights(n: int) -> FloatArray:
 
 
 def children(
-    parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator
+    parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator, best: Best | None = None
 ) -> list[tuple[int, Configuration]]:
     """Return new configurations, each with the number of its parent.
 
@@ -160,6 +164,8 @@ def children(
         How many.
     rng : Generator
         Makes them.
+    best : callable, optional
+        Chooses each of them from `LITTER` siblings.
     """
     found = []
     for number in rng.choice(len(parents), size=count, p=weights(len(parents))).tolist():
@@ -168,7 +174,8 @@ def children(
         def near(name: str, distribution: BaseDistribution, parent: Parent = parent) -> Any:
             return value_near(parent, name, distribution, name in space.ordinal, rng)
 
-        found.append((number, space.draw(near)))
+        litter = [space.draw(near) for _ in range(1 if best is None else LITTER)]
+        found.append((number, litter[0] if best is None else best(litter)))
     return found
 
 
@@ -243,7 +250,9 @@ class Brood:
     restarted: bool = False
 
 
-def next_configurations(parents: Sequence[Parent], space: Space, stage: Stage, rng: np.random.Generator) -> Brood:
+def next_configurations(
+    parents: Sequence[Parent], space: Space, stage: Stage, rng: np.random.Generator, best: Best | None = None
+) -> Brood:
     """Return the new configurations of a race after the first.
 
     Where some have come so close that they are the same (`too_similar`), the models of their parents are set back, and
@@ -259,14 +268,16 @@ def next_configurations(parents: Sequence[Parent], space: Space, stage: Stage, r
         Of the race.
     rng : Generator
         Makes them.
+    best : callable, optional
+        As for `children`.
     """
     models = [updated(parent, stage, space.ordinal) for parent in parents]
-    drawn = children(models, space, stage.n_new, rng)
+    drawn = children(models, space, stage.n_new, rng, best)
     everyone = [parent.configuration for parent in parents] + [configuration for _, configuration in drawn]
     same = too_similar(everyone, space)
     if same:
         n = len(parents)
         stuck = {number if number < n else drawn[number - n][0] for number in same}
         models = [restarted(parent, stage) if number in stuck else parent for number, parent in enumerate(models)]
-        drawn = children(models, space, stage.n_new, rng)
+        drawn = children(models, space, stage.n_new, rng, best)
     return Brood(models, [Parent(configuration, models[number].model) for number, configuration in drawn], bool(same))

@@ -14,6 +14,7 @@ from skde.tuning.record import Record
 from skde.tuning.rules import Rules
 from skde.tuning.sampling import Model, Parent, Stage, first_configurations, next_configurations
 from skde.tuning.space import Configuration, Space
+from skde.tuning.surrogate import Surrogate
 from skde.tuning.target import Job, Outcome, Target
 
 
@@ -121,12 +122,15 @@ class Session:
         self._errors: dict[int, str] = {}  # of configurations
         self._steps: dict[int, tuple[int, int]] = {}  # instance and seed
         self._restarted = False
+        self._told: dict[Experiment, float] = {}  # results of the races that are over
+        self._surrogate: Surrogate | None = None  # of a guided tuning, after its first race
         self.machine = IteratedRace(
             setting.rules,
             setting.space.n_parameters,
             setting.max_experiments,
             self._shuffled,
             len(setting.instances) if setting.deterministic else None,
+            self._guide if setting.rules.guided else Race.best_first,
         )
 
     def run(self, target: Target) -> None:
@@ -196,11 +200,23 @@ class Session:
             plan.iteration, plan.n_iterations, plan.n_new, setting.space.n_parameters, capped=setting.rules.elitist
         )
         elites = [self.parents[number] for number in plan.elites]
-        brood = next_configurations(elites, setting.space, stage, setting.rng(_CONFIGURATIONS, plan.iteration))
+        best = self._surrogate.best if self._surrogate is not None else None
+        rng = setting.rng(_CONFIGURATIONS, plan.iteration)
+        brood = next_configurations(elites, setting.space, stage, rng, best)
         for number, parent in zip(plan.elites, brood.parents, strict=True):
             self.parents[number] = parent
         self._restarted = brood.restarted
         return brood.children
+
+    def _guide(self, race: Race) -> list[int]:
+        """Learn from a race that is over, and return those alive, the lowest expected cost first."""
+        self._told |= race.told()
+        setting = self.setting
+        found = [parent.configuration for parent in self.parents]
+        self._surrogate = Surrogate(setting.space, found, self._told, setting.rules.test == "friedman")
+        alive = race.best_first()
+        expected = self._surrogate.mean([self.configuration(number) for number in alive])
+        return [alive[i] for i in np.argsort(expected, kind="stable").tolist()]
 
     def _shuffled(self, iteration: int, steps: list[int]) -> list[int]:
         return [int(step) for step in self.setting.rng(_REPLAY, iteration).permutation(steps)]

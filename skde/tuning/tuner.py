@@ -74,7 +74,8 @@ class RacingTuner(BaseEstimator):
     preset : {"elitist", "irace-2011", "small-budget"} or Rules, default "elitist"
         The kind of race. "elitist": the best of a race keep their results, and new configurations have to beat them on
         the same steps. "irace-2011": every race begins anew. "small-budget": as "elitist", with tests that begin after
-        the third step and have the level 0.3, for some hundred experiments. Rules(...) brings its own test.
+        the third step and have the level 0.3, and guided by a model of all results, for some hundred experiments.
+        Rules(...) brings its own test.
     storage : str, path, optuna.storages.BaseStorage or None, default None
         Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
         can be resumed after a kill.
@@ -90,7 +91,7 @@ class RacingTuner(BaseEstimator):
         Whether a seed changes nothing: then there is one step an instance, and a race ends where these end.
     random_state : int, RandomState, Generator or None, default None
         Makes draws and seeds repeatable. With costs that are so too, the same tuning comes out whatever the number of
-        processes, and in one piece or resumed.
+        processes, and in one piece or resumed; a guided one, which rests on LAPACK, perhaps not on another processor.
     callback : callable or None, default None
         Called with the tuner after every race, of a tuning that is resumed also of those before.
     verbose : int, default 0

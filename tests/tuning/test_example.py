@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -41,7 +43,16 @@ def test_a_small_comparison(tuners: ModuleType, tmp_path: Path, monkeypatch: pyt
             tuners.main(["--tasks", "landscape", f"--{option}", "3", "--out", str(file)])
 
 
-@pytest.mark.parametrize("name", ["differential evolution", "support vectors"])
+def test_processes_and_fewer_tuners_change_no_value(tuners: ModuleType, tmp_path: Path) -> None:
+    few = ["--tasks", "landscape", "--repetitions", "2", "--tuners", "random search"]
+    rows = tuners.main(few)
+    assert [row["tuner"] for row in rows] == ["racing, means", "random search"]
+    command = [sys.executable, str(EXAMPLES / "tuners.py"), *few, "--jobs", "2", "--out", str(tmp_path / "x.json")]
+    subprocess.run(command, check=True, capture_output=True)
+    assert json.loads((tmp_path / "x.json").read_text())["figures"] == rows
+
+
+@pytest.mark.parametrize("name", ["differential evolution", "gradient boosting"])
 def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) -> None:
     task = tuners.TASKS[name]()
     task.max_experiments, task.evals = 150, 500 if task.evals else None

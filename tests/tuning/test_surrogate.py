@@ -1,0 +1,248 @@
+"""The model that guides races: what it learns from incomplete tables, and that races with it find more and repeat."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from skde.tuning import PRESETS, RacingTuner, Rules, Space
+from skde.tuning.race import Experiment, Race
+from skde.tuning.scale import uniform
+from skde.tuning.space import Configuration
+from skde.tuning.surrogate import MOST, Surrogate, effects, normal_scores, table
+
+from .landscape import INSTANCES, SPACE, cost, truth
+
+GUIDED = replace(PRESETS["small-budget"], test="t")
+UNGUIDED = replace(GUIDED, guided=False)
+MIXED = Space(
+    {
+        "kernel": CategoricalDistribution(["linear", "rbf"]),
+        "gamma": FloatDistribution(1e-4, 10.0, log=True),
+        "size": CategoricalDistribution(["s", "m", "l"]),
+        "n": IntDistribution(1, 20),
+        "fixed": IntDistribution(3, 3),
+    },
+    conditions={"gamma": lambda values: values["kernel"] == "rbf"},
+    ordinal=["size"],
+    forbidden=[lambda values: values["n"] == 7],
+)
+
+
+def log_cost(config: dict[str, Any], instance: float, seed: int) -> float:
+    return math.log(cost(config, instance, seed))
+
+
+def mixed_cost(config: dict[str, Any], instance: float, seed: int = 0) -> float:
+    assert config["n"] != 7
+    gamma = config.get("gamma")
+    of_kernel = 1.0 if gamma is None else abs(math.log10(gamma) + 1) / 4
+    size = {"s": 0.0, "m": 0.3, "l": 0.6}[config["size"]]
+    return of_kernel + size + abs(config["n"] - 12) / 20 + np.random.default_rng([seed, config["n"]]).normal(0, 0.1)
+
+
+def tuned(rules: Rules, seed: int = 1, target: Any = log_cost, **options: Any) -> RacingTuner:
+    settings = {"space": SPACE, "instances": INSTANCES, "max_experiments": 200, **options}
+    space, instances = settings.pop("space"), settings.pop("instances")
+    return RacingTuner(space, instances, preset=rules, random_state=seed, **settings).fit(target)
+
+
+def decisions(fitted: RacingTuner) -> Any:
+    return [(race["elites"], race["alive"], race["n_experiments"]) for race in fitted.races_], fitted.elites_
+
+
+def drawn(space: Space, count: int, seed: int = 0) -> list[Configuration]:
+    rng = np.random.default_rng(seed)
+
+    def choose(name: str, distribution: BaseDistribution) -> Any:
+        return uniform(distribution, rng)
+
+    return [space.draw(choose) for _ in range(count)]
+
+
+# -- effects -----------------------------------------------------------------------------------------------------------
+
+
+def test_effects_of_an_incomplete_table_are_those_it_was_made_of() -> None:
+    truth, step = np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.0, 5.0, -40.0, 9.0, 30.0])
+    costs = truth[:, None] + step
+    costs[0, 3:] = costs[3, 3:] = costs[1, 4] = costs[2, 0] = np.nan
+    means = np.nanmean(costs, axis=1)
+    assert np.argmin(means) != 2  # the best ran on the hardest step
+    effect, variance = effects(costs)
+    np.testing.assert_allclose(effect - effect[2], truth, atol=1e-10)
+    np.testing.assert_allclose(variance, 0, atol=1e-20)
+
+
+def test_variances_are_those_of_means() -> None:
+    rng = np.random.default_rng(0)
+    costs = rng.normal(size=(60, 1)) + 10 * rng.normal(size=40) + rng.normal(0, 2, size=(60, 40))
+    costs[30:, 10:] = np.nan
+    _, variance = effects(costs)
+    np.testing.assert_allclose(variance[:30], 4 / 40, rtol=0.1)
+    np.testing.assert_allclose(variance[30:], 4 / 10, rtol=0.1)
+
+
+def test_a_failure_is_as_bad_as_the_worst_and_says_nothing_of_its_steps() -> None:
+    costs = np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]])
+    effect, _ = effects(costs)
+    np.testing.assert_allclose(effect - effect[0], [0, 2, 2], atol=1e-12)
+
+
+def test_normal_scores_know_ranks_alone() -> None:
+    costs = np.array([5.0, np.nan, 1.0, 3.0, np.inf])
+    np.testing.assert_array_equal(normal_scores(costs), normal_scores(np.exp(costs)))
+    scores = normal_scores(costs)
+    assert np.isnan(scores[1])
+    assert np.isposinf(scores[4])
+    assert scores[2] < scores[3] < scores[0]
+
+
+def test_of_many_configurations_those_with_the_most_results_count() -> None:
+    results = {Experiment(c, 0): 1.0 for c in range(MOST + 10)} | {Experiment(c, 4): 2.0 for c in range(5)}
+    numbers, costs = table(results)
+    assert numbers == [*range(5), *range(15, MOST + 10)]
+    assert costs.shape == (MOST, 2)
+    np.testing.assert_array_equal(costs[:6, 1], [2, 2, 2, 2, 2, np.nan])
+
+
+# -- the model ---------------------------------------------------------------------------------------------------------
+
+
+def surrogate(space: Space, configurations: list[Configuration], target: Any, by_ranks: bool = False) -> Surrogate:
+    results = {
+        Experiment(c, step): target(configuration.params, 1.0, step) + 3 * (step % 2)
+        for c, configuration in enumerate(configurations)
+        for step in range(3 + c % 3)
+    }
+    return Surrogate(space, configurations, results, by_ranks)
+
+
+@pytest.mark.parametrize("by_ranks", [False, True])
+def test_it_orders_what_it_has_not_seen(by_ranks: bool) -> None:
+    """With numbers on both scales, choices with an order and without, conditions and what is forbidden."""
+    model = surrogate(MIXED, drawn(MIXED, 60), mixed_cost, by_ranks)
+    new = drawn(MIXED, 200, seed=1)
+    known = [np.mean([mixed_cost(c.params, 1.0, seed) for seed in range(20)]) for c in new]
+    assert np.corrcoef(model.mean(new), known)[0, 1] > 0.85
+    assert mixed_cost(model.best(new).params, 1.0) < np.quantile(known, 0.05)
+
+
+def test_costs_that_are_all_equal() -> None:
+    found = surrogate(MIXED, drawn(MIXED, 12), lambda config, instance, seed: 2.0).mean(drawn(MIXED, 5, seed=1))
+    np.testing.assert_allclose(found, found[0])
+
+
+def test_one_result() -> None:
+    configurations = drawn(MIXED, 2)
+    model = Surrogate(MIXED, configurations, {Experiment(1, 0): 3.0}, by_ranks=False)
+    assert np.isfinite(model.mean(configurations)).all()
+
+
+# -- what a race tells it ----------------------------------------------------------------------------------------------
+
+
+def test_a_race_tells_what_does_not_depend_on_how_results_arrive() -> None:
+    def run(at_once: bool) -> Race:
+        race = Race(GUIDED, range(6), lambda position: position, minimum=2, budget=12, limit=100)
+        while race.ended is None:
+            pending = race.pending()
+            for configuration, step in pending if at_once else [e for e in pending if e.step == pending[0].step]:
+                failed = configuration == 5 and step > 0
+                race.tell(Experiment(configuration, step), math.inf if failed else configuration + math.sin(step))
+        return race
+
+    told = run(at_once=True).told()
+    assert told == run(at_once=False).told()
+    assert {e: cost for e, cost in told.items() if e.configuration == 5} == {Experiment(5, 1): math.inf}
+    assert {e.step for e in told if e.configuration == 0} == {0, 1, 2}
+
+
+# -- guided races ------------------------------------------------------------------------------------------------------
+
+
+def test_guided_races_find_more_with_fewer_experiments() -> None:
+    def reached(rules: Rules, max_experiments: int) -> float:
+        found = [tuned(rules, seed, max_experiments=max_experiments).best_params_ for seed in range(20)]
+        return float(np.mean([truth(params) for params in found]))
+
+    assert reached(GUIDED, 200) < reached(UNGUIDED, 300) - 0.01
+
+
+def test_presets_of_irace_are_not_guided() -> None:
+    assert {name for name, rules in PRESETS.items() if rules.guided} == {"small-budget"}
+
+
+def test_the_first_race_is_the_same_and_the_next_is_not() -> None:
+    first, second = (tuned(rules) for rules in (GUIDED, UNGUIDED))
+    n = first.races_[0]["n_configurations"]
+    params = [[trial.params for trial in fitted.study_.trials] for fitted in (first, second)]
+    assert params[0][:n] == params[1][:n]
+    assert params[0][n] != params[1][n]
+
+
+@pytest.mark.parametrize("test", ["friedman", "t"])
+def test_it_repeats_itself_also_after_an_interruption(test: str, tmp_path: Path) -> None:
+    rules = replace(GUIDED, test=test)
+    calls: list[int] = []
+
+    def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        if len(calls) in (70, 130):
+            raise KeyboardInterrupt
+        return log_cost(config, instance, seed)
+
+    interrupting.__qualname__ = log_cost.__qualname__
+    whole = tuned(rules)
+    storage = tmp_path / "tuning.log"
+    tuned(rules, target=interrupting, storage=storage)
+    for _ in range(2):
+        again = RacingTuner(SPACE, INSTANCES, max_experiments=200, preset=rules, random_state=1, storage=storage)
+        again.resume(interrupting)
+    assert again.finished_
+    assert decisions(again) == decisions(whole) == decisions(tuned(rules))
+    assert len(calls) == len(whole.results_) + 2
+
+
+def test_processes_and_failures_change_nothing() -> None:
+    def failing(config: dict[str, Any], instance: float, seed: int) -> float:
+        if config["kind"] == "ugly" and seed % 2:
+            raise ArithmeticError("ugly")
+        return log_cost(config, instance, seed)
+
+    alone, together = (tuned(GUIDED, target=failing, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert any(race["rejected"] for race in alone.races_)
+    assert alone.best_params_["kind"] == "good"
+    assert decisions(alone) == decisions(together)
+
+
+def test_ranks_alone_decide_with_friedman() -> None:
+    rules = replace(GUIDED, test="friedman")
+    assert decisions(tuned(rules)) == decisions(tuned(rules, target=cost))
+
+
+def test_it_tunes_a_space_of_every_kind() -> None:
+    fitted = tuned(GUIDED, target=mixed_cost, space=MIXED)
+    assert fitted.best_params_["kernel"] == "rbf"
+    assert fitted.best_params_["size"] == "s"
+    assert np.mean([mixed_cost(fitted.best_params_, 1.0, seed) for seed in range(20)]) < 0.25
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_one_parameter_and_the_fewest_configurations(equal: bool) -> None:
+    def distance(config: dict[str, Any], instance: float, seed: int) -> float:
+        return 1.0 if equal else abs(config["x"] - 0.3)
+
+    space = {"x": FloatDistribution(0.0, 1.0)}
+    least = GUIDED.least_budget(1)
+    fitted = tuned(GUIDED, target=distance, space=space, max_experiments=least)
+    assert fitted.n_experiments_ <= least
+    if not equal:
+        best = min((trial.params["x"] for trial in fitted.study_.trials), key=lambda x: abs(x - 0.3))
+        assert fitted.best_params_["x"] == best
