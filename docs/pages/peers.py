@@ -10,7 +10,7 @@ from skde.benchmark.statistics import compare
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
-RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json"}
+RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json", 50: "peers-cec2017-d50.json"}
 # Its population kept from shrinking.
 JADE = "minionpy:JADE:population_size=100,minimum_population_size=100"
 # Ours, theirs, and in what they differ by their defaults.
@@ -56,6 +56,8 @@ def page() -> str:
 
 
 def verdicts(record: Record, own: str, peer: str) -> str:
-    """Return how often an algorithm was better, equal and worse."""
+    """Return how often an algorithm was better, equal and worse; a dash where one of them has not been run."""
+    if not {own, peer} <= {cell["algorithm"] for cell in record["cells"]}:
+        return "-"
     found = compare(record, peer)["dims"][0]["against"][own]
     return " / ".join(str(count) for count in found.values())
