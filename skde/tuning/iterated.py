@@ -122,7 +122,7 @@ class IteratedRace:
             limit=self.max_experiments - self.used,
             known=self._known,
         )
-        self._look()
+        self.look()
         return race
 
     def tell(self, experiment: Experiment, cost: float) -> None:
@@ -135,7 +135,7 @@ class IteratedRace:
         """
         if self.race is not None:
             self.race.tell(experiment, cost)
-            self._look()
+            self.look()
 
     def _order(self) -> Callable[[int], int | None]:
         """Return the steps of the next race: new ones, for elites the old ones, then again new ones."""
@@ -158,15 +158,15 @@ class IteratedRace:
 
         return step
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """End the race where it has ended."""
         race = self.race
         if race is None or race.ended is None:
             return
         if race.ended == ALL_FAILED:
             raise AllRejectedError(ALL_FAILED)
+        self.elites = self.order(race)[: self.minimum]  # first, because it may take time, and be interrupted
         self.used += race.used
-        self.elites = self.order(race)[: self.minimum]
         self._seen = max(self._seen, race.last_step + 1)
         if self.rules.elitist:
             elites = set(self.elites)

@@ -225,6 +225,9 @@ class Session:
         """Take in what is known of the pending experiments, or have them done."""
         if not race.alive:  # a tuning that had failed, and is resumed
             raise AllRejectedError(race.ended)
+        if race.ended:  # a tuning that was interrupted between a race's last result and its end, and is resumed
+            self.machine.look()
+            return
         pending = race.pending()
         known = [experiment for experiment in pending if experiment in self.record.known]
         if known:

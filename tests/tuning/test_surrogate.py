@@ -210,6 +210,24 @@ def test_it_repeats_itself_also_after_an_interruption(test: str, tmp_path: Path)
     assert len(calls) == len(whole.results_) + 2
 
 
+def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def interrupting(*arguments: Any) -> Surrogate:
+        calls.append(len(calls))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return Surrogate(*arguments)
+
+    monkeypatch.setattr("skde.tuning.session.Surrogate", interrupting)
+    interrupted = tuned(GUIDED)
+    assert len(interrupted.races_) == 1
+    assert not interrupted.finished_
+    again = interrupted.resume()
+    monkeypatch.undo()
+    assert decisions(again) == decisions(tuned(GUIDED))
+
+
 def test_processes_and_failures_change_nothing() -> None:
     def failing(config: dict[str, Any], instance: float, seed: int) -> float:
         if config["kind"] == "ugly" and seed % 2:
