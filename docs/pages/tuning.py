@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-# The second table is of the presets beside the irace that they follow, and the first of all other records.
-RIVALS = "tuners-irace"
+# The first table is of all records but these; the second, of presets beside the irace that they follow, of all of them.
+EARLIER = "tuners-irace"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
@@ -26,17 +26,23 @@ def page() -> str:
 
 def made() -> Iterator[str]:
     """Both tables, and where they come from."""
-    files = {file.stem: file for file in sorted((DOCS / "benchmarks").glob("tuners*.json"))}
-    for is_rivals, draw in ((False, all_tuners), (True, rivals)):
-        names = [name for name in files if name.startswith(RIVALS) == is_rivals]
-        records = {name: json.loads(files[name].read_text()) for name in names}
-        rows: Rows = {}
-        for record in records.values():
-            for row in record["figures"]:
-                rows.setdefault(row["task"], {})[row["tuner"]] = row
-        yield from draw(rows)
-        yield ""
-        yield from sources(records)
+    files = sorted((DOCS / "benchmarks").glob("tuners*.json"))
+    records = {file.stem: json.loads(file.read_text()) for file in files}
+    recent = {name: record for name, record in records.items() if not name.startswith(EARLIER)}
+    yield from all_tuners(rows_of(recent))
+    yield ""
+    yield from rivals(rows_of(records))
+    yield ""
+    yield from sources(records)
+
+
+def rows_of(records: dict[str, dict[str, Any]]) -> Rows:
+    """The rows of records; of the same tuner on the same task, that of the last record."""
+    rows: Rows = {}
+    for record in records.values():
+        for row in record["figures"]:
+            rows.setdefault(row["task"], {})[row["tuner"]] = row
+    return rows
 
 
 def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
