@@ -8,68 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import NonlinearConstraint
 from sklearn.base import clone
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
-from skde.algorithms import ALGORITHMS, Algorithm
 from skde.engines import find_gpus
-from skde.returned import library_of
 
-BOX = [(-2.0, 2.0)] * 3
-SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
-
-
-def game(X: Any, Y: Any) -> Any:
-    """Return the values of a game with a saddle point at 0.5 and -0.5, of several waves on the way."""
-    xp = library_of(X)
-    x, y = X[:, None, :] - 0.5, Y[None] + 0.5
-    return (x * x - y * y + x * y - 0.3 * xp.cos(5 * x) + 0.3 * xp.cos(5 * y)).sum(axis=2)
-
-
-def ring(kind: str = "both") -> ConstrainedProblem:
-    """Return a problem with an inequality and an equality: the sum of x on a circle's arc."""
-    inside = NonlinearConstraint(lambda x: x[0] - x[1], -np.inf, 0.5)
-    on = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1.0, 1.0)
-    return ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], [(-2, 2)] * 2, {"both": [inside, on], "equality": on}[kind])
-
-
-def make(**parameters: Any) -> MinMaxSolver:
-    """Return a small solver."""
-    given = {"n_cycles": 6, "gens_x": 3, "gens_y": 4, "archive_size": 4, "random_state": 3, "device": "cpu"}
-    return MinMaxSolver(**{**given, **parameters})
-
-
-def side(name: str) -> Algorithm:
-    """Return a small instance of an algorithm."""
-    return ALGORITHMS[name](**{**ALGORITHMS[name].get_test_params(), "pop_size": 12})
-
-
-def state(solver: MinMaxSolver) -> dict[str, Any]:
-    """Return all numbers of a fit."""
-    return solver._runner.batch.state()
-
-
-def same(first: MinMaxSolver, second: MinMaxSolver, scratch: bool = True) -> bool:
-    """Whether two fits ended with the same bits: everywhere, or but for numbers of which not all are used."""
-    a, b = ({k: v for k, v in state(s).items() if scratch or not k.endswith(".extra")} for s in (first, second))
-    runs = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in first.runs_]
-    others = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in second.runs_]
-    arrays = all(np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f") for name in a)
-    return a.keys() == b.keys() and arrays and runs == others
-
-
-def played(solver: MinMaxSolver, cycles: int | None = None) -> MinMaxSolver:
-    """Return a solver after a fit by hand."""
-    done = 0
-    while not solver.stopped_ and (cycles is None or done < cycles):
-        X, Y = solver.ask()
-        if X.ndim == 2:
-            solver.tell(X, Y, game(X, Y))
-        else:
-            solver.tell(X, Y, np.stack([game(x, y) for x, y in zip(X, Y, strict=True)]))
-        done += 1
-    return solver
+from .games import BOX, SIDES, constraint_of, game, make, played, ring, same, side
 
 
 class TestSolver:
@@ -224,11 +168,6 @@ def test_compiled_constraints_are_those_of_python(name: str, multipliers: str) -
     assert inside.max_violation_ == pytest.approx(outside.max_violation_)
 
 
-def constraint_of(problem: ConstrainedProblem) -> NonlinearConstraint:
-    """Return a compiled problem's constraints as a function."""
-    return NonlinearConstraint(lambda x: problem.values(np.ascontiguousarray(x.T))[:, 1:].T, -np.inf, 0)
-
-
 def test_no_number_counts_as_infinity_in_a_compiled_game() -> None:
     """Points that have no number against some opponent, and against no other infinity."""
     problem, seen = get_problem("minmax/rustem2"), []
@@ -310,149 +249,6 @@ def test_every_evaluation_is_counted() -> None:
     assert fitted.n_evals_ == sum(points[:-1])  # the last one is the answer's, for its value
 
 
-def test_equal_answers_change_nothing() -> None:
-    def flat(X: Any, Y: Any) -> Any:
-        return np.zeros((len(X), len(Y)))
-
-    first, last = (make(n_cycles=n).fit(flat, BOX, BOX) for n in (0, 6))
-    assert not np.array_equal(first.population_x_, last.population_x_)
-    assert np.array_equal(first.x_, last.x_)
-
-
-@pytest.mark.parametrize(("name", "tol"), [("rustem4", 1e-3), ("rustem6", 1e-2), ("damped_cosine", 1e-2)])
-def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: float) -> None:
-    def levels(c: int) -> tuple[float, float]:
-        solver = make(n_cycles=c).fit(f"minmax/{name}")
-        return float(solver.fitness_.min()), float(-solver._pair.y.population(0)[1].min())
-
-    def rests(c: int) -> bool:
-        of_x, *others = *levels(c), *levels(c - 1)
-        return all(abs(of_x - other) <= tol * max(1.0, abs(of_x)) for other in others)
-
-    ended = make(n_cycles=500, tol=tol).fit(f"minmax/{name}").n_iter_
-    assert ended > 2
-    assert [rests(c) for c in range(1, ended + 1)] == [False] * (ended - 1) + [True]
-
-
-def test_the_tolerance_after_a_file(tmp_path: Path) -> None:
-    """What the cycle before has come to is in the file."""
-    whole = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
-    make(n_cycles=whole.n_iter_ - 1, tol=1e-3).fit("minmax/rustem4").save(tmp_path / "part.skde")
-    assert same(MinMaxSolver.load(tmp_path / "part.skde").set_params(n_cycles=500).resume(), whole)
-
-
-@pytest.mark.parametrize("name", ["rustem1", "rustem5", "rustem6", "lagrangian1"])
-def test_a_tolerance_is_kept(name: str) -> None:
-    """Of the pairs of two populations that have just been drawn, one may well be a saddle point."""
-    problem = get_problem(f"minmax/{name}")
-    solver = MinMaxSolver(tol=1e-6, n_runs=10, random_state=0, device="cpu").fit(problem)
-    assert all(run.status == Status.CONVERGED for run in solver.runs_)
-    assert all(run.fun == pytest.approx(problem.value, abs=1e-5) for run in solver.runs_)
-
-
-def test_stopping_rules() -> None:
-    reached = make(n_cycles=200, target=1e-3).fit(game, BOX, BOX)
-    assert reached.runs_[0].status == Status.TARGET
-    assert reached.fun_ <= 1e-3
-    closed = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
-    assert closed.runs_[0].status == Status.CONVERGED
-    assert closed.converged_
-    assert closed.n_iter_ < 500
-    stuck = make(n_cycles=500, stagnation=20).fit("minmax/rustem4")
-    assert stuck.runs_[0].status == Status.STAGNATED
-    assert stuck.n_iter_ < 500
-    timed = make(n_cycles=10**6, max_time=0.2).fit("minmax/rustem4")
-    assert timed.runs_[0].status == Status.TIME
-    assert 0.19 <= timed.time_ < 2  # the last cycle is done a moment before the clock is read
-    seen = []
-    called = make(n_cycles=10**6, callbacks=lambda progress: seen.append(progress.n_iter) or len(seen) > 3)
-    assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK
-    assert len(seen) == 4
-    assert seen[0] == 0
-
-
-def test_an_answer_meets_the_strongest_opponents() -> None:
-    """Two answers of y to every x: a population that knows one of them only would be deceived."""
-
-    def two(X: Any, Y: Any) -> Any:
-        x, y = X[:, :1], Y[:, 0]
-        return np.maximum((x - 1) ** 2 - 4 * (y - 3) ** 2, (x + 1) ** 2 - 4 * (y + 3) ** 2)
-
-    solver = make(n_cycles=100, gens_x=10, gens_y=10, n_runs=5).fit(two, [(-4, 4)], [(-5, 5)])
-    for run in solver.runs_:
-        assert run.fun == pytest.approx(1, abs=1e-3)
-        assert abs(run.x[0]) < 1e-3
-    assert solver.saddle_gap_ > 0.5
-
-
-class TestTheBestOfSeveralRuns:
-    def solver(self, **parameters: Any) -> MinMaxSolver:
-        return MinMaxSolver(n_runs=12, n_cycles=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
-
-    @pytest.mark.parametrize("compiled", [True, False])
-    def test_is_judged_by_the_opponents_of_all(self, compiled: bool) -> None:
-        problem = get_problem("minmax/two_planes")
-        given = (problem,) if compiled else (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
-        solver = self.solver(device="cpu").fit(*given)
-        answers = np.array([run.x for run in solver.runs_])
-        values = np.maximum(problem(answers[:, :1], answers[:, 1:]).max(axis=1), [run.fun for run in solver.runs_])
-        best = int(values.argmin())
-        assert best != np.argmin([run.fun for run in solver.runs_])  # who claims the least is deceived
-        assert abs(solver.fun_ - problem.value) < 1e-6
-        assert np.array_equal(solver.x_, answers[best, :1])
-        assert solver.fun_ == values[best]
-        assert solver.fun_ == problem(solver.x_[None], solver.y_[None])[0, 0]
-        assert np.array_equal(solver.population_x_, solver._pair.x.population(best)[0])
-        assert solver.result_.fun == solver.fun_
-
-    def test_is_found_again_by_name_and_with_the_function(self, tmp_path: Path) -> None:
-        problem = get_problem("minmax/two_planes")
-        for given in ((problem,), (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)):
-            solver = self.solver(device="cpu").fit(*given)
-            before = solver.x_.tolist(), solver.y_.tolist(), solver.fun_
-            solver.save(tmp_path / "file.skde")
-            for again in (MinMaxSolver.load(tmp_path / "file.skde"), pickle.loads(pickle.dumps(solver))):
-                if len(given) > 1:
-                    assert again.fun_ == min(run.fun for run in again.runs_)
-                    again.resume(given[0])
-                assert (again.x_.tolist(), again.y_.tolist(), again.fun_) == before
-
-    def test_of_whole_numbers(self) -> None:
-        def steps(X: Any, Y: Any) -> Any:
-            return np.round(game(X, Y)).astype(int)
-
-        assert self.solver(device="cpu").fit(steps, BOX, BOX).fun_ == 0
-
-    def test_without_numbers(self) -> None:
-        """Where every answer has an opponent that leaves no number, the first one stands with what it claims."""
-        solver = self.solver(device="cpu").fit(game, BOX, BOX)
-        solver._objective.function = lambda X, Y: np.full((len(X), len(Y)), np.nan)
-        solver._compared = None
-        assert solver.fun_ == np.inf
-
-
-def test_the_worst_case_is_not_what_was_met() -> None:
-    """An answer that has met few opponents claims too little."""
-    problem = get_problem("minmax/two_planes")
-    solver = MinMaxSolver(n_cycles=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
-    grid = np.linspace(*problem.bounds_y[0], 100_001)[:, None]
-    true = float(problem(solver.x_[None], grid).max())
-    assert solver.fun_ < true - 1e-3
-    assert true <= solver.worst_case_ < true + 1e-4
-    assert solver.worst_case_ - solver.saddle_gap_ <= solver.fun_
-
-
-def test_the_worst_case_is_that_of_the_answer_now() -> None:
-    problem, seen = get_problem("minmax/two_planes"), []
-    solver = make(n_cycles=4, callbacks=lambda progress: seen.append(solver.worst_case_))
-    solver.fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
-    alone = make(n_cycles=4).fit(problem)
-    assert seen[0] != alone.worst_case_
-    assert solver.worst_case_ == alone.worst_case_
-    assert make(n_cycles=4).fit("minmax/rustem1").worst_case_ == solver.fit("minmax/rustem1").worst_case_
-    assert not {"_compared", "_searched"} & set(solver.__getstate__())
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_no_numbers(bad: float) -> None:
     def partly(X: Any, Y: Any) -> Any:
@@ -487,12 +283,6 @@ class TestOnGpu:
             for d in ("cpu", "cuda")
         )
         assert same(cpu, gpu)
-
-    def test_the_best_of_several_runs(self) -> None:
-        problem = get_problem("minmax/two_planes")
-        boxes = problem.bounds_x, problem.bounds_y
-        cpu, gpu = (make(n_runs=12, device=d).fit(lambda X, Y: problem(X, Y), *boxes) for d in ("cpu", "cuda"))
-        assert (gpu.x_.tolist(), gpu.y_.tolist(), gpu.fun_) == (cpu.x_.tolist(), cpu.y_.tolist(), cpu.fun_)
 
     def test_several_gpus(self) -> None:
         n = find_gpus()[0]

@@ -1,0 +1,63 @@
+"""When a co-evolution ends: by its tolerance, and by the rules of every solver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skde import MinMaxSolver, Status, get_problem
+
+from .games import BOX, game, make, same
+
+
+@pytest.mark.parametrize(("name", "tol"), [("rustem4", 1e-3), ("rustem6", 1e-2), ("damped_cosine", 1e-2)])
+def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: float) -> None:
+    def levels(c: int) -> tuple[float, float]:
+        solver = make(n_cycles=c).fit(f"minmax/{name}")
+        return float(solver.fitness_.min()), float(-solver._pair.y.population(0)[1].min())
+
+    def rests(c: int) -> bool:
+        of_x, *others = *levels(c), *levels(c - 1)
+        return all(abs(of_x - other) <= tol * max(1.0, abs(of_x)) for other in others)
+
+    ended = make(n_cycles=500, tol=tol).fit(f"minmax/{name}").n_iter_
+    assert ended > 2
+    assert [rests(c) for c in range(1, ended + 1)] == [False] * (ended - 1) + [True]
+
+
+def test_the_tolerance_after_a_file(tmp_path: Path) -> None:
+    """What the cycle before has come to is in the file."""
+    whole = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
+    make(n_cycles=whole.n_iter_ - 1, tol=1e-3).fit("minmax/rustem4").save(tmp_path / "part.skde")
+    assert same(MinMaxSolver.load(tmp_path / "part.skde").set_params(n_cycles=500).resume(), whole)
+
+
+@pytest.mark.parametrize("name", ["rustem1", "rustem5", "rustem6", "lagrangian1"])
+def test_a_tolerance_is_kept(name: str) -> None:
+    """Of the pairs of two populations that have just been drawn, one may well be a saddle point."""
+    problem = get_problem(f"minmax/{name}")
+    solver = MinMaxSolver(tol=1e-6, n_runs=10, random_state=0, device="cpu").fit(problem)
+    assert all(run.status == Status.CONVERGED for run in solver.runs_)
+    assert all(run.fun == pytest.approx(problem.value, abs=1e-5) for run in solver.runs_)
+
+
+def test_stopping_rules() -> None:
+    reached = make(n_cycles=200, target=1e-3).fit(game, BOX, BOX)
+    assert reached.runs_[0].status == Status.TARGET
+    assert reached.fun_ <= 1e-3
+    closed = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
+    assert closed.runs_[0].status == Status.CONVERGED
+    assert closed.converged_
+    assert closed.n_iter_ < 500
+    stuck = make(n_cycles=500, stagnation=20).fit("minmax/rustem4")
+    assert stuck.runs_[0].status == Status.STAGNATED
+    assert stuck.n_iter_ < 500
+    timed = make(n_cycles=10**6, max_time=0.2).fit("minmax/rustem4")
+    assert timed.runs_[0].status == Status.TIME
+    assert 0.19 <= timed.time_ < 2  # the last cycle is done a moment before the clock is read
+    seen = []
+    called = make(n_cycles=10**6, callbacks=lambda progress: seen.append(progress.n_iter) or len(seen) > 3)
+    assert called.fit(game, BOX, BOX).runs_[0].status == Status.CALLBACK
+    assert len(seen) == 4
+    assert seen[0] == 0
