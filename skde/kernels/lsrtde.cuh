@@ -138,17 +138,14 @@ struct Lsrtde : Plain {
       real gain, CR;
     };
     enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
-    const auto sums_of = [&](real scale) {
+    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) {
       return team.template sums<SUMS>(
           run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
           [&](const Trial& trial, real* t) {
             const real w = scale * trial.gain;
             t[WEIGHT] = w, t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
           });
-    };
-    auto sums = sums_of(real(1));
-    const real small = small_improvement<real>();
-    if (SKDE_RARELY((sums.of[WEIGHT] > 0) & (sums.of[WEIGHT] < small))) sums = sums_of(1 / small);
+    });
     const double sum = double(sums.of[CR_SUM]), squares = double(sums.of[CRCR_SUM]);
     if (team.lane != 0) return;
     const double *const M_before = run.memory(g - 1), *const before = numbers(run, g - 1);

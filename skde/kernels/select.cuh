@@ -21,8 +21,14 @@ template <class real> SKDE_FN real improvement(real trial, real parent) {
   return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
 }
 
-// Of improvements that add up to less than this, products might vanish: so they are scaled by its inverse, a power of two.
-template <class real> SKDE_FN real small_improvement() { return sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90); }
+// Sums weighted by improvements, sums_of(scale), of which number `weight` adds up the weights themselves. Where that is so
+// small that products with it might vanish, improvements are scaled by a power of two.
+template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsOf sums_of) {
+  const real small = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
+  auto sums = sums_of(real(1));
+  if (SKDE_RARELY((sums.of[weight] > 0) & (sums.of[weight] < small))) sums = sums_of(1 / small);
+  return sums;
+}
 
 // The smallest value, NaN left out; +inf when there is none.
 template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {

@@ -186,9 +186,7 @@ struct SuccessHistory : Plain {
       return;
     }
     const double cursor = run.memory(g - 1)[CURSOR], archived_before = run.memory(g - 1)[ARCHIVED];
-    auto sums = sums_of(team, run, g, real(1));
-    const real small = small_improvement<real>();
-    if (SKDE_RARELY((sums.of[WEIGHT] > 0) & (sums.of[WEIGHT] < small))) sums = sums_of(team, run, g, 1 / small);
+    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, g, scale); });
     // Only now is it looked at what has been read first: what the sums are made of need not wait for it.
     const int successes = int(sums.of[SUCCESSES]), cell = int(cursor);
     const double old_F = M_F[cell], old_CR = M_CR[cell];
