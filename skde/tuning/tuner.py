@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
+from skde.tuning.progress import Bar
 from skde.tuning.record import STUDY, Record, open_storage
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, race_budget
 from skde.tuning.session import Result, Session, Setting, describe
@@ -474,28 +475,3 @@ class RacingTuner(BaseEstimator):
         if not hasattr(self, "_session") or not self._session.elites:
             raise NotFittedError("this RacingTuner has no results yet: fit(target)")
         return self._session
-
-
-class Bar:
-    """A tqdm bar: experiments, the race, who is alive, the best."""
-
-    def __init__(self, session: Session) -> None:
-        from tqdm.auto import tqdm
-
-        self.bar = tqdm(total=session.setting.max_experiments, unit="run", dynamic_ncols=True, mininterval=0.1)
-
-    def __call__(self, session: Session) -> None:
-        """Show where the session is."""
-        machine = session.machine
-        race = machine.race
-        done = machine.used + (race.used if race is not None else 0)
-        if done > self.bar.n:
-            alive = len(race.alive) if race is not None else len(machine.elites)
-            best = session.elites[0] if session.elites else "-"
-            state = f"race {machine.iteration}/{machine.n_iterations}, {alive} alive, best {best}"
-            self.bar.set_postfix_str(state, refresh=False)
-            self.bar.update(done - self.bar.n)
-
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self.bar.close()
