@@ -14,6 +14,10 @@ Made from the records in `docs/benchmarks/` by `python docs/render.py`; medians 
 Ratios were taken in one run; absolute figures move with the machine.
 """
 PEERS = ("scipy", "pygmo", "minionpy")
+CHANGES = {
+    "draws-h200.json": "The draws of 32 generations made side by side",
+    "sums-h200.json": "F and CR learnt from one pass of sums, and no load that waits for another",
+}
 
 
 def setting_name(setting: dict[str, Any]) -> str:
@@ -108,9 +112,9 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
     return lines + family(record) + overhead(record)
 
 
-def draws(record: dict[str, Any], name: str) -> list[str]:
-    """What it brought that the GPU makes the draws of 32 generations side by side, after the record above."""
-    lines = ["The same with the draws of 32 generations made side by side, and before:", "", *source(record, name)]
+def change(what: str, record: dict[str, Any], name: str) -> list[str]:
+    """What a change of the kernels brought; the kernels of both commits were measured in one call."""
+    lines = [f"{what}:", "", *source(record, name)]
     lines += ["| algorithm | setting | before | after |", "|---|---|---|---|"]
     for row in record["figures"]:
         before, after = (median(row[when]) for when in ("before", "after"))
@@ -125,6 +129,7 @@ def page() -> str:
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
         lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
-    name = "draws-h200.json"
-    lines += draws(json.loads((DOCS / "benchmarks" / name).read_text()), name)
+    lines += ["## What changes brought", ""]
+    for name, what in CHANGES.items():
+        lines += change(what, json.loads((DOCS / "benchmarks" / name).read_text()), name)
     return "\n".join(lines).rstrip() + "\n"
