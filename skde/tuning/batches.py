@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, cycle, groupby, islice
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ class AlgorithmTarget(Target):
         self.most_runs = self.at_once if self.timed else MOST_RUNS
         self.helped = self.timed and not isinstance(engine, CpuEngine)
         self._ended = 0.0  # when the last batch did
+        self._stop = Event()  # tells batches in hand that nobody waits for them any more
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
@@ -96,8 +98,16 @@ class AlgorithmTarget(Target):
             most = self.most_runs if has or not self.timed else 1
             batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
             clocks &= has
-        run = helpers(self.device).map if self.helped and clocks else map
-        return chain.from_iterable(run(self.run_alike, batches))
+        outcomes = self._run_in_hand(batches) if self.helped and clocks else map(self.run_alike, batches)
+        return chain.from_iterable(outcomes)
+
+    def _run_in_hand(self, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
+        """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
+        self._stop = stop = Event()
+        try:
+            yield from helpers(self.device).map(self.run_alike, batches)
+        finally:
+            stop.set()
 
     def run_alike(self, jobs: list[Job]) -> list[Outcome]:
         """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
@@ -139,6 +149,7 @@ class AlgorithmTarget(Target):
         KeyboardInterrupt
             After Ctrl-C; what was found up to then is no result.
         """
+        stop = self._stop
         objective, bounds = objective_of(job.instance)
         clocks = self.timed and has_clocks(job.instance)
         if clocks:
@@ -151,11 +162,12 @@ class AlgorithmTarget(Target):
             device=self.device,
             n_jobs=self.n_jobs,
             random_state=job.seed,
+            callbacks=(lambda progress: stop.is_set()) if clocks else None,
         )
         if clocks:
             minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
-        if any(run.status == Status.INTERRUPTED for run in minimizer.runs_):
+        if any(run.status in (Status.INTERRUPTED, Status.CALLBACK) for run in minimizer.runs_):
             raise KeyboardInterrupt
         return minimizer
 

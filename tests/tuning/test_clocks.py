@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -10,6 +15,7 @@ import pytest
 
 from skde import DE, JADE, PSO, SS, DeviceObjective, Minimizer, get_problem
 from skde.stopping import Status
+from skde.tuning import batches
 from skde.tuning.batches import SameSeed
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
@@ -107,6 +113,22 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
     assert all(outcome.n_evals % job.params["pop_size"] == 0 for outcome, job in zip(outcomes, jobs, strict=True))
     assert all(outcome.n_evals > 1000 for outcome in outcomes)
     assert all(0.1 <= outcome.seconds < 0.1 + LATE for outcome in outcomes)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_batches_in_hand_end_after_an_interruption(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device == "cpu":  # which has none in hand
+        monkeypatch.setattr(batches, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
+    target = as_target("de", Limits(30.0), 1, device)
+    target.helped = True
+    jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
+    begin = time.perf_counter()
+    Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(target.run(jobs))
+    batches.helpers(device).shutdown()  # waits for what it has in hand
+    batches.helpers.cache_clear()
+    assert time.perf_counter() - begin < 20.0
 
 
 def test_batches_with_clocks_are_always_full() -> None:
