@@ -55,14 +55,14 @@ class Shifted:
 
 
 def differential_evolution() -> Task:
-    """Differential evolution on shifted functions of ten variables, 3000 evaluations a run."""
-    names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)]
+    """Differential evolution on shifted functions of ten variables, two boxes each, 3000 evaluations a run."""
+    names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)] * 2
 
     def shifted(seed: int) -> list[Any]:
         made = [Shifted(name, 10, seed + i) for i, name in enumerate(names)]
         return [(function, function.problem.bounds) for function in made]
 
-    return Task("de", space_of("de").parameters, shifted(0), shifted(1000), 480, evals=3000)
+    return Task("de", space_of("de").parameters, shifted(4000), shifted(5000), 960, evals=3000)
 
 
 LANDSCAPE = {

@@ -213,7 +213,14 @@ class Session:
         self._told |= race.told()
         setting = self.setting
         found = [parent.configuration for parent in self.parents]
-        self._surrogate = Surrogate(setting.space, found, self._told, setting.rules.test == "friedman")
+        self._surrogate = Surrogate(
+            setting.space,
+            found,
+            self._told,
+            instance_of=lambda step: self._step(step)[0],
+            n_instances=len(setting.instances),
+            by_ranks=setting.rules.test == "friedman",
+        )
         alive = race.best_first()
         expected = self._surrogate.mean([self.configuration(number) for number in alive])
         return [alive[i] for i in np.argsort(expected, kind="stable").tolist()]

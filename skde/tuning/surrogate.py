@@ -1,37 +1,30 @@
-"""What all results so far say about configurations: a Gaussian process of their costs without the steps' effects."""
+"""What all results so far say about configurations, told apart from the steps that they happened to run on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
-from scipy.optimize import minimize
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
+from skde.tuning.process import Process
 from skde.tuning.race import Experiment
 from skde.tuning.scale import Scale
 from skde.tuning.space import Configuration, Space
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 
-# The work grows with the cube of the configurations: more than these are not looked at.
-MOST = 300
+# More configurations, and more means over their results on an instance, are not looked at.
+MOST, MOST_COSTS = 300, 1500
 # Length scales before anything is known, of numbers and ordered choices on the unit interval and of choices without an
 # order, of which the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
 LENGTH, CHOICE_LENGTH = 0.3, 2.0
-# Standard deviation of their logarithms, and of the logarithm of the variance.
-PRIOR = 0.8
 # Where a number stands that does not apply: beyond the range, so that it says little about those that do.
 ABSENT = -0.5
-BOUNDS = (1e-4, 1e4)  # which the prior keeps parameters away from
-STEADY = 1e-6  # added to a variance of 1
 
 
 class Surrogate:
-    """The cost of a configuration, before and after it has been run.
+    """The cost of a configuration over all instances, before and after it has been run.
 
     Parameters
     ----------
@@ -41,6 +34,10 @@ class Surrogate:
         By their numbers.
     results : mapping of Experiment to float
         Costs; inf for a failure, and at least one is finite.
+    instance_of : callable
+        instance_of(step) returns the number of a step's instance.
+    n_instances : int
+        How many instances there are.
     by_ranks : bool
         Whether only the ranks of costs on a step count, so that their normal scores are taken for the costs.
     """
@@ -50,26 +47,22 @@ class Surrogate:
         space: Space,
         configurations: Sequence[Configuration],
         results: Mapping[Experiment, float],
+        instance_of: Callable[[int], int],
+        n_instances: int,
         by_ranks: bool,
     ) -> None:
         self.space = space
-        numbers, costs = table(results)
+        self.n_instances = n_instances
+        numbers, steps, costs = table(results)
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
-        effect, variance = effects(costs)
-        spread = float(effect.std()) or 1.0
+        rows, shares, means, counts = by_instance(steadied(costs), np.array([instance_of(step) for step in steps]))
         points, lengths = self._points([configurations[number] for number in numbers])
-        self._process = GaussianProcessRegressor(
-            ConstantKernel(1.0, BOUNDS) * Matern(lengths, BOUNDS, nu=2.5),
-            alpha=variance / spread**2 + STEADY,
-            normalize_y=True,
-            optimizer=most_probable,
-        ).fit(points, effect)
+        self._process = Process(points[rows], lengths, shares, means, counts)
 
     def mean(self, configurations: Sequence[Configuration]) -> FloatArray:
         """Return the expected costs; lower is better, and zero says nothing."""
-        found: FloatArray = self._process.predict(self._points(configurations)[0])
-        return found
+        return self._process.mean(self._points(configurations)[0], self.n_instances)
 
     def best(self, configurations: Sequence[Configuration]) -> Configuration:
         """Return the configuration of the lowest expected cost."""
@@ -99,8 +92,8 @@ def place(configuration: Configuration, name: str) -> float:
     return Scale(configuration.distributions[name]).unit(configuration.params[name])
 
 
-def table(results: Mapping[Experiment, float]) -> tuple[list[int], FloatArray]:
-    """Return the numbers of configurations, and their costs by step, NaN where there is none.
+def table(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:
+    """Return the numbers of configurations, those of steps, and the costs, NaN where there is none.
 
     Of more than `MOST` configurations those with the most results are taken, of these the latest.
     """
@@ -109,12 +102,13 @@ def table(results: Mapping[Experiment, float]) -> tuple[list[int], FloatArray]:
         counts[experiment.configuration] = counts.get(experiment.configuration, 0) + 1
     numbers = sorted(sorted(counts, key=lambda number: (counts[number], number))[-MOST:])
     row = {number: r for r, number in enumerate(numbers)}
-    column = {step: c for c, step in enumerate(sorted({e.step for e in results if e.configuration in row}))}
+    steps = sorted({experiment.step for experiment in results if experiment.configuration in row})
+    column = {step: c for c, step in enumerate(steps)}
     costs = np.full((len(row), len(column)), np.nan)
     for experiment, cost in results.items():
         if experiment.configuration in row:
             costs[row[experiment.configuration], column[experiment.step]] = cost
-    return numbers, costs
+    return numbers, steps, costs
 
 
 def normal_scores(costs: FloatArray) -> FloatArray:
@@ -124,11 +118,12 @@ def normal_scores(costs: FloatArray) -> FloatArray:
     return np.where(np.isposinf(costs), np.inf, scores)
 
 
-def effects(costs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""Return what configurations add to the costs of steps, and the variances of these estimates.
+def steadied(costs: FloatArray) -> FloatArray:
+    r"""Return costs without what steps add to all of them.
 
-    The least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are: configurations that ran
-    on hard steps are not taken for bad ones. A configuration that failed has the worst of the effects.
+    The steps' effects are the least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are:
+    configurations that ran on hard steps are not taken for bad ones. Where a configuration failed it has the worst of
+    the effects a, and its other results are left out.
 
     Parameters
     ----------
@@ -137,38 +132,53 @@ def effects(costs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Returns
     -------
-    effect : ndarray of shape (k,)
+    costs : ndarray of shape (k, n)
         Up to a constant.
-    variance : ndarray of shape (k,)
-        Of the errors, over the number of a configuration's results.
     """
-    failed = np.asarray(np.isposinf(costs).any(axis=1))
+    failures = np.isposinf(costs)
+    failed = np.asarray(failures.any(axis=1))
     there = np.isfinite(costs) & ~failed[:, None]
     known = np.where(there, costs, 0.0)
-    counts = there.sum(axis=1)
-    normal = np.block([[np.diag(counts), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
+    normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
     found = np.linalg.lstsq(normal, np.concatenate([known.sum(axis=1), known.sum(axis=0)]), rcond=None)[0]
     effect, step = found[: len(costs)], found[len(costs) :]
-    errors = np.where(there, costs - effect[:, None] - step, 0.0)
-    freedom = there.sum() - (~failed).sum() - there.any(axis=0).sum() + 1
-    effect[failed] = effect[~failed].max()
-    variance = (errors**2).sum() / freedom if freedom > 0 else effect.var()
-    return effect, variance / np.maximum(counts, 1)
+    steady = np.where(there, costs - step, np.nan)
+    steady[failures] = effect[~failed].max()
+    return steady
 
 
-def most_probable(
-    minus_log_likelihood: Callable[..., Any], first: FloatArray, bounds: FloatArray
-) -> tuple[FloatArray, float]:
-    """Return the logarithms of a kernel's parameters of the highest posterior density, and what it came to.
+def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return the means of configurations' costs on instances.
 
-    The prior is normal around the first ones. Where noise is large, the likelihood alone would find long scales, and
-    the surrogate see nothing of a narrow region.
+    Where these are more than `MOST_COSTS`, those with the most have means over several instances instead.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, n)
+        Of k configurations on n steps; NaN where there is none.
+    instances : ndarray of shape (n,)
+        Of the steps.
+
+    Returns
+    -------
+    rows : ndarray of shape (m,)
+        Which configuration a mean is of.
+    shares : ndarray of shape (m, number of instances that were met)
+        Of these instances in it.
+    means, counts : ndarray of shape (m,)
+        Of how many costs.
     """
-
-    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = minus_log_likelihood(theta)
-        off = (theta - first) / PRIOR
-        return value + (off**2).sum() / 2, gradient + off / PRIOR
-
-    found = minimize(loss, first, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-5})
-    return found.x, found.fun
+    kinds, kind = np.unique(instances, return_inverse=True)
+    member = np.eye(len(kinds))[kind]
+    there = ~np.isnan(costs)
+    counts, sums = there @ member, np.where(there, costs, 0.0) @ member
+    rows, columns = np.nonzero(counts)
+    numbers = (np.cumsum(counts > 0, axis=1) - 1)[rows, columns]  # of a configuration's instances
+    most = len(kinds)
+    while most > 1 and np.minimum(np.bincount(rows), most).sum() > MOST_COSTS:
+        most -= 1
+    means, mean = np.unique(rows * most + numbers % most, return_inverse=True)
+    shares = np.zeros((len(means), len(kinds)))
+    shares[mean, columns] = counts[rows, columns]
+    totals = shares.sum(axis=1)
+    return means // most, shares / totals[:, None], np.bincount(mean, sums[rows, columns]) / totals, totals

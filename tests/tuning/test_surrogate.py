@@ -15,7 +15,7 @@ from skde.tuning import PRESETS, RacingTuner, Rules, Space
 from skde.tuning.race import Experiment, Race
 from skde.tuning.scale import uniform
 from skde.tuning.space import Configuration
-from skde.tuning.surrogate import MOST, Surrogate, effects, normal_scores, table
+from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, place, steadied, table
 
 from .landscape import INSTANCES, SPACE, cost, truth
 
@@ -66,33 +66,47 @@ def drawn(space: Space, count: int, seed: int = 0) -> list[Configuration]:
     return [space.draw(choose) for _ in range(count)]
 
 
-# -- effects -----------------------------------------------------------------------------------------------------------
+# -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_effects_of_an_incomplete_table_are_those_it_was_made_of() -> None:
+def test_without_the_steps_effects_an_incomplete_table_has_what_it_was_made_of() -> None:
     truth, step = np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.0, 5.0, -40.0, 9.0, 30.0])
     costs = truth[:, None] + step
     costs[0, 3:] = costs[3, 3:] = costs[1, 4] = costs[2, 0] = np.nan
     means = np.nanmean(costs, axis=1)
     assert np.argmin(means) != 2  # the best ran on the hardest step
-    effect, variance = effects(costs)
-    np.testing.assert_allclose(effect - effect[2], truth, atol=1e-10)
-    np.testing.assert_allclose(variance, 0, atol=1e-20)
-
-
-def test_variances_are_those_of_means() -> None:
-    rng = np.random.default_rng(0)
-    costs = rng.normal(size=(60, 1)) + 10 * rng.normal(size=40) + rng.normal(0, 2, size=(60, 40))
-    costs[30:, 10:] = np.nan
-    _, variance = effects(costs)
-    np.testing.assert_allclose(variance[:30], 4 / 40, rtol=0.1)
-    np.testing.assert_allclose(variance[30:], 4 / 10, rtol=0.1)
+    steady = steadied(costs)
+    np.testing.assert_array_equal(np.isnan(steady), np.isnan(costs))
+    expected = np.where(np.isnan(costs), np.nan, truth[:, None])
+    np.testing.assert_allclose(steady - steady[2, 1], expected, atol=1e-10)
 
 
 def test_a_failure_is_as_bad_as_the_worst_and_says_nothing_of_its_steps() -> None:
-    costs = np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]])
-    effect, _ = effects(costs)
-    np.testing.assert_allclose(effect - effect[0], [0, 2, 2], atol=1e-12)
+    steady = steadied(np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]]))
+    np.testing.assert_allclose(steady - steady[0, 0], [[0, 0], [2, 2], [np.nan, 2]], atol=1e-12)
+
+
+def test_means_by_instance() -> None:
+    nan = np.nan
+    costs = np.array([[1.0, 2.0, 5.0, nan], [nan, 4.0, nan, 8.0]])
+    rows, shares, means, counts = by_instance(costs, np.array([7, 3, 7, 3]))
+    np.testing.assert_array_equal(rows, [0, 0, 1])
+    np.testing.assert_array_equal(shares, [[1, 0], [0, 1], [1, 0]])  # of instances 3 and 7
+    np.testing.assert_array_equal(means, [2, 3, 6])
+    np.testing.assert_array_equal(counts, [1, 2, 2])
+
+
+def test_more_means_than_there_is_room_for_are_of_several_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skde.tuning.surrogate.MOST_COSTS", 5)
+    costs = np.full((3, 6), np.nan)
+    costs[0] = np.arange(6)
+    costs[1, 2], costs[2, :2] = 9.0, [4.0, 5.0]
+    rows, shares, means, counts = by_instance(costs, np.array([0, 1, 2, 3, 4, 4]))
+    np.testing.assert_array_equal(rows, [0, 0, 1, 2, 2])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_allclose(shares[:2] * counts[:2, None], [[1, 0, 1, 0, 2], [0, 1, 0, 1, 0]])
+    np.testing.assert_allclose(means, [(0 + 2 + 4 + 5) / 4, (1 + 3) / 2, 9, 4, 5])
+    np.testing.assert_array_equal(counts, [4, 2, 1, 1, 1])
 
 
 def test_normal_scores_know_ranks_alone() -> None:
@@ -106,8 +120,9 @@ def test_normal_scores_know_ranks_alone() -> None:
 
 def test_of_many_configurations_those_with_the_most_results_count() -> None:
     results = {Experiment(c, 0): 1.0 for c in range(MOST + 10)} | {Experiment(c, 4): 2.0 for c in range(5)}
-    numbers, costs = table(results)
+    numbers, steps, costs = table(results)
     assert numbers == [*range(5), *range(15, MOST + 10)]
+    assert steps == [0, 4]
     assert costs.shape == (MOST, 2)
     np.testing.assert_array_equal(costs[:6, 1], [2, 2, 2, 2, 2, np.nan])
 
@@ -121,7 +136,16 @@ def surrogate(space: Space, configurations: list[Configuration], target: Any, by
         for c, configuration in enumerate(configurations)
         for step in range(3 + c % 3)
     }
-    return Surrogate(space, configurations, results, by_ranks)
+    return Surrogate(
+        space, configurations, results, instance_of=lambda step: step % 2, n_instances=2, by_ranks=by_ranks
+    )
+
+
+def test_what_does_not_apply_is_outside_the_range() -> None:
+    rest = {"size": "m", "n": 5, "fixed": 3}
+    linear, rbf = MIXED.read({"kernel": "linear", **rest}), MIXED.read({"kernel": "rbf", "gamma": 0.1, **rest})
+    assert not 0 <= place(linear, "gamma") <= 1
+    assert 0 <= place(rbf, "gamma") <= 1
 
 
 @pytest.mark.parametrize("by_ranks", [False, True])
@@ -141,26 +165,37 @@ def test_costs_that_are_all_equal() -> None:
 
 def test_one_result() -> None:
     configurations = drawn(MIXED, 2)
-    model = Surrogate(MIXED, configurations, {Experiment(1, 0): 3.0}, by_ranks=False)
+    results = {Experiment(1, 0): 3.0}
+    model = Surrogate(MIXED, configurations, results, instance_of=lambda step: 0, n_instances=1, by_ranks=False)
     assert np.isfinite(model.mean(configurations)).all()
 
 
 # -- what a race tells it ----------------------------------------------------------------------------------------------
 
 
-def test_a_race_tells_what_does_not_depend_on_how_results_arrive() -> None:
+@pytest.mark.parametrize(
+    ("rules", "failing"),
+    [(GUIDED, {5: 1}), (replace(GUIDED, first_test=2, each_test=4), dict.fromkeys(range(2, 6), 2))],
+)
+def test_a_race_tells_what_does_not_depend_on_how_results_arrive(rules: Rules, failing: dict[int, int]) -> None:
+    """Where all but two fail between two tests, the race ends there, and later results may have arrived."""
+
     def run(at_once: bool) -> Race:
-        race = Race(GUIDED, range(6), lambda position: position, minimum=2, budget=12, limit=100)
+        race = Race(rules, range(6), lambda position: position, minimum=2, budget=18, limit=100)
         while race.ended is None:
             pending = race.pending()
             for configuration, step in pending if at_once else [e for e in pending if e.step == pending[0].step]:
-                failed = configuration == 5 and step > 0
-                race.tell(Experiment(configuration, step), math.inf if failed else configuration + math.sin(step))
+                failed = step >= failing.get(configuration, 100)
+                race.tell(
+                    Experiment(configuration, step), math.inf if failed else math.sin(3 * configuration + 7 * step)
+                )
         return race
 
     told = run(at_once=True).told()
     assert told == run(at_once=False).told()
-    assert {e: cost for e, cost in told.items() if e.configuration == 5} == {Experiment(5, 1): math.inf}
+    for configuration, step in failing.items():
+        costs = {e.step: cost for e, cost in told.items() if e.configuration == configuration and e.step >= step}
+        assert costs == {step: math.inf}
     assert {e.step for e in told if e.configuration == 0} == {0, 1, 2}
 
 
@@ -213,11 +248,11 @@ def test_it_repeats_itself_also_after_an_interruption(test: str, tmp_path: Path)
 def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
-    def interrupting(*arguments: Any) -> Surrogate:
+    def interrupting(*arguments: Any, **options: Any) -> Surrogate:
         calls.append(len(calls))
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return Surrogate(*arguments)
+        return Surrogate(*arguments, **options)
 
     monkeypatch.setattr("skde.tuning.session.Surrogate", interrupting)
     interrupted = tuned(GUIDED)

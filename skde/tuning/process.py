@@ -1,0 +1,161 @@
+"""Costs as a Gaussian process over configurations: what instances have in common, and what is each one's own."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from skde.typing import FloatArray, IntArray
+
+# Variances before anything is known, of costs whose variance is 1: of what instances have in common, of what is each
+# one's own, and of noise.
+VARIANCES = (0.7, 0.5, 0.5)
+# Standard deviations of the logarithms of variances and of length scales.
+VARIANCE_PRIOR, LENGTH_PRIOR = 1.0, 0.8
+STEADY = 1e-6  # added to the variance of every cost
+# The work grows with the cube of the costs. What is learned needs it many times, and has no more of them than this.
+MOST_LEARNT = 250
+
+
+class Process:
+    r"""A Gaussian process of costs, each the mean of n results of a configuration x on instances i with the shares w.
+
+    .. math::
+        c = a(x) + \sum_i w_i b_i(x) + e, \qquad
+        \operatorname{cov}(c, c') = (\alpha + \beta\, w \cdot w')\, M(x, x') + \frac{\nu}{n} [c = c']
+
+    with Matern's kernel M of 5/2, which has a length scale for every column of x. The variances alpha, beta, nu and
+    the length scales are those of the highest posterior density; their logarithms are normal around the first ones,
+    because where noise is large the likelihood alone would find long scales, and see nothing of a narrow region.
+
+    Parameters
+    ----------
+    points : ndarray of shape (k, d)
+        Configurations as points, one for every cost.
+    lengths : ndarray of shape (d,)
+        Length scales before anything is known.
+    shares : ndarray of shape (k, number of instances)
+        Of the instances in a cost; they add up to 1.
+    costs : ndarray of shape (k,)
+        Without what instances or steps add for all configurations.
+    counts : ndarray of shape (k,)
+        Of how many results each cost is the mean.
+    """
+
+    def __init__(
+        self, points: FloatArray, lengths: FloatArray, shares: FloatArray, costs: FloatArray, counts: FloatArray
+    ) -> None:
+        self.points = points
+        self._middle = float(costs.mean())
+        self._spread = float(costs.std()) or 1.0
+        data = Data(points, shares @ shares.T, (costs - self._middle) / self._spread, counts)
+        first = np.log(np.concatenate([VARIANCES, lengths]))
+        some = np.arange(0, len(costs), -(-len(costs) // MOST_LEARNT))
+        self.parameters = np.exp(most_probable(data.part(some), first))
+        self._weights = cho_solve(data.factor(self.parameters), data.costs)
+
+    def mean(self, points: FloatArray, n_instances: int) -> FloatArray:
+        """Return the expected costs of configurations, over all instances.
+
+        Parameters
+        ----------
+        points : ndarray of shape (m, d)
+            Configurations.
+        n_instances : int
+            How many instances there are.
+
+        Returns
+        -------
+        costs : ndarray of shape (m,)
+            What steps add is left out.
+        """
+        common, own = self.parameters[:2]
+        correlation = matern(scaled_distances(points, self.points, self.parameters[3:]))
+        found: FloatArray = (common + own / n_instances) * (correlation @ self._weights)
+        return self._middle + self._spread * found
+
+
+class Data:
+    """Costs of mean 0 and variance 1, and where they are from.
+
+    Attributes
+    ----------
+    points : ndarray of shape (k, d)
+    alike : ndarray of shape (k, k)
+        1 where two costs are of the same instance, 0 where they are of others.
+    costs, counts : ndarray of shape (k,)
+    """
+
+    def __init__(self, points: FloatArray, alike: FloatArray, costs: FloatArray, counts: FloatArray) -> None:
+        self.points, self.alike, self.costs, self.counts = points, alike, costs, counts
+
+    def part(self, rows: IntArray) -> Data:
+        """Return some of the costs."""
+        return Data(self.points[rows], self.alike[np.ix_(rows, rows)], self.costs[rows], self.counts[rows])
+
+    def covariance(self, parameters: FloatArray, correlation: FloatArray) -> FloatArray:
+        """Return the costs' covariances."""
+        common, own, noise = parameters[:3]
+        found: FloatArray = (common + own * self.alike) * correlation
+        found[np.diag_indices(len(found))] += noise / self.counts + STEADY
+        return found
+
+    def factor(self, parameters: FloatArray) -> tuple[FloatArray, bool]:
+        """Return the covariances' Cholesky factor."""
+        correlation = matern(scaled_distances(self.points, self.points, parameters[3:]))
+        factor: tuple[FloatArray, bool] = cho_factor(self.covariance(parameters, correlation), lower=True)
+        return factor
+
+    def minus_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
+        """Return it, up to a constant, and its gradient."""
+        parameters = np.exp(logarithms)
+        common, own, noise = parameters[:3]
+        distances = scaled_distances(self.points, self.points, parameters[3:])
+        correlation = matern(distances)
+        factor = cho_factor(self.covariance(parameters, correlation), lower=True)
+        weights = cho_solve(factor, self.costs)
+        value = self.costs @ weights / 2 + np.log(np.diag(factor[0])).sum()
+        # Half the inverse less the weights' product, which is how the value changes with the covariances.
+        change = (cho_solve(factor, np.eye(len(weights))) - np.outer(weights, weights)) / 2
+        by_correlation = change * correlation
+        variances = [
+            common * by_correlation.sum(),
+            own * (by_correlation * self.alike).sum(),
+            noise * (np.diag(change) / self.counts).sum(),
+        ]
+        # Of the sum over i, j of h_ij (x_i - x_j)^2, which is twice the sum of h_ij x_i^2 less that of h_ij x_i x_j.
+        by_distance = change * (common + own * self.alike) * (5 / 3 * (1 + distances) * np.exp(-distances))
+        x = self.points / parameters[3:]
+        lengths = 2 * (by_distance.sum(axis=1) @ x**2 - (x * (by_distance @ x)).sum(axis=0))
+        return float(value), np.concatenate([variances, lengths])
+
+
+def scaled_distances(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return the square root of 5 times the distances, with columns in units of their length scales."""
+    a, b = first / lengths, second / lengths
+    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
+    found: FloatArray = np.sqrt(5 * np.maximum(squares, 0.0))
+    return found
+
+
+def matern(distances: FloatArray) -> FloatArray:
+    """Return Matern's correlations, of 5/2, at scaled distances."""
+    found: FloatArray = (1 + distances + distances**2 / 3) * np.exp(-distances)
+    return found
+
+
+def most_probable(data: Data, first: FloatArray) -> FloatArray:
+    """Return the logarithms of variances and length scales of the highest posterior density."""
+    deviations = np.concatenate([np.full(3, VARIANCE_PRIOR), np.full(len(first) - 3, LENGTH_PRIOR)])
+
+    def loss(logarithms: FloatArray) -> tuple[float, FloatArray]:
+        off = (logarithms - first) / deviations
+        try:
+            value, gradient = data.minus_log_likelihood(logarithms)
+        except LinAlgError:  # a step that went too far
+            return 1e10, off / deviations
+        return value + (off**2).sum() / 2, gradient + off / deviations
+
+    found: FloatArray = minimize(loss, first, jac=True, method="L-BFGS-B", options={"ftol": 1e-5, "maxiter": 40}).x
+    return found

@@ -1,0 +1,121 @@
+"""The Gaussian process of costs: it is the one that its equations say, and tells instances apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+
+from skde.tuning.process import MOST_LEARNT, STEADY, Data, Process, most_probable
+from skde.typing import FloatArray
+
+
+def some(count: int, n_instances: int, seed: int = 0) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return points, shares of instances, costs and counts."""
+    rng = np.random.default_rng(seed)
+    points, shares = rng.random((count, 3)), rng.dirichlet(np.full(n_instances, 0.3), count)
+    costs = 3 + 5 * points[:, 0] + rng.normal(size=count)
+    return points, shares, costs, rng.integers(1, 5, count).astype(float)
+
+
+def by_the_equations(
+    points: FloatArray, shares: FloatArray, counts: FloatArray, parameters: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return covariances of costs, and correlations, one by one."""
+    common, own, noise, *lengths = parameters
+    k = len(points)
+    correlation, covariance = np.empty((k, k)), np.empty((k, k))
+    for i in range(k):
+        for j in range(k):
+            d = np.sqrt(5 * sum(((points[i] - points[j]) / lengths) ** 2))
+            correlation[i, j] = (1 + d + d * d / 3) * np.exp(-d)
+            covariance[i, j] = (common + own * sum(shares[i] * shares[j])) * correlation[i, j]
+        covariance[i, i] += noise / counts[i] + STEADY
+    return covariance, correlation
+
+
+PARAMETERS = np.array([0.8, 0.6, 0.3, 0.4, 1.5, 0.7])
+
+
+def test_the_likelihood_is_that_of_the_equations() -> None:
+    points, shares, costs, counts = some(12, 4)
+    data = Data(points, shares @ shares.T, costs, counts)
+
+    def expected(parameters: FloatArray) -> float:
+        return -float(multivariate_normal.logpdf(costs, cov=by_the_equations(points, shares, counts, parameters)[0]))
+
+    other = PARAMETERS * np.linspace(0.5, 2, 6)
+    found = [data.minus_log_likelihood(np.log(parameters))[0] for parameters in (PARAMETERS, other)]
+    np.testing.assert_allclose(found[1] - found[0], expected(other) - expected(PARAMETERS), rtol=1e-9)
+
+
+def test_the_gradient_is_that_of_the_likelihood() -> None:
+    points, shares, costs, counts = some(20, 4)
+    data = Data(points, shares @ shares.T, costs - costs.mean(), counts)
+    logarithms, step = np.log(PARAMETERS), 1e-5
+    differences = [
+        (data.minus_log_likelihood(logarithms + d)[0] - data.minus_log_likelihood(logarithms - d)[0]) / (2 * step)
+        for d in step * np.eye(6)
+    ]
+    np.testing.assert_allclose(data.minus_log_likelihood(logarithms)[1], differences, rtol=1e-6, atol=1e-7)
+
+
+def test_of_one_instance_it_expects_what_scikit_learn_does() -> None:
+    points, _, costs, counts = some(40, 1)
+    process = Process(points, np.full(3, 0.5), np.ones((40, 1)), costs, counts)
+    common, own, noise, *lengths = process.parameters
+    same = GaussianProcessRegressor(
+        ConstantKernel(common + own) * Matern(lengths, nu=2.5),
+        alpha=noise / counts + STEADY,
+        optimizer=None,
+        normalize_y=True,
+    ).fit(points, costs)
+    new = some(9, 1, seed=1)[0]
+    np.testing.assert_allclose(process.mean(new, 1), same.predict(new), rtol=1e-8)
+
+
+def test_what_it_expects_over_instances_is_the_conditional_mean() -> None:
+    points, shares, costs, counts = some(25, 4)
+    process = Process(points, np.full(3, 0.5), shares, costs, counts)
+    new = some(5, 4, seed=1)[0]
+    everywhere = np.vstack([shares, np.full((5, 4), 0.25)])
+    many = np.concatenate([counts, np.full(5, np.inf)])
+    covariance, _ = by_the_equations(np.vstack([points, new]), everywhere, many, process.parameters)
+    z = (costs - costs.mean()) / costs.std()
+    expected = covariance[25:, :25] @ np.linalg.solve(covariance[:25, :25], z)
+    np.testing.assert_allclose(process.mean(new, 4), costs.mean() + costs.std() * expected, rtol=1e-8)
+
+
+def test_what_is_an_instances_own_does_not_mislead_it() -> None:
+    """Costs of two instances go up and down against each other, and only their mean counts."""
+    rng = np.random.default_rng(0)
+    points, instances = rng.random((80, 1)), rng.integers(2, size=80)
+    costs = (points[:, 0] - 0.3) ** 2 + np.where(instances, 1, -1) * np.sin(6 * points[:, 0])
+    process = Process(points, np.array([0.3]), np.eye(2)[instances], costs, np.ones(80))
+    x = np.linspace(0.05, 0.95, 50)
+    np.testing.assert_allclose(process.mean(x[:, None], 2), (x - 0.3) ** 2, atol=0.02)
+    _, own, noise, _ = process.parameters
+    assert noise < 0.1 < own
+
+
+def test_what_is_learned_is_the_most_probable_and_does_not_run_away() -> None:
+    points, shares, costs, counts = some(30, 4)
+    data = Data(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
+    first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
+    found = most_probable(data, first)
+    off = (found - first) / np.array([1, 1, 1, 0.8, 0.8, 0.8])
+    gradient = data.minus_log_likelihood(found)[1] + off / np.array([1, 1, 1, 0.8, 0.8, 0.8])
+    assert np.abs(gradient).max() < 0.05
+    nothing = Data(points, shares @ shares.T, np.zeros(30), counts)
+    assert np.isfinite(most_probable(nothing, first)).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, MOST_LEARNT + 1, 2 * MOST_LEARNT + 100])
+def test_any_number_of_costs(count: int) -> None:
+    points, shares, costs, counts = some(count, 3)
+    found = Process(points, np.full(3, 0.3), shares, costs, counts).mean(points, 3)
+    if count > MOST_LEARNT:
+        assert np.corrcoef(found, points[:, 0])[0, 1] > 0.95
+    assert np.isfinite(found).all()
