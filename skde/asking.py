@@ -35,7 +35,7 @@ class Asking(Preparing):
             When every run has ended (`stopped_`).
         """
         runner = self._asking()
-        if runner.hear():
+        if runner.has_told():
             raise RuntimeError(f"every run has ended: {self.message_}")
         batch = runner.batch
         rows = runner.engine.trials(batch, runner.generation + 1)

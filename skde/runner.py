@@ -107,6 +107,11 @@ class Runner:
             self._known_done = ended or (self.generation >= self._last and self.done)
         return self._known_done
 
+    def has_told(self) -> bool:
+        """Return whether no run is running and `hear` has said so; a GPU may say it for the first time only now."""
+        told = self._known_done
+        return self.hear() and (told or self._hearing.exact or self.generation >= self._last)
+
     def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
         """Set the rules that the kernels judge by."""
         spec = self.batch.spec

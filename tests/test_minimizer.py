@@ -34,7 +34,7 @@ from skde import (
     minimize,
     scipy_method,
 )
-from skde.engines import CpuEngine
+from skde.engines import CpuEngine, steps
 from skde.engines.batch import history_slots, sampled_generations
 from skde.seeds import run_seeds
 from skde.stopping import MESSAGES
@@ -381,3 +381,24 @@ def test_any_shape_and_box(
     assert shapes == {(n_runs * pop_size, dim)}
     assert m.fun_ == m.fitness_.min() == objective(m.x_[None])[0]
     assert m.n_evals_ == 7 * pop_size
+
+
+def test_what_ends_between_stopped_and_ask_is_told_by_the_next_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU is asked every few milliseconds: it may say to `ask` for the first time that all runs have ended."""
+    solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
+    solver.ask()
+    monkeypatch.setattr(solver._runner._hearing, "exact", False)
+    monkeypatch.setattr(steps, "POLL_SECONDS", 1e9)
+    while solver._runner.batch.host("status")[0] == Status.RUNNING:
+        assert not solver.stopped_
+        X = solver.ask()
+        solver.tell(X, (X**2).sum(axis=1))
+    assert not solver.stopped_
+    found = solver.fun_
+    monkeypatch.setattr(steps, "POLL_SECONDS", 0.0)
+    X = solver.ask()
+    solver.tell(X, np.zeros(10))  # which a run that has ended takes no notice of
+    assert solver.stopped_
+    assert 0 < solver.fun_ == found <= 1e-3
+    with pytest.raises(RuntimeError, match="every run has ended"):
+        solver.ask()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, cycle, groupby, islice
@@ -28,6 +28,7 @@ from skde.typing import FloatArray
 MOST_RUNS = 128
 # Batches of runs with clocks that are in hand for a GPU: one runs; others are compiled, which takes seconds, or read.
 IN_HAND = 5
+PATIENCE = 0.25  # seconds until who waits for them looks up
 # Errors below count as reached.
 ZERO = 1e-12
 
@@ -104,10 +105,17 @@ class AlgorithmTarget(Target):
     def _run_in_hand(self, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
         """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
         self._stop = stop = Event()
+        futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
         try:
-            yield from helpers(self.device).map(self.run_alike, batches)
+            for future in futures:
+                # Another thread may be the one that the system tells of Ctrl-C; that does not wake this one.
+                while wait([future], PATIENCE).not_done:
+                    pass
+                yield future.result()
         finally:
             stop.set()
+            for future in futures:
+                future.cancel()
 
     def run_alike(self, jobs: list[Job]) -> list[Outcome]:
         """Return the outcomes of jobs on one step, in as few batches as kernels allow."""

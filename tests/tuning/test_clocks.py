@@ -116,16 +116,24 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_batches_in_hand_end_after_an_interruption(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("told", ["this thread", "another"])
+def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which has none in hand
         monkeypatch.setattr(batches, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
     target = as_target("de", Limits(30.0), 1, device)
     target.helped = True
     jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
+    batches.helpers(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
     begin = time.perf_counter()
     Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        list(target.run(jobs))
+    if told == "another":
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(target.run(jobs))
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     batches.helpers(device).shutdown()  # waits for what it has in hand
     batches.helpers.cache_clear()
     assert time.perf_counter() - begin < 20.0
