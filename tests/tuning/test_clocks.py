@@ -123,6 +123,9 @@ def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monke
         monkeypatch.setattr(batches, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
     target = as_target("de", Limits(30.0), 1, device)
     target.helped = True
+    begun: list[int] = []
+    run = target.run_alike
+    monkeypatch.setattr(target, "run_alike", lambda jobs: (begun.append(len(jobs)), run(jobs))[1])
     jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
     batches.helpers(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
     begin = time.perf_counter()
@@ -137,6 +140,10 @@ def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monke
     batches.helpers(device).shutdown()  # waits for what it has in hand
     batches.helpers.cache_clear()
     assert time.perf_counter() - begin < 20.0
+    if device == "cpu":
+        assert begun == [1, 1]  # nobody began what was to come
+    with pytest.raises(KeyboardInterrupt):  # what was cut short is no result
+        target.fitted(jobs[0], [DE(pop_size=10)])
 
 
 def test_batches_with_clocks_are_always_full() -> None:

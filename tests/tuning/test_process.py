@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import LinAlgError
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
@@ -110,6 +111,24 @@ def test_what_is_learned_is_the_most_probable_and_does_not_run_away() -> None:
     assert np.abs(gradient).max() < 0.05
     nothing = Data(points, shares @ shares.T, np.zeros(30), counts)
     assert np.isfinite(most_probable(nothing, first)).all()
+
+
+def test_a_step_to_where_nothing_can_be_computed_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    points, shares, costs, counts = some(30, 4)
+    data = Data(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
+    with pytest.raises(LinAlgError):
+        data.minus_log_likelihood(np.array([60.0, 0.0, -60.0, 20.0, 20.0, 20.0]))
+    first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
+    expected, likelihood, calls = most_probable(data, first), data.minus_log_likelihood, []
+
+    def failing_once(logarithms: FloatArray) -> tuple[float, FloatArray]:
+        calls.append(1)
+        if len(calls) == 2:
+            raise LinAlgError
+        return likelihood(logarithms)
+
+    monkeypatch.setattr(data, "minus_log_likelihood", failing_once)
+    np.testing.assert_allclose(most_probable(data, first), expected, atol=0.05)
 
 
 @pytest.mark.parametrize("count", [1, 2, MOST_LEARNT + 1, 2 * MOST_LEARNT + 100])

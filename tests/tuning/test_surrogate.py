@@ -263,6 +263,21 @@ def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> Non
     assert decisions(again) == decisions(tuned(GUIDED))
 
 
+def test_it_is_told_which_instance_a_step_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances: list[Any] = []
+
+    def watched(*arguments: Any, **options: Any) -> Surrogate:
+        instances.append([options["instance_of"](step) for step in range(30)])
+        assert options["n_instances"] == len(INSTANCES)
+        return Surrogate(*arguments, **options)
+
+    monkeypatch.setattr("skde.tuning.session.Surrogate", watched)
+    fitted = tuned(GUIDED)
+    assert len(instances) == len(fitted.races_)
+    for result in fitted.results_:
+        assert result.instance == instances[0][result.step]
+
+
 def test_processes_and_failures_change_nothing() -> None:
     def failing(config: dict[str, Any], instance: float, seed: int) -> float:
         if config["kind"] == "ugly" and seed % 2:
