@@ -154,7 +154,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
         Algorithm::ITERATES ? min_of(Algorithm::last_of_iteration(run, g), max_of(min_of(until, run.limit), g)) : g;
     for (int i = share.begin; i < share.end; i += share.step) {
       for (i64 h = g;; ++h) {
-        real* const trial = room ? room : run.x(h, i);
+        real* const trial = room ? room : Algorithm::template draft<Team>(run, h, i);
         make_trial<Algorithm>(team, run, h, i, draws, context, trial);
         const real f_parent = parents_value<Algorithm>(run, h, i);
         team.sync();

@@ -105,6 +105,11 @@ struct Lsrtde : Plain {
     run.extra(Arrays::slot, g)[i] = real(chosen);  // until it is known whether the trial succeeds
   }
 
+  // The CPU makes a trial where it is kept.
+  template <class Team, class R> SKDE_FN static typename R::real* draft(const R& run, i64 g, int i) {
+    return Team::size == 1 ? run.vector(Vectors::trials, g, i) : run.x(g, i);
+  }
+
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, typename R::real) {

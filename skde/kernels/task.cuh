@@ -105,6 +105,10 @@ struct Plain {
 
   // Whose place individual i of generation g competes for, in generation g - 1.
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
+  // Where the trial of individual i of generation g is made, unless its team has room for that.
+  template <class Team, class R> SKDE_FN static typename R::real* draft(const R& run, i64 g, int i) {
+    return run.x(g, i);
+  }
   // What generation 0 leaves beside x and f.
   template <class Team, class R> SKDE_FN static void begin(Team&, const R&, int, const typename R::real*) {}
   // Between generation g and the next, in parts with a barrier after each (task.stages of them at most): individual i's

@@ -31,6 +31,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
   SKDE_FN void copy(int n, const real* from, real* to) const {
+    if (from == to) return;
     in_blocks(n, [&](int begin, auto width) {
       SKDE_SIMD
       for (int j = begin; j < begin + width; ++j) to[j] = from[j];
@@ -171,13 +172,17 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   // What is not a whole vector is the end of one that begins among those already counted.
   template <int width, class Test> SKDE_FN static int count_by(int n, Test test) {
     const int whole = n / width * width, last = n - width;
-    int total = 0, rest = 0;
+    alignas(64) int lanes[width];
+    SKDE_SIMD
+    for (int k = 0; k < width; ++k) lanes[k] = int(last + k >= whole) * int(test(last + k));
+    for (int begin = 0; begin < whole; begin += width) {
+      SKDE_SIMD
+      for (int k = 0; k < width; ++k) lanes[k] += int(test(begin + k));
+    }
+    int total = 0;
     SKDE_SIMD_ADD(total)
-    for (int j = 0; j < whole; ++j) total += test(j);
-    if (whole == n) return total;
-    SKDE_SIMD_ADD(rest)
-    for (int k = 0; k < width; ++k) rest += int(last + k >= whole) * int(test(last + k));
-    return total + rest;
+    for (int k = 0; k < width; ++k) total += lanes[k];
+    return total;
   }
 
   // As many rows of a matrix at a time as stay in registers.
