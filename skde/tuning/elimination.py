@@ -108,6 +108,7 @@ def paired_t(costs: FloatArray, alpha: float, adjustment: str) -> BoolArray:
 
     Differences that are constant have no variance: p is 1 where they are 0, else 0.
     """
+    costs = moderate(costs)
     best = int(costs.mean(axis=0).argmin())
     others = np.flatnonzero(np.arange(costs.shape[1]) != best)
     difference = costs[:, others] - costs[:, [best]]
@@ -119,6 +120,13 @@ def paired_t(costs: FloatArray, alpha: float, adjustment: str) -> BoolArray:
     kept = np.ones(costs.shape[1], bool)
     kept[others] = adjusted(p, adjustment) >= alpha
     return kept
+
+
+def moderate(costs: FloatArray) -> FloatArray:
+    """Return costs times a power of two, the largest of them near 1: squares then neither overflow nor vanish."""
+    largest = np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0)
+    found: FloatArray = np.ldexp(costs, -np.frexp(largest)[1])
+    return found
 
 
 def adjusted(p: FloatArray, adjustment: str) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
 
+from skde.tuning.elimination import moderate
 from skde.tuning.process import Process
 from skde.tuning.race import Experiment
 from skde.tuning.scale import Scale
@@ -56,12 +57,14 @@ class Surrogate:
         numbers, steps, costs = table(results)
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
-        rows, shares, means, counts = by_instance(steadied(costs), np.array([instance_of(step) for step in steps]))
+        rows, shares, means, counts = by_instance(
+            steadied(moderate(costs)), np.array([instance_of(step) for step in steps])
+        )
         points, lengths = self._points([configurations[number] for number in numbers])
         self._process = Process(points[rows], lengths, shares, means, counts)
 
     def mean(self, configurations: Sequence[Configuration]) -> FloatArray:
-        """Return the expected costs; lower is better, and zero says nothing."""
+        """Return the expected costs; lower is better, and neither their zero nor their unit says anything."""
         return self._process.mean(self._points(configurations)[0], self.n_instances)
 
     def best(self, configurations: Sequence[Configuration]) -> Configuration:

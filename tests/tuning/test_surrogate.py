@@ -263,6 +263,15 @@ def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> Non
     assert decisions(again) == decisions(tuned(GUIDED))
 
 
+@pytest.mark.parametrize("unit", [2.0**1010, 2.0**-1010])
+@pytest.mark.parametrize("rules", [GUIDED, UNGUIDED], ids=["guided", "not guided"])
+def test_costs_of_any_size_decide_alike(unit: float, rules: Rules) -> None:
+    def sized(config: dict[str, Any], instance: float, seed: int) -> float:
+        return unit * log_cost(config, instance, seed)
+
+    assert decisions(tuned(rules, target=sized)) == decisions(tuned(rules))
+
+
 def test_it_is_told_which_instance_a_step_is(monkeypatch: pytest.MonkeyPatch) -> None:
     instances: list[Any] = []
 
