@@ -37,7 +37,7 @@ from skde.validation import check_choice, check_int
 MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
 # the paper's twenty are seen before anybody is out; elites keep what they have shown, and are more than irace has, so
-# that chance does not decide early where to search; and the last race is a final.
+# that chance does not decide early where to search; the last race is a final; and a model makes the most of results.
 RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_steps=5, final=True, guided=True)
 
 

@@ -9,13 +9,14 @@ from optuna.distributions import CategoricalDistribution
 from scipy import special, stats
 
 from skde.tuning.elimination import moderate
-from skde.tuning.process import Process
+from skde.tuning.gaussian_process import GaussianProcess
 from skde.tuning.race import Experiment
 from skde.tuning.scale import Scale
 from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray, IntArray
 
-# More configurations, and more means over their results on an instance, are not looked at.
+# The work grows with the cube of the costs: more configurations than these are not looked at, and where they have more
+# means on an instance, means over several instances take their place.
 MOST, MOST_COSTS = 300, 1500
 # Length scales before anything is known, of numbers and ordered choices on the unit interval and of choices without an
 # order, of which the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
@@ -61,7 +62,7 @@ class Surrogate:
             steadied(moderate(costs)), np.array([instance_of(step) for step in steps])
         )
         points, lengths = self._points([configurations[number] for number in numbers])
-        self._process = Process(points[rows], lengths, shares, means, counts)
+        self._process = GaussianProcess(points[rows], lengths, shares, means, counts)
 
     def mean(self, configurations: Sequence[Configuration]) -> FloatArray:
         """Return the expected costs; lower is better, and neither their zero nor their unit says anything."""
@@ -177,8 +178,8 @@ def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, Float
     counts, sums = there @ member, np.where(there, costs, 0.0) @ member
     rows, columns = np.nonzero(counts)
     numbers = (np.cumsum(counts > 0, axis=1) - 1)[rows, columns]  # of a configuration's instances
-    most = len(kinds)
-    while most > 1 and np.minimum(np.bincount(rows), most).sum() > MOST_COSTS:
+    most, sizes = len(kinds), np.bincount(rows)
+    while most > 1 and np.minimum(sizes, most).sum() > MOST_COSTS:
         most -= 1
     means, mean = np.unique(rows * most + numbers % most, return_inverse=True)
     shares = np.zeros((len(means), len(kinds)))

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.process import MOST_LEARNT, STEADY, Data, Process, most_probable
+from skde.tuning.gaussian_process import MOST_LEARNT, STEADY, Observations, GaussianProcess, map_estimate
 from skde.typing import FloatArray
 
 
@@ -42,30 +42,30 @@ PARAMETERS = np.array([0.8, 0.6, 0.3, 0.4, 1.5, 0.7])
 
 def test_the_likelihood_is_that_of_the_equations() -> None:
     points, shares, costs, counts = some(12, 4)
-    data = Data(points, shares @ shares.T, costs, counts)
+    data = Observations(points, shares @ shares.T, costs, counts)
 
     def expected(parameters: FloatArray) -> float:
         return -float(multivariate_normal.logpdf(costs, cov=by_the_equations(points, shares, counts, parameters)[0]))
 
     other = PARAMETERS * np.linspace(0.5, 2, 6)
-    found = [data.minus_log_likelihood(np.log(parameters))[0] for parameters in (PARAMETERS, other)]
+    found = [data.negative_log_likelihood(np.log(parameters))[0] for parameters in (PARAMETERS, other)]
     np.testing.assert_allclose(found[1] - found[0], expected(other) - expected(PARAMETERS), rtol=1e-9)
 
 
 def test_the_gradient_is_that_of_the_likelihood() -> None:
     points, shares, costs, counts = some(20, 4)
-    data = Data(points, shares @ shares.T, costs - costs.mean(), counts)
+    data = Observations(points, shares @ shares.T, costs - costs.mean(), counts)
     logarithms, step = np.log(PARAMETERS), 1e-5
     differences = [
-        (data.minus_log_likelihood(logarithms + d)[0] - data.minus_log_likelihood(logarithms - d)[0]) / (2 * step)
+        (data.negative_log_likelihood(logarithms + d)[0] - data.negative_log_likelihood(logarithms - d)[0]) / (2 * step)
         for d in step * np.eye(6)
     ]
-    np.testing.assert_allclose(data.minus_log_likelihood(logarithms)[1], differences, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(data.negative_log_likelihood(logarithms)[1], differences, rtol=1e-6, atol=1e-7)
 
 
 def test_of_one_instance_it_expects_what_scikit_learn_does() -> None:
     points, _, costs, counts = some(40, 1)
-    process = Process(points, np.full(3, 0.5), np.ones((40, 1)), costs, counts)
+    process = GaussianProcess(points, np.full(3, 0.5), np.ones((40, 1)), costs, counts)
     common, own, noise, *lengths = process.parameters
     same = GaussianProcessRegressor(
         ConstantKernel(common + own) * Matern(lengths, nu=2.5),
@@ -79,7 +79,7 @@ def test_of_one_instance_it_expects_what_scikit_learn_does() -> None:
 
 def test_what_it_expects_over_instances_is_the_conditional_mean() -> None:
     points, shares, costs, counts = some(25, 4)
-    process = Process(points, np.full(3, 0.5), shares, costs, counts)
+    process = GaussianProcess(points, np.full(3, 0.5), shares, costs, counts)
     new = some(5, 4, seed=1)[0]
     everywhere = np.vstack([shares, np.full((5, 4), 0.25)])
     many = np.concatenate([counts, np.full(5, np.inf)])
@@ -94,32 +94,42 @@ def test_what_is_an_instances_own_does_not_mislead_it() -> None:
     rng = np.random.default_rng(0)
     points, instances = rng.random((80, 1)), rng.integers(2, size=80)
     costs = (points[:, 0] - 0.3) ** 2 + np.where(instances, 1, -1) * np.sin(6 * points[:, 0])
-    process = Process(points, np.array([0.3]), np.eye(2)[instances], costs, np.ones(80))
+    process = GaussianProcess(points, np.array([0.3]), np.eye(2)[instances], costs, np.ones(80))
     x = np.linspace(0.05, 0.95, 50)
     np.testing.assert_allclose(process.mean(x[:, None], 2), (x - 0.3) ** 2, atol=0.02)
     _, own, noise, _ = process.parameters
     assert noise < 0.1 < own
 
 
+def test_it_learns_from_all_instances_of_a_regular_table() -> None:
+    """As many configurations as it learns from costs, each on every instance: not the same one of each."""
+    rng = np.random.default_rng(0)
+    points, instances = np.repeat(rng.random((MOST_LEARNT, 1)), 2, axis=0), np.tile([0, 1], MOST_LEARNT)
+    costs = np.where(instances, 1, -1) * np.sin(6 * points[:, 0]) + rng.normal(0, 0.1, len(points))
+    process = GaussianProcess(points, np.array([0.3]), np.eye(2)[instances], costs, np.ones(len(costs)))
+    common, own, _, _ = process.parameters
+    assert own > 5 * common
+
+
 def test_what_is_learned_is_the_most_probable_and_does_not_run_away() -> None:
     points, shares, costs, counts = some(30, 4)
-    data = Data(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
+    data = Observations(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
     first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
-    found = most_probable(data, first)
+    found = map_estimate(data, first)
     off = (found - first) / np.array([1, 1, 1, 0.8, 0.8, 0.8])
-    gradient = data.minus_log_likelihood(found)[1] + off / np.array([1, 1, 1, 0.8, 0.8, 0.8])
+    gradient = data.negative_log_likelihood(found)[1] + off / np.array([1, 1, 1, 0.8, 0.8, 0.8])
     assert np.abs(gradient).max() < 0.05
-    nothing = Data(points, shares @ shares.T, np.zeros(30), counts)
-    assert np.isfinite(most_probable(nothing, first)).all()
+    nothing = Observations(points, shares @ shares.T, np.zeros(30), counts)
+    assert np.isfinite(map_estimate(nothing, first)).all()
 
 
 def test_a_step_to_where_nothing_can_be_computed_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     points, shares, costs, counts = some(30, 4)
-    data = Data(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
+    data = Observations(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
     with pytest.raises(LinAlgError):
-        data.minus_log_likelihood(np.array([60.0, 0.0, -60.0, 20.0, 20.0, 20.0]))
+        data.negative_log_likelihood(np.array([60.0, 0.0, -60.0, 20.0, 20.0, 20.0]))
     first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
-    expected, likelihood, calls = most_probable(data, first), data.minus_log_likelihood, []
+    expected, likelihood, calls = map_estimate(data, first), data.negative_log_likelihood, []
 
     def failing_once(logarithms: FloatArray) -> tuple[float, FloatArray]:
         calls.append(1)
@@ -127,14 +137,14 @@ def test_a_step_to_where_nothing_can_be_computed_is_taken_back(monkeypatch: pyte
             raise LinAlgError
         return likelihood(logarithms)
 
-    monkeypatch.setattr(data, "minus_log_likelihood", failing_once)
-    np.testing.assert_allclose(most_probable(data, first), expected, atol=0.05)
+    monkeypatch.setattr(data, "negative_log_likelihood", failing_once)
+    np.testing.assert_allclose(map_estimate(data, first), expected, atol=0.05)
 
 
 @pytest.mark.parametrize("count", [1, 2, MOST_LEARNT + 1, 2 * MOST_LEARNT + 100])
 def test_any_number_of_costs(count: int) -> None:
     points, shares, costs, counts = some(count, 3)
-    found = Process(points, np.full(3, 0.3), shares, costs, counts).mean(points, 3)
+    found = GaussianProcess(points, np.full(3, 0.3), shares, costs, counts).mean(points, 3)
     if count > MOST_LEARNT:
         assert np.corrcoef(found, points[:, 0])[0, 1] > 0.95
     assert np.isfinite(found).all()

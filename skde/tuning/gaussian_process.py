@@ -18,7 +18,7 @@ STEADY = 1e-6  # added to the variance of every cost
 MOST_LEARNT = 250
 
 
-class Process:
+class GaussianProcess:
     r"""A Gaussian process of costs, each the mean of n results of a configuration x on instances i with the shares w.
 
     .. math::
@@ -41,6 +41,13 @@ class Process:
         Without what instances or steps add for all configurations.
     counts : ndarray of shape (k,)
         Of how many results each cost is the mean.
+
+    Notes
+    -----
+    Source: C. E. Rasmussen, C. K. I. Williams, Gaussian processes for machine learning (2006), equations 2.25 (the
+    mean), 5.8 and 5.9 (the likelihood and its gradient); K. Swersky, J. Snoek, R. P. Adams, Multi-task Bayesian
+    optimization (NIPS 2013), of which this is the case where all instances are equally alike. Difference: parameters
+    are those of the highest posterior density, not sampled.
     """
 
     def __init__(
@@ -49,10 +56,11 @@ class Process:
         self.points = points
         self._middle = float(costs.mean())
         self._spread = float(costs.std()) or 1.0
-        data = Data(points, shares @ shares.T, (costs - self._middle) / self._spread, counts)
+        data = Observations(points, shares @ shares.T, (costs - self._middle) / self._spread, counts)
         first = np.log(np.concatenate([VARIANCES, lengths]))
-        some = np.arange(0, len(costs), -(-len(costs) // MOST_LEARNT))
-        self.parameters = np.exp(most_probable(data.part(some), first))
+        # Any that are in no order, and always the same: tables are regular, and so might be a choice by number.
+        some = np.random.default_rng(0).permutation(len(costs))[:MOST_LEARNT]
+        self.parameters = np.exp(map_estimate(data.part(some), first))
         self._weights = cho_solve(data.factor(self.parameters), data.costs)
 
     def mean(self, points: FloatArray, n_instances: int) -> FloatArray:
@@ -76,7 +84,7 @@ class Process:
         return self._middle + self._spread * found
 
 
-class Data:
+class Observations:
     """Costs of mean 0 and variance 1, and where they are from.
 
     Attributes
@@ -90,9 +98,9 @@ class Data:
     def __init__(self, points: FloatArray, alike: FloatArray, costs: FloatArray, counts: FloatArray) -> None:
         self.points, self.alike, self.costs, self.counts = points, alike, costs, counts
 
-    def part(self, rows: IntArray) -> Data:
+    def part(self, rows: IntArray) -> Observations:
         """Return some of the costs."""
-        return Data(self.points[rows], self.alike[np.ix_(rows, rows)], self.costs[rows], self.counts[rows])
+        return Observations(self.points[rows], self.alike[np.ix_(rows, rows)], self.costs[rows], self.counts[rows])
 
     def covariance(self, parameters: FloatArray, correlation: FloatArray) -> FloatArray:
         """Return the costs' covariances."""
@@ -107,7 +115,7 @@ class Data:
         factor: tuple[FloatArray, bool] = cho_factor(self.covariance(parameters, correlation), lower=True)
         return factor
 
-    def minus_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
+    def negative_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
         """Return it, up to a constant, and its gradient."""
         parameters = np.exp(logarithms)
         common, own, noise = parameters[:3]
@@ -145,14 +153,14 @@ def matern(distances: FloatArray) -> FloatArray:
     return found
 
 
-def most_probable(data: Data, first: FloatArray) -> FloatArray:
+def map_estimate(data: Observations, first: FloatArray) -> FloatArray:
     """Return the logarithms of variances and length scales of the highest posterior density."""
     deviations = np.concatenate([np.full(3, VARIANCE_PRIOR), np.full(len(first) - 3, LENGTH_PRIOR)])
 
     def loss(logarithms: FloatArray) -> tuple[float, FloatArray]:
         off = (logarithms - first) / deviations
         try:
-            value, gradient = data.minus_log_likelihood(logarithms)
+            value, gradient = data.negative_log_likelihood(logarithms)
         except LinAlgError:  # a step that went too far
             return 1e10, off / deviations
         return value + (off**2).sum() / 2, gradient + off / deviations
