@@ -149,3 +149,34 @@ def n_survivors(n_parameters: int) -> int:
 def race_budget(left: int, iteration: int, iterations: int) -> int:
     """Return the share of the experiments left that race number `iteration` may use; races beyond the plan: all."""
     return left // max(iterations - iteration + 1, 1)
+
+
+def planned_races(rules: Rules, n_parameters: int, max_experiments: int) -> list[dict[str, int]]:
+    """Return the planned races, on the assumption that each uses its experiments.
+
+    Parameters
+    ----------
+    rules : Rules
+        The kind of race.
+    n_parameters : int
+        Parameters that are not fixed, >= 1.
+    max_experiments : int
+        The budget of all races.
+
+    Returns
+    -------
+    races : list of dict
+        iteration, n_experiments and n_configurations of each.
+    """
+    left, n_elites, n_old, races = max_experiments, 0, 0, []
+    for iteration in range(1, n_iterations(n_parameters) + 1):
+        budget = race_budget(left, iteration, n_iterations(n_parameters))
+        count = rules.configurations(budget, iteration, n_elites, n_old)
+        if count <= rules.n_survivors(n_parameters):
+            break
+        races.append({"iteration": iteration, "n_experiments": budget, "n_configurations": count})
+        left -= budget
+        if rules.elitist:
+            n_elites = rules.n_survivors(n_parameters)
+            n_old += rules.first_test + rules.each_test * min(5, iteration)
+    return races

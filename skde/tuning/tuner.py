@@ -5,46 +5,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 from optuna.storages import BaseStorage
-from optuna.study import Study
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
 from skde.tuning.progress import Bar
 from skde.tuning.record import STUDY, Record, open_storage
-from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, race_budget
-from skde.tuning.session import Result, Session, Setting, describe
+from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races
+from skde.tuning.session import Session, Setting, describe
 from skde.tuning.space import Space, as_space
 from skde.tuning.spaces import space_of
 from skde.tuning.target import Limits, Target
 from skde.tuning.targets import as_target
+from skde.tuning.tuned import Tuned
 from skde.tuning.workers import POLL_SECONDS, Offered, Queue, work
 from skde.validation import check_choice, check_int, check_real
 
 
-@dataclass(frozen=True)
-class Elite:
-    """One of the best configurations.
-
-    Attributes
-    ----------
-    number : int
-        Of the configuration, which is that of its trial.
-    params : dict
-        Its values.
-    """
-
-    number: int
-    params: dict[str, Any]
-
-
-class RacingTuner(BaseEstimator):
+class RacingTuner(Tuned, BaseEstimator):
     """Configure an algorithm by iterated racing, within a number of experiments.
 
     Many configurations race on instances: on every step, each runs on the same instance with the same seed, and after
@@ -347,8 +330,6 @@ class RacingTuner(BaseEstimator):
             seed = int(run_seeds(self.random_state, 1)[0])
         return Setting(space, instances, rules, budget, seed, bool(self.deterministic))
 
-    # -- results -------------------------------------------------------------------------------------------------------
-
     def predict_budget(self, target: Any = None) -> dict[str, Any]:
         """Return what a fit would do with its experiments.
 
@@ -366,50 +347,15 @@ class RacingTuner(BaseEstimator):
         """
         setting = self._setting(target, 0)
         rules, n = setting.rules, setting.space.n_parameters
-        left, n_elites, n_old, races = setting.max_experiments, 0, 0, []
-        for iteration in range(1, n_iterations(n) + 1):
-            budget = race_budget(left, iteration, n_iterations(n))
-            count = rules.configurations(budget, iteration, n_elites, n_old)
-            if count <= rules.n_survivors(n):
-                break
-            races.append({"iteration": iteration, "n_experiments": budget, "n_configurations": count})
-            left -= budget
-            if rules.elitist:
-                n_elites, n_old = rules.n_survivors(n), n_old + rules.first_test + rules.each_test * min(5, iteration)
         limits = self._limits()
         return {
             "n_parameters": n,
             "n_iterations": n_iterations(n),
             "n_survivors": rules.n_survivors(n),
             "least": rules.least_budget(n),
-            "races": races,
+            "races": planned_races(rules, n, setting.max_experiments),
             "seconds": limits.seconds * setting.max_experiments if limits.seconds and not limits.evals else None,
         }
-
-    @property
-    def elites_(self) -> list[Elite]:
-        """The best configurations, the best first."""
-        session = self._fitted()
-        return [Elite(number, dict(session.configuration(number).params)) for number in session.elites]
-
-    @property
-    def best_params_(self) -> dict[str, Any]:
-        """The best configuration."""
-        return self.elites_[0].params
-
-    @property
-    def best_estimator_(self) -> Any:
-        """The algorithm or estimator with the best configuration."""
-        self._fitted()
-        return self._target.configured(self.best_params_)
-
-    def configured(self, params: dict[str, Any]) -> Any:
-        """Return the algorithm or estimator with a configuration's values; None for functions and programs."""
-        self._fitted()
-        try:
-            return self._target.configured(params)
-        except AttributeError:
-            return None
 
     def report(self, path: str | os.PathLike[str]) -> RacingTuner:
         """Write what was found into one HTML file that needs nothing else.
@@ -438,40 +384,3 @@ class RacingTuner(BaseEstimator):
         self._fitted()
         write_report(self, path)
         return self
-
-    @property
-    def target_(self) -> str:
-        """What is configured, as text."""
-        self._fitted()
-        return self._target.describe()
-
-    @property
-    def results_(self) -> list[Result]:
-        """Every experiment."""
-        return list(self._fitted().results)
-
-    @property
-    def races_(self) -> list[dict[str, Any]]:
-        """What is to be known of the races that are over."""
-        return list(self._fitted().races)
-
-    @property
-    def finished_(self) -> bool:
-        """Whether the experiments are used up."""
-        return self._fitted().machine.finished
-
-    @property
-    def n_experiments_(self) -> int:
-        """Experiments that count."""
-        machine = self._fitted().machine
-        return machine.used + (machine.race.used if machine.race is not None else 0)
-
-    @property
-    def study_(self) -> Study:
-        """The study."""
-        return self._fitted().record.study
-
-    def _fitted(self) -> Session:
-        if not hasattr(self, "_session") or not self._session.elites:
-            raise NotFittedError("this RacingTuner has no results yet: fit(target)")
-        return self._session

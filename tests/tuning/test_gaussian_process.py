@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.gaussian_process import MOST_LEARNT, STEADY, Observations, GaussianProcess, map_estimate
+from skde.tuning.gaussian_process import MOST_LEARNT, STEADY, GaussianProcess, Observations, map_estimate
 from skde.typing import FloatArray
 
 
