@@ -5,6 +5,8 @@
 //   BLOCKS, NUMBERS        how many
 //   purpose(b), slot(b)    where block b comes from
 //   number<k>(words)       number k, made of words(b, w), word w of block b
+//   AGAIN                  how many of another(seed, g, i, k), k = 0, 1, ..., a GPU makes beforehand: the numbers that take the
+//                          place of one that did not do, and for which all other teams would have to wait
 #pragma once
 #include "philox.cuh"
 #include "team.cuh"
@@ -16,6 +18,9 @@ template <class Deal> struct Dealt {
   double number[Deal::NUMBERS];
 
 #ifdef __CUDACC__
+  static constexpr int AGAIN = BUSY ? 0 : Deal::AGAIN;
+  double more[AGAIN + 1];
+
   template <class Team> SKDE_FN Dealt(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = team.ahead;
     const bool again = ahead.individual == i && ahead.seed == seed;
@@ -26,11 +31,14 @@ template <class Deal> struct Dealt {
     for (int k = 0; k < 4; ++k) block[b].w[k] = __shfl_sync(all_lanes(), ahead.words[b][k], whose);
     SKDE_UNROLL
     for (int k = 0; k < Deal::NUMBERS; ++k) number[k] = __shfl_sync(all_lanes(), ahead.numbers[k], whose);
+    SKDE_UNROLL
+    for (int k = 0; k < AGAIN; ++k) more[k] = __shfl_sync(all_lanes(), ahead.more[k], whose);
   }
 
  private:
   SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int many, int lane) {
-    static_assert(Deal::BLOCKS <= Ahead::MOST && Deal::NUMBERS <= Ahead::MOST, "they have their room");
+    static_assert(Deal::BLOCKS <= Ahead::MOST && Deal::NUMBERS <= Ahead::MOST && AGAIN <= Ahead::MOST,
+                  "they have their room");
     ahead.seed = seed, ahead.generation = g, ahead.individual = i, ahead.many = many;
     const i64 mine = g + (many > 1 ? lane : 0);
     SKDE_UNROLL
@@ -40,6 +48,10 @@ template <class Deal> struct Dealt {
       for (int k = 0; k < 4; ++k) ahead.words[b][k] = words.w[k];
     }
     make<0>(ahead);
+    if constexpr (AGAIN > 0) {
+      SKDE_UNROLL
+      for (int k = 0; k < AGAIN; ++k) ahead.more[k] = Deal::another(seed, mine, i, k);
+    }
   }
   template <int k> SKDE_FN static void make(Ahead& ahead) {
     if constexpr (k < Deal::NUMBERS) {
@@ -48,6 +60,9 @@ template <class Deal> struct Dealt {
     }
   }
 #else
+  static constexpr int AGAIN = 0;
+  static constexpr double more[1] = {};
+
   template <class Team> SKDE_FN Dealt(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = *team.ahead;
     if (u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed) fill(ahead, seed, g, i);

@@ -120,11 +120,20 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
   Algorithm::begin(team, run, i, x);
 }
 
-// One part of what comes between generation g and the next.
+// One part of what comes between generation g and the next, where the team already knows what its first individual needs.
+template <class Algorithm, class Team, class R, class Share, class Known>
+SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
+  Known own = known;
+  for (int i = share.begin; i < share.end;) {
+    Algorithm::settle(team, run, g, i, stage, own);
+    i += share.step;
+    if (i < share.end) own = Algorithm::recall(team, run, g, i, false);
+  }
+  if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, known);
+}
 template <class Algorithm, class Team, class R, class Share>
-SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage) {
-  for (int i = share.begin; i < share.end; i += share.step) Algorithm::settle(team, run, g, i, stage);
-  if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g);
+SKDE_FN auto recall(Team& team, const R& run, const Share& share, i64 g) {
+  return Algorithm::recall(team, run, g, share.begin, share.adapts(run.pop));
 }
 
 template <class Algorithm, class Team, class R>
@@ -172,15 +181,16 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     for (int stage = 0;; ++stage) {
       share.arrive();
       if (!SKDE_RARELY(stage < stages)) break;
+      const auto known = recall<Algorithm>(team, run, share, g);
       share.wait();
-      settle<Algorithm>(team, run, share, g, stage);
+      settle<Algorithm>(team, run, share, g, stage, known);
     }
+    auto next = run;
     if constexpr (Algorithm::SHRINKS) {
-      auto ahead = run;
-      ahead.enter(g + 1, run.evals + run.pop);
+      next.enter(g + 1, run.evals + run.pop);
       Share after = share;
-      after.divide(ahead.pop);
-      draws = Draws(team, ahead, g + 1, after.begin);
+      after.divide(next.pop);
+      draws = Draws(team, next, g + 1, after.begin);
     } else {
       draws = Draws(team, run, g + 1, share.begin);
     }
@@ -188,7 +198,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
     if constexpr (Algorithm::SHRINKS) {
-      run.enter(g + 1, run.evals + run.pop);
+      run.evals = next.evals, run.pop = next.pop, run.progress = next.progress;
       share.divide(run.pop);
     }
   }
@@ -245,7 +255,8 @@ SKDE_FN void settle(Team& team, const Task<real>& task, i64 r, Share& share, i64
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.pop);
-  if (stage < Algorithm::stages(run, g)) settle<Algorithm>(team, run, share, g, stage);
+  if (stage < Algorithm::stages(run, g))
+    settle<Algorithm>(team, run, share, g, stage, recall<Algorithm>(team, run, share, g));
 }
 
 // What is done after generation g where islands meet, step by step, with a barrier of all runs after each; and where its

@@ -35,8 +35,6 @@ struct Lsrtde : Plain {
           repair(Repair(SKDE_REPAIR)),
           cells(int(p[Parameters::cells])),
           CR_start(p[Parameters::CR_start]) {}
-
-    SKDE_FN int population(i64 evals, i64 g) const { return shrinking.population(evals, g); }
   };
 
   // A run's memory: M_CR, and behind it
@@ -56,6 +54,7 @@ struct Lsrtde : Plain {
   struct Deal {
     enum : int { CONTROLS, INDEX, MEMBER, BLOCKS };
     enum : int { NORMAL_F, NORMAL_CR, FALLING, NUMBERS };
+    static constexpr int AGAIN = 0;
     SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
     SKDE_FN static u32 slot(int block) { return block == MEMBER; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
@@ -120,13 +119,14 @@ struct Lsrtde : Plain {
   // Part 0: who succeeds, by one team; part 1: the new top, and who stands where in the new front; part 2: the new front, in
   // the old order, without its worst.
   template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 3; }
-  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
+  template <class Team, class R, class Known>
+  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage, const Known&) {
     if (g == 0) reorder(team, run, g, i), restart(team, run, g, i);
     if (stage == 1) choose(team, run, g, i);
     if (stage == 2) replace(team, run, g, i);
   }
 
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+  template <class Team, class R, class Known> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known&) {
     using real = typename R::real;
     const int cells = run.settings.cells;
     double *const M = run.memory(g), *const now = numbers(run, g);
@@ -225,7 +225,8 @@ struct Lsrtde : Plain {
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
   template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
-    return run.settings.population(run.evals + run.pop, g + 1);
+    const Shrinking& shrinking = run.settings.shrinking;
+    return shrinking.population(shrinking.progress(run.evals + run.pop, g + 1));
   }
 
   // The k-th best of the last generation.

@@ -54,9 +54,10 @@ template <class Base, class Names> struct Opposed : Base {
   }
   template <class R> SKDE_FN static int stages(const R& run, i64 g) { return own_stages(run, g) + turned(run, g + 1); }
 
-  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
+  template <class Team, class R, class Known>
+  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage, const Known& known) {
     if (stage == own_stages(run, g)) return measure(team, run, g, i);
-    if (!turned(run, g)) return Base::settle(team, run, g, i, stage);
+    if (!turned(run, g)) return Base::settle(team, run, g, i, stage, known);
     const auto* const opposite = run.extra(Arrays::opposite, g);
     const auto* const f = run.f(g - 1);
     const auto old = [&](int k) { return f[Base::parent(run, g, k)]; };
@@ -71,8 +72,9 @@ template <class Base, class Names> struct Opposed : Base {
               count_before(team, run.pop, turned_over, opposite[i], before));
   }
 
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
-    turned(run, g) ? Base::carry(team, run, g) : Base::adapt(team, run, g);
+  template <class Team, class R, class Known>
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known& known) {
+    turned(run, g) ? Base::carry(team, run, g) : Base::adapt(team, run, g, known);
   }
 
  private:

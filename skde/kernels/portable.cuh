@@ -3,6 +3,7 @@
 
 #ifdef __CUDACC__
 #define SKDE_FN __device__ __forceinline__
+#define SKDE_APART __device__ __noinline__
 #define SKDE_MEMCPY memcpy
 #define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_SIMD
@@ -11,6 +12,7 @@
 #else
 #include <time.h>
 #define SKDE_FN inline __attribute__((always_inline))
+#define SKDE_APART inline __attribute__((noinline))
 #define SKDE_MEMCPY __builtin_memcpy
 #define SKDE_UNROLL
 #define SKDE_SIMD _Pragma("omp simd")
@@ -19,6 +21,8 @@
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 
+// SKDE_FN is a function that becomes part of what calls it; SKDE_APART is a rare one, which the rest need not step over.
+//
 // Keeps rare code out of the way of the rest.
 #define SKDE_RARELY(condition) __builtin_expect(bool(condition), false)
 

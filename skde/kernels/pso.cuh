@@ -100,7 +100,7 @@ struct Pso : Plain {
   }
 
   // A run's memory, for the random topology: the best value so far, and the generation that drew the graph.
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+  template <class Team, class R, class Known> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known&) {
     const double least = double(smallest(team, run.f(g), run.pop));
     if (team.lane != 0) return;
     double* const now = run.memory(g);

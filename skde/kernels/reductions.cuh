@@ -23,6 +23,21 @@ template <class real, int m> struct Several {
   real of[m];
 };
 
+// Whole numbers of components that terms(at(j), j, t) count, each when it is asked for.
+template <class Team, int m, class At, class Terms> struct Counted {
+  Team& team;
+  int n;
+  At at;
+  Terms terms;
+  SKDE_FN int of(int which) const {
+    return team.count(n, [&](int j) {
+      int t[m];
+      terms(at(j), j, t);
+      return t[which];
+    });
+  }
+};
+
 // The operations that follow from reduce(), shared by all teams.
 template <class real, class Self> struct Reductions {
   template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }

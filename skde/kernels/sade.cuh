@@ -57,6 +57,7 @@ struct Sade : Plain {
   struct Deal {
     enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
     enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
+    static constexpr int AGAIN = 0;
     SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
     SKDE_FN static u32 slot(int block) { return block == FIFTH; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
@@ -110,7 +111,7 @@ struct Sade : Plain {
     }
   }
 
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+  template <class Team, class R, class Known> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known&) {
     using real = typename R::real;
     double *const now = run.memory(g), *const ring = run.memory(0) + RING;
     const int period = run.settings.learning_period, rows = period + 1;

@@ -29,13 +29,14 @@ struct Scatter : Plain {
   static constexpr int SUCCESSES = 5, FAILURES = 3;
 
   struct Settings {
-    const int pool_size, references, n_best, n_local;
+    const Shrinking shrinking;  // once, from the first population to the pool
+    const int references, n_best, n_local;
     const Repair repair;
     const double lambda, step;
     const bool diverse_update;
 
     SKDE_FN explicit Settings(const double* p)
-        : pool_size(int(p[Parameters::pool_size])),
+        : shrinking{p[Parameters::pool_size], p[Parameters::pool_size], 0, 0},
           references(int(p[Parameters::references])),
           n_best(int(p[Parameters::n_best])),
           n_local(int(p[Parameters::n_local])),
@@ -44,7 +45,6 @@ struct Scatter : Plain {
           step(p[Parameters::step]),
           diverse_update(p[Parameters::diverse_update] != 0) {}
 
-    SKDE_FN int population(i64, i64) const { return pool_size; }
     SKDE_FN i64 length() const { return 1 + n_local; }  // of an iteration
   };
 
@@ -104,7 +104,8 @@ struct Scatter : Plain {
     return iteration(run, g) < 0 ? 0 : 2 + (by_distance(run, g) ? run.settings.references - run.settings.n_best : 0);
   }
 
-  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage) {
+  template <class Team, class R, class Known>
+  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage, const Known&) {
     if (stage == 0) return each_candidate(run, i, [&](int c) { order(team, run, g, c); });
     const int n_best = by_distance(run, g) ? run.settings.n_best : run.members(), chosen = n_best + stage - 2;
     if (stage == 1) {

@@ -35,14 +35,16 @@ template <class Team, class real> SKDE_FN real smallest(Team& team, const real* 
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
 }
 
+// Whether a value comes before another in their order; `tie`: whether it does where both are equal.
+template <class real> SKDE_FN int comes_before(real value, real other, bool tie) {
+  return (value < other) | ((value == other) & tie);
+}
+
 // How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
   // Counted before `value` is looked at: it may take as long to arrive as the others.
-  const int before = team.count(n, [&](int k) {
-    const real other = at(k);
-    return (other < value) | ((other == value) & ties(k));
-  });
+  const int before = team.count(n, [&](int k) { return comes_before(at(k), value, ties(k)); });
   if (!SKDE_RARELY(is_nan(value))) return before;
   return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
 }

@@ -34,7 +34,7 @@ struct SuccessHistory : Plain {
   // p falls from p_first to p_last; p_drawn: every trial draws its own p below it. staged: jSO's rules by progress.
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate,
                   cells, F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
-  // Of a trial: what it was made with, by how much it improved (0: not), and a draw that names a place in the archive.
+  // Of a trial: what it was made with, by how much it improved (0: not), and the place that it draws in a full archive.
   SKDE_ARRAYS(F, CR, gain, slot);
   static constexpr bool SHRINKS = true;
 
@@ -63,8 +63,6 @@ struct SuccessHistory : Plain {
           CR_start(p[Parameters::CR_start]),
           rate(p[Parameters::rate]),
           opposition(p[Parameters::opposition]) {}
-
-    SKDE_FN int population(i64 evals, i64 g) const { return shrinking.population(evals, g); }
   };
 
   // A run's memory: the cell that is written next, the rows in the archive; and, like the archive there once only, `cells`
@@ -74,21 +72,17 @@ struct SuccessHistory : Plain {
   template <class R> SKDE_FN static double* cells_of_CR(const R& run) { return cells_of_F(run) + run.settings.cells; }
   static constexpr double TERMINAL = -1;  // a cell of CR that stays 0 from now on
 
-  struct Context {
-    double progress;
-  };
-
-  template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    return {run.settings.shrinking.progress(run.evals, g)};
-  }
-
   struct Deal {
     enum : int { CONTROLS, INDEX, SLOT, BLOCKS };
     enum : int { NORMAL, CAUCHY, NUMBERS };  // of CR and F
+    static constexpr int AGAIN = 2;          // of F
     SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
     SKDE_FN static u32 slot(int block) { return block == SLOT; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
       return k == NORMAL ? normal(words(CONTROLS, 1)) : cauchy(words(CONTROLS, 3));
+    }
+    SKDE_APART static double another(u64 seed, i64 g, int i, u32 k) {
+      return cauchy(Stream(seed, g, i, CONTROL).block(1 + k).w[0]);
     }
   };
 
@@ -104,13 +98,14 @@ struct SuccessHistory : Plain {
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
 
   template <class Team, class R>
-  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context&,
                               typename R::real* out) {
     using real = typename R::real;
     const auto& s = run.settings;
+    const double progress = run.progress;
     const Words4 &control = draws.dealt.block[Deal::CONTROLS], &indices = draws.dealt.block[Deal::INDEX];
     // What is drawn is asked for before it is used: these numbers take long to arrive, and do so together.
-    const int cell = below(control.w[0], s.cells), best = one_of_the_best(run, i, indices, context);
+    const int cell = below(control.w[0], s.cells), best = one_of_the_best(run, i, indices, progress);
     const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
     const double archived_before = run.memory(g - 1)[ARCHIVED];
     const double middle_F = cells_of_F(run)[cell], middle_CR = cells_of_CR(run)[cell];
@@ -118,7 +113,7 @@ struct SuccessHistory : Plain {
     const int row = int(order[i]), row_best = int(order[best]), row_1 = int(order[r1]);
 
     // r2 is one of the others and of the archive, stepping over i and r1. The archive is nearly always full, and nobody waits
-    // to hear so; nor is there a branch, into which the compiler would move what is asked for.
+    // to hear so.
     const auto among = [&](int rows) {
       int r = below(indices.w[2], run.pop + rows - 2);
       r += r >= min_of(i, r1);
@@ -126,20 +121,21 @@ struct SuccessHistory : Plain {
     };
     const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
     int r2 = among(capacity(run)), row_2 = row_of(r2);
+    team.sync();  // else the compiler would make one of this and of what comes next, and that would wait
     const int rows = archived(run, archived_before);
     if (SKDE_RARELY(rows < capacity(run))) r2 = among(rows), row_2 = row_of(r2);
     const real *const member = run.x(g - 1, row_2), *const kept = run.archive(max_of(r2 - run.pop, 0));
     const real* const last = r2 < run.pop ? member : kept;
 
-    const double F = scale_factor(run, g, i, cell, middle_F, context, draws.dealt.number[Deal::CAUCHY]);
-    const double CR = crossover_rate(run, cell, middle_CR, context, draws.dealt.number[Deal::NORMAL]);
-    const double weight = !s.staged ? 1 : context.progress < 0.2 ? 0.7 : context.progress < 0.4 ? 0.8 : 1.2;
+    const double F = scale_factor(run, g, i, cell, middle_F, progress, draws.dealt);
+    const double CR = crossover_rate(run, cell, middle_CR, progress, draws.dealt.number[Deal::NORMAL]);
+    const double weight = !s.staged ? 1 : progress < 0.2 ? 0.7 : progress < 0.4 ? 0.8 : 1.2;
     const real* const x = run.x(g - 1, row);
     const Mutant<real> v{x, run.x(g - 1, row_best), x, run.x(g - 1, row_1), last, real(weight * F), real(F)};
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
     if (team.lane != 0) return;
     run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
-    run.extra(Arrays::slot, g)[i] = unit<real>(draws.dealt.block[Deal::SLOT].w[0]);
+    run.extra(Arrays::slot, g)[i] = real(place_in(capacity(run), unit<real>(draws.dealt.block[Deal::SLOT].w[0])));
   }
 
   template <class Team, class R>
@@ -149,34 +145,70 @@ struct SuccessHistory : Plain {
     if (team.lane == 0) run.extra(Arrays::gain, g)[i] = improvement(f_trial, f_parent);
   }
 
+  template <class Team, class R> SKDE_FN static void begin(Team& team, const R& run, int i, const typename R::real*) {
+    if (team.lane == 0) run.extra(Arrays::gain, 0)[i] = 0;
+  }
+
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
+
+  template <class Team> struct Known {
+    double archived = 0, cursor = 0, F = 0, CR = 0;  // rows; the cell that is written next, and what stands there
+    int row = 0;                                     // the parent
+    typename Team::Held parent{};
+  };
+
+  template <class Team, class R>
+  SKDE_FN static Known<Team> recall(Team& team, const R& run, i64 g, int i, bool adapts) {
+    Known<Team> known;
+    if (g == 0) return known;
+    const double* const before = run.memory(g - 1);
+    known.archived = before[ARCHIVED];
+    if (i < run.pop) known.row = parent(run, g, i), known.parent = team.hold(run.dim, run.x(g - 1, known.row));
+    if (!adapts) return known;
+    known.cursor = before[CURSOR];
+    known.F = cells_of_F(run)[int(known.cursor)], known.CR = cells_of_CR(run)[int(known.cursor)];
+    return known;
+  }
 
   // The parent goes to the archive: behind its last row while there is room, then in the place of a row that was there
   // before this generation; where several draw the same, the last one has it.
-  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int) {
+  template <class Team, class R>
+  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int, const Known<Team>& known) {
     using real = typename R::real;
-    if (g == 0) return rank(team, run, g, i);
-    const real* const gain = run.extra(Arrays::gain, g);
-    const real gained = gain[i];
-    const double archived_before = run.memory(g - 1)[ARCHIVED];
-    const int from = parent(run, g, i);
-    rank(team, run, g, i);
-    if (!(gained > 0)) return;
-    const int rows = archived(run, archived_before), free = capacity(run) - rows;
-    const int before = team.count(i, [&](int k) { return gain[k] > 0; });
+    struct Trial {
+      real f, gain, slot;
+    };
+    const real *const f = run.f(g), *const gain = run.extra(Arrays::gain, g), *const slot = run.extra(Arrays::slot, g);
+    // On a GPU a wait takes longer than all that is done here: so everything is read before anything is looked at, whether
+    // it is needed or not, and the archive is taken for full until it is heard of, as it nearly always is.
+    const Trial mine{f[i], gain[i], slot[i]};
+    const auto counts = team.template counts<COUNTS>(
+        run.pop, [=](int k) { return Trial{f[k], gain[k], slot[k]}; },
+        [=](const Trial& other, int k, int* t) {
+          t[BETTER] = comes_before(other.f, mine.f, k < i);
+          t[BEFORE] = (other.gain > 0) & (k < i);
+          t[AFTER] = (other.gain > 0) & (k > i) & (other.slot == mine.slot);
+        });
+
+    const int rank = SKDE_RARELY(is_nan(mine.f)) ? rank_of(team, f, run.pop, i) : counts.of(BETTER);
+    if (team.lane == 0) run.order(g)[rank] = i;
+    if (!(mine.gain > 0)) return;
+    const int rows = archived(run, known.archived), free = capacity(run) - rows, before = counts.of(BEFORE);
     int row = rows + before;
     if (before >= free) {
-      const real* const slot = run.extra(Arrays::slot, g);
-      const auto drawn = [&](int k) { return min_of(int(slot[k] * real(rows)), rows - 1); };
-      row = drawn(i);
-      const int after = run.pop - i - 1;
-      if (team.count(after, [&](int k) { return (gain[i + 1 + k] > 0) & (drawn(i + 1 + k) == row); })) return;
+      row = int(mine.slot);
+      int later = counts.of(AFTER);
+      if (SKDE_RARELY(free > 0)) {
+        const auto drawn = [&](int k) { return place_in(rows, slot_draw(run, g, k)); };
+        row = drawn(i);
+        later = team.count(run.pop, [&](int k) { return (gain[k] > 0) & (k > i) & (drawn(k) == row); });
+      }
+      if (later > 0) return;
     }
-    if (row < 0) return;
-    team.copy(run.dim, run.x(g - 1, from), run.archive(row));
+    if (row >= 0) team.put(run.dim, known.parent, run.x(g - 1, known.row), run.archive(row));
   }
 
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g) {
+  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known<Team>& known) {
     using real = typename R::real;
     const auto& s = run.settings;
     double *const now = run.memory(g), *const M_F = cells_of_F(run), *const M_CR = cells_of_CR(run);
@@ -185,27 +217,25 @@ struct SuccessHistory : Plain {
       if (team.lane == 0) now[CURSOR] = 0, now[ARCHIVED] = 0;
       return;
     }
-    const double cursor = run.memory(g - 1)[CURSOR], archived_before = run.memory(g - 1)[ARCHIVED];
+    const int cell = int(known.cursor);
     const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, g, scale); });
-    // Only now is it looked at what has been read first: what the sums are made of need not wait for it.
-    const int successes = int(sums.of[SUCCESSES]), cell = int(cursor);
-    const double old_F = M_F[cell], old_CR = M_CR[cell];
+    const int successes = int(sums.of[SUCCESSES]);
     if (team.lane == 0) {
-      now[ARCHIVED] = min_of(archived(run, archived_before) + successes, capacity(run));
+      now[ARCHIVED] = min_of(archived(run, known.archived) + successes, capacity(run));
       now[CURSOR] = successes > 0 ? (cell + 1) % s.cells : cell;
     }
     if (successes == 0) return;
     const double weight = double(sums.of[WEIGHT]);
     const double sum_F = double(sums.of[F_SUM]), sum_FF = double(sums.of[FF_SUM]);
     const double sum_CR = double(sums.of[CR_SUM]), sum_CRCR = double(sums.of[CRCR_SUM]);
-    const bool lehmer_CR = s.lehmer_CR, ends = lehmer_CR && (old_CR == TERMINAL || sum_CR == 0);
+    const bool lehmer_CR = s.lehmer_CR, ends = lehmer_CR && (known.CR == TERMINAL || sum_CR == 0);
     const double rate = s.rate;
     // Both at once where there are lanes.
     team.each(2, [&](int k) {
       const bool of_CR = k == 1;
       const double above = !of_CR ? sum_FF : lehmer_CR ? sum_CRCR : sum_CR;
       const double below = !of_CR ? sum_F : lehmer_CR ? sum_CR : weight;
-      const double moved = (1 - rate) * (of_CR ? old_CR : old_F) + rate * (above / below);
+      const double moved = (1 - rate) * (of_CR ? known.CR : known.F) + rate * (above / below);
       (of_CR ? M_CR : M_F)[cell] = of_CR && ends ? TERMINAL : moved;
     });
   }
@@ -218,6 +248,9 @@ struct SuccessHistory : Plain {
   }
 
  private:
+  // Of all trials: how many are better than one; and of those that improved, how many come before it, and how many after it
+  // that draw its place in the archive.
+  enum : int { BETTER, BEFORE, AFTER, COUNTS };
   // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
   enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
   template <class Team, class R, class real>
@@ -243,39 +276,47 @@ struct SuccessHistory : Plain {
   template <class R> SKDE_FN static int archived(const R& run, double before) {
     return min_of(int(before), capacity(run));
   }
+  // A place among so many rows; and what individual i draws it by.
+  template <class real> SKDE_FN static int place_in(int rows, real u) { return min_of(int(u * real(rows)), rows - 1); }
+  template <class R> SKDE_FN static typename R::real slot_draw(const R& run, i64 g, int i) {
+    return unit<typename R::real>(run.stream(g, i, Deal::purpose(Deal::SLOT)).block(Deal::slot(Deal::SLOT)).w[0]);
+  }
   SKDE_FN static int other_than(int i, int drawn) { return drawn + (drawn >= i); }
 
   // Cauchy, drawn again while it is not positive, and cut at 1.
   template <class R>
-  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, double middle, const Context& context,
-                                     double draw) {
+  SKDE_FN static double scale_factor(const R& run, i64 g, int i, int cell, double middle, double progress,
+                                     const Dealt<Deal>& dealt) {
     const auto& s = run.settings;
     if (s.staged && cell == s.cells - 1) middle = 0.9;
-    double F = middle + 0.1 * draw;
-    for (u32 again = 0; SKDE_RARELY(F <= 0); ++again)
-      F = middle + 0.1 * cauchy(run.stream(g, i, CONTROL).block(1 + again).w[0]);
+    double F = middle + 0.1 * dealt.number[Deal::CAUCHY];
+    SKDE_UNROLL
+    for (int k = 0; k < dealt.AGAIN; ++k) {
+      const double next = middle + 0.1 * dealt.more[k];
+      F = F <= 0 ? next : F;
+    }
+    for (u32 k = dealt.AGAIN; SKDE_RARELY(F <= 0); ++k) F = middle + 0.1 * Deal::another(run.seed, g, i, k);
     F = min_of(F, 1.0);
-    return s.staged && context.progress < 0.6 ? min_of(F, 0.7) : F;
+    return s.staged && progress < 0.6 ? min_of(F, 0.7) : F;
   }
 
   template <class R>
-  SKDE_FN static double crossover_rate(const R& run, int cell, double middle, const Context& context, double normal) {
+  SKDE_FN static double crossover_rate(const R& run, int cell, double middle, double progress, double normal) {
     const auto& s = run.settings;
     if (s.staged && cell == s.cells - 1) middle = 0.9;
     double CR = middle == TERMINAL ? 0 : middle + 0.1 * normal;
     CR = max_of(min_of(CR, 1.0), 0.0);
-    if (s.staged && context.progress < 0.5) CR = max_of(CR, context.progress < 0.25 ? 0.7 : 0.6);
+    if (s.staged && progress < 0.5) CR = max_of(CR, progress < 0.25 ? 0.7 : 0.6);
     return CR;
   }
 
   // The rank of pbest. jSO leaves the target out in the first half of the search.
-  template <class R>
-  SKDE_FN static int one_of_the_best(const R& run, int i, const Words4& words, const Context& context) {
+  template <class R> SKDE_FN static int one_of_the_best(const R& run, int i, const Words4& words, double progress) {
     const auto& s = run.settings;
-    double most = (s.p_first + (s.p_last - s.p_first) * context.progress) * run.pop;
+    double most = (s.p_first + (s.p_last - s.p_first) * progress) * run.pop;
     if (s.p_drawn) most = s.p_least + (most - s.p_least) * unit<double>(words.w[3]);
     const int many = min_of(max_of(int(most + 0.5), s.p_least), run.pop);
-    const bool steps_over = s.staged && context.progress < 0.5 && i < many && many > 1;
+    const bool steps_over = s.staged && progress < 0.5 && i < many && many > 1;
     const int k = below(words.w[0], many - steps_over);
     return k + (steps_over && k >= i);
   }

@@ -87,7 +87,7 @@ struct Plain {
   struct Vectors {
     static constexpr const char* names = "";
   };
-  // Whether the population's size changes; Settings::population(evals, g) then is the size of generation g.
+  // Whether the population's size changes, by Settings::shrinking.
   static constexpr bool SHRINKS = false;
   // Whether an iteration of the algorithm takes several generations, and nobody looks at another individual before its end.
   static constexpr bool ITERATES = false;
@@ -109,15 +109,23 @@ struct Plain {
   template <class Team, class R> SKDE_FN static typename R::real* draft(const R& run, i64 g, int i) {
     return run.x(g, i);
   }
+  // What all individuals of a generation share: found once a generation by every team.
+  struct Context {};
+  template <class Team, class R> SKDE_FN static Context context(Team&, const R&, i64) { return {}; }
   // What generation 0 leaves beside x and f.
   template <class Team, class R> SKDE_FN static void begin(Team&, const R&, int, const typename R::real*) {}
   // Between generation g and the next, in parts with a barrier after each (task.stages of them at most): individual i's
   // share of part `stage`, and the run's own, which one team does in part 0. Generation g - 1 can still be read.
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
-  template <class Team, class R> SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int) {
+  template <class Team, class R, class Known>
+  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int, const Known&) {
     if (run.task.ranked) rank(team, run, g, i);
   }
-  template <class Team, class R> SKDE_FN static void adapt(Team&, const R&, i64) {}
+  template <class Team, class R, class Known> SKDE_FN static void adapt(Team&, const R&, i64, const Known&) {}
+  // What these two have to know of generation g - 1, asked for while a team would only wait for the others: of individual i,
+  // if there is one, and, where the team adapts, of the run.
+  template <class Team> struct Known {};
+  template <class Team, class R> SKDE_FN static Known<Team> recall(Team&, const R&, i64, int, bool) { return {}; }
   // The same after a generation that teaches nothing: what the run has learned stays as it is.
   template <class Team, class R> SKDE_FN static void carry(Team&, const R&, i64) {}
   // Individual i of generation g - 1, with what it carries along, becomes individual `place` of generation g.
@@ -150,10 +158,14 @@ struct Shrinking {
   double most, least, max_evals, max_iter;
 
   SKDE_FN double progress(i64 evals, i64 g) const {
-    const double done = max_evals > 0 ? double(evals) / max_evals : max_iter > 0 ? double(g) / max_iter : 0.0;
-    return min_of(done, 1.0);
+    const bool by_evals = max_evals > 0, known = by_evals | (max_iter > 0);
+    // What is divided is chosen before: a GPU would divide twice, and takes long over a division by zero.
+    const double done = known ? double(by_evals ? evals : g) : 1.0;
+    const double all = by_evals ? max_evals : known ? max_iter : 1.0;
+    const double share = min_of(done / all, 1.0);
+    return known ? share : 0.0;
   }
-  SKDE_FN int population(i64 evals, i64 g) const { return int(most - (most - least) * progress(evals, g) + 0.5); }
+  SKDE_FN int population(double progress) const { return int(most - (most - least) * progress + 0.5); }
 };
 
 // Whether runs end by clocks of their own. The GPU's kernels for runs that have none are compiled without.
@@ -177,8 +189,9 @@ template <class Algorithm, class real_> struct Run {
   const bool judged;  // by a rule that looks at the values in every generation
   const bool timed;   // by a clock of its own
   const int dim;
-  int pop;    // individuals of the generation in work
-  i64 evals;  // evaluations before it
+  int pop;          // individuals of the generation in work
+  i64 evals;        // evaluations before it
+  double progress;  // of a population that shrinks: the share of the search that is done
   // Where its rows begin in a half of the batch's arrays, and how long a half is: in rows, and in components. Everything is
   // found from these, several times a generation.
   const i64 row, rows, component, components;
@@ -199,6 +212,7 @@ template <class Algorithm, class real_> struct Run {
         dim(int(task.dim)),
         pop(int(parameters[0])),
         evals(0),
+        progress(0),
         row(run * task.pop_max),
         rows(task.n_runs * task.pop_max),
         component(row * task.dim),
@@ -209,7 +223,7 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN void enter(i64 g, i64 evals_before) {
     evals = evals_before;
     if constexpr (Algorithm::SHRINKS)
-      if (g > 0) pop = settings.population(evals, g);
+      if (g > 0) progress = settings.shrinking.progress(evals, g), pop = settings.shrinking.population(progress);
   }
   // The same from what generation g - 1 wrote down.
   SKDE_FN void enter(i64 g) { enter(g, g > 0 ? *evals_after(g - 1) : 0); }

@@ -11,6 +11,9 @@
 //                     which term() must not write, as with fill()
 //   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), t) writes them to
 //                     t[0] ... t[m - 1]
+//   counts<m>(n, at, terms)   likewise m whole numbers, as terms(at(j), j, t); .of(k) is the k-th. Some teams count those only
+//                     that are asked for, by what stands there by then
+//   hold(n, from), put(n, held, from, to)   copy() in two halves, so that what is read is under way early
 //   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
 //                     j where it captures by value what it reads; what branches belongs into worth()
 //   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order

@@ -65,6 +65,14 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return total;
   }
 
+  template <int m, class At, class Terms> SKDE_FN auto counts(int n, At at, Terms terms) const {
+    return Counted<const Lane, m, At, Terms>{*this, n, at, terms};
+  }
+
+  using Held = const real*;
+  SKDE_FN Held hold(int, const real* from) const { return from; }
+  SKDE_FN void put(int n, Held, const real* from, real* to) const { copy(n, from, to); }
+
   template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
     for (int j = 0; j < n; ++j) {
       const int place = where(j);

@@ -44,7 +44,16 @@ struct Ahead {
   i64 generation = 0;
   int individual = -1, many = 0;
   u32 words[MOST][4];
-  double numbers[MOST];
+  double numbers[MOST], more[MOST];
+};
+
+// Whether a multiprocessor holds many teams, which fill each other's waits: then nothing is done or kept only to be early.
+constexpr bool BUSY = SKDE_RESIDENT > 1;
+
+// Like Counted, but all counted at once: what takes long is to hear what they are counted by.
+template <int m> struct Counts {
+  int number[m];
+  SKDE_FN int of(int which) const { return number[which]; }
 };
 
 // What a warp and a block share: components are dealt to the lanes in turn.
@@ -63,6 +72,28 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   SKDE_FN void copy(int n, const real* from, real* to) const {
 #pragma unroll 1
     for (int j = lane; j < n; j += size) to[j] = from[j];
+  }
+
+  struct Held {
+    real component[BUSY ? 1 : PARTIALS / size];
+  };
+  SKDE_FN Held hold(int n, const real* from) const {
+    Held held{};
+    if constexpr (!BUSY)
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) held.component[k] = k * size < n ? from[min_of(lane + k * size, n - 1)] : real(0);
+    return held;
+  }
+  SKDE_FN void put(int n, const Held& held, const real* from, real* to) const {
+    if constexpr (BUSY) {
+      copy(n, from, to);
+    } else {
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        if (lane + k * size < n) to[lane + k * size] = held.component[k];
+#pragma unroll 1
+      for (int j = lane + PARTIALS; j < n; j += size) to[j] = from[j];
+    }
   }
 
   template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
@@ -168,6 +199,7 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
     real partial[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) partial[k] = none;
+#pragma unroll 1
     for (int base = 0; base < n; base += PARTIALS) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -180,6 +212,7 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
     int total = 0;
+#pragma unroll 1
     for (int base = 0; base < n; base += PARTIALS) {
       // No branch between the loads of one lane's tests.
       int t[4];
@@ -191,12 +224,40 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
     return add_warp(total);
   }
 
+  template <int m, class At, class Terms> SKDE_FN auto counts(int n, At at, Terms terms) const {
+    if constexpr (BUSY) {
+      return Counted<const Warp, m, At, Terms>{*this, n, at, terms};
+    } else {
+      Counts<m> found{};
+#pragma unroll 1
+      for (int base = 0; base < n; base += PARTIALS) {
+        decltype(at(0)) read[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
+        // Else the compiler would begin with what it believes to be there, and have the last reads wait for the first.
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const int j = base + 32 * k + this->lane;
+          int t[m];
+          terms(read[k], j, t);
+#pragma unroll
+          for (int s = 0; s < m; ++s) found.number[s] += j < n ? t[s] : 0;
+        }
+      }
+#pragma unroll
+      for (int s = 0; s < m; ++s) found.number[s] = add_warp(found.number[s]);
+      return found;
+    }
+  }
+
   template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
     real partial[4][m];
 #pragma unroll
     for (int k = 0; k < 4; ++k)
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[k][s] = real(0);
+#pragma unroll 1
     for (int base = 0; base < n; base += PARTIALS) {
       decltype(at(0)) read[4];
 #pragma unroll
@@ -222,6 +283,7 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
   template <class Value> SKDE_FN int least(int n, Value value) const {
     real best = real(infinity());
     int where = -1;  // the lane's best
+#pragma unroll 1
     for (int base = 0; base < n; base += PARTIALS) {
       real v[4];
 #pragma unroll
@@ -274,9 +336,20 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) {
-    int total = 0;
-    for (int j = this->lane; j < n; j += PARTIALS) total += int(test(j));
-    return combine<Add>(total);
+    return counts<1>(n, test, [](int found, int, int* t) { t[0] = found; }).of(0);
+  }
+
+  template <int m, class At, class Terms> SKDE_FN Counts<m> counts(int n, At at, Terms terms) {
+    Counts<m> found{};
+    for (int j = this->lane; j < n; j += PARTIALS) {
+      int t[m];
+      terms(at(j), j, t);
+#pragma unroll
+      for (int s = 0; s < m; ++s) found.number[s] += t[s];
+    }
+#pragma unroll
+    for (int s = 0; s < m; ++s) found.number[s] = combine<Add>(found.number[s]);
+    return found;
   }
 
   template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) {
@@ -310,6 +383,7 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
 
   template <class Probe> SKDE_FN int first(int n, Probe probe) {
     const int none = -0x7fffffff;
+#pragma unroll 1
     for (int base = 0; base < n; base += PARTIALS) {
       const int j = base + this->lane;
       const int found = j < n ? probe(j) : -1;
@@ -332,9 +406,15 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   u32 word[Team::BATCH];
 
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
+    word[0] = n > 0 ? stream.component(team.lane) : 0u;
+    // One way around all further ones: to be sent past them one by one takes longer than to make them.
+    const bool more = n > Team::size;
 #pragma unroll
-    for (int k = 0; k < Team::BATCH; ++k)
-      word[k] = k * Team::size < n ? stream.component(k * Team::size + team.lane) : 0u;
+    for (int k = 1; k < Team::BATCH; ++k) word[k] = 0;
+    if (!more) return;
+#pragma unroll
+    for (int k = 1; k < Team::BATCH; ++k)
+      if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
   }
   SKDE_FN u32 at(int j, int k) const { return j < PARTIALS ? word[k] : stream.component(j); }
 };
