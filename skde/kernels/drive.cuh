@@ -96,6 +96,13 @@ template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int 
             [&](int j) { out[j] = i < task.n_start ? task.start[i64(i) * run.dim + j] : anywhere(run, stream, j); });
 }
 
+// Both halves of what a trial draws.
+template <class Draws, class Team, class R> SKDE_FN Draws drawn(Team& team, const R& run, i64 g, int i) {
+  Draws draws(team, run, g, i);
+  draws.components(team, run, g, i);
+  return draws;
+}
+
 template <class Algorithm, class Team, class R, class Draws, class Context>
 SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& draws, const Context& context,
                         typename R::real* out) {
@@ -143,7 +150,7 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
 // memory), else at their place in the new population. The draws of a team's first individual are made while it would only
-// wait for the others. Where an iteration takes several generations, a team makes them individual by individual, and the
+// wait for the others: one half at the first barrier after a generation, the other at the last. Where an iteration takes several generations, a team makes them individual by individual, and the
 // teams meet at its end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
@@ -156,7 +163,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   share.divide(run.pop);
   const bool times = SKDE_RARELY(run.timed) && share.leader && team.lane == 0;
   if (times) start_clock(run);
-  Draws draws(team, run, g, share.begin);
+  auto draws = drawn<Draws>(team, run, g, share.begin);
   for (;; ++g) {
     const auto context = context_of<Algorithm>(team, run, g);
     const i64 last =
@@ -171,29 +178,28 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
         judge_trial<Algorithm>(team, run, h, i, trial, f, f_parent);
         team.sync();
         if (!Algorithm::ITERATES || h == last) break;
-        draws = Draws(team, run, h + 1, i);
+        draws = drawn<Draws>(team, run, h + 1, i);
       }
-      if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
+      if (i + share.step < share.end) draws = drawn<Draws>(team, run, g, i + share.step);
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
     const int stages = Algorithm::stages(run, g);
-    for (int stage = 0;; ++stage) {
-      share.arrive();
-      if (!SKDE_RARELY(stage < stages)) break;
+    share.arrive();
+    auto next = run;
+    Share after = share;
+    if constexpr (Algorithm::SHRINKS) {
+      next.enter(g + 1, run.evals + run.pop);
+      after.divide(next.pop);
+    }
+    draws = Draws(team, next, g + 1, after.begin);
+    for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
       const auto known = recall<Algorithm>(team, run, share, g);
       share.wait();
       settle<Algorithm>(team, run, share, g, stage, known);
+      share.arrive();
     }
-    auto next = run;
-    if constexpr (Algorithm::SHRINKS) {
-      next.enter(g + 1, run.evals + run.pop);
-      Share after = share;
-      after.divide(next.pop);
-      draws = Draws(team, next, g + 1, after.begin);
-    } else {
-      draws = Draws(team, run, g + 1, share.begin);
-    }
+    draws.components(team, next, g + 1, after.begin);
     share.wait();
     const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
@@ -229,7 +235,7 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
   const auto context = context_of<Algorithm>(team, run, g);
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
-    make_trial<Algorithm>(team, run, g, i, Draws(team, run, g, i), context, trial);
+    make_trial<Algorithm>(team, run, g, i, drawn<Draws>(team, run, g, i), context, trial);
   }
 }
 

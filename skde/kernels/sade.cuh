@@ -73,8 +73,11 @@ struct Sade : Plain {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : dealt(team, run.seed, g, i),
-          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5),
-          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5) {}
+
+    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
+      words = {team, run.stream(g, i, CROSSOVER), run.dim};
+    }
   };
 
   template <class Team, class R>

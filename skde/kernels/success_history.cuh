@@ -90,9 +90,11 @@ struct SuccessHistory : Plain {
     Dealt<Deal> dealt;
     ComponentWords<Team, Stream> words;
 
-    template <class R>
-    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : dealt(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+    template <class R> SKDE_FN Draws(Team& team, const R& run, i64 g, int i) : dealt(team, run.seed, g, i) {}
+
+    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
+      words = {team, run.stream(g, i, CROSSOVER), run.dim};
+    }
   };
 
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
@@ -121,9 +123,13 @@ struct SuccessHistory : Plain {
     };
     const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
     int r2 = among(capacity(run)), row_2 = row_of(r2);
-    team.sync();  // else the compiler would make one of this and of what comes next, and that would wait
+    // The compiler would make one of this and of what comes next, and that would wait; or do what comes next always.
+    team.sync();
     const int rows = archived(run, archived_before);
-    if (SKDE_RARELY(rows < capacity(run))) r2 = among(rows), row_2 = row_of(r2);
+    if (SKDE_RARELY(rows < capacity(run))) {
+      team.sync();
+      r2 = among(rows), row_2 = row_of(r2);
+    }
     const real *const member = run.x(g - 1, row_2), *const kept = run.archive(max_of(r2 - run.pop, 0));
     const real* const last = r2 < run.pop ? member : kept;
 

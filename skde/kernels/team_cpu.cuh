@@ -215,7 +215,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 // The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
 // Three sets can be held at a time.
 template <class Team, class Stream, int set = 0> struct ComponentWords {
-  const u32* word;
+  const u32* word = nullptr;
+  ComponentWords() = default;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
     u32* const out = team.words + set * team.room;
     for (int base = 0; base < n; base += 32)

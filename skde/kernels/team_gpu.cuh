@@ -405,6 +405,7 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   Stream stream;
   u32 word[Team::BATCH];
 
+  ComponentWords() = default;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
     word[0] = n > 0 ? stream.component(team.lane) : 0u;
     // One way around all further ones: to be sent past them one by one takes longer than to make them.
