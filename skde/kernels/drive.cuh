@@ -150,8 +150,8 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
 // memory), else at their place in the new population. The draws of a team's first individual are made while it would only
-// wait for the others: one half at the first barrier after a generation, the other at the last. Where an iteration takes several generations, a team makes them individual by individual, and the
-// teams meet at its end.
+// wait for the others: one half at the first barrier after a generation, the other at the last. Where an iteration takes
+// several generations, a team makes them individual by individual, and the teams meet at its end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
