@@ -96,21 +96,17 @@ template <class ControlRule> struct Differential : Plain {
     return {uses_best(run.settings.mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
   }
 
-  // A trial's random numbers, which depend on nothing but its address: they can be made before the generation begins, in two
-  // halves, of which the second is what components need.
+  // A trial's random numbers, which depend on nothing but its address: they can be made before the generation begins.
   template <class Team> struct Draws {
     Words4 control;
     DistinctIndices indices;
     ComponentWords<Team, Stream> words;  // of binomial crossover, one a component
 
     template <class R>
-    SKDE_FN Draws(Team&, const R& run, i64 g, int i)
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : control(run.stream(g, i, CONTROL).block(0)),
-          indices(run.stream(g, i, INDICES), run.pop, i, indices_of(run.settings.mutation)) {}
-
-    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
-      words = {team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0};
-    }
+          indices(run.stream(g, i, INDICES), run.pop, i, indices_of(run.settings.mutation)),
+          words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
   };
 
   template <class Team, class R>

@@ -96,13 +96,6 @@ template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int 
             [&](int j) { out[j] = i < task.n_start ? task.start[i64(i) * run.dim + j] : anywhere(run, stream, j); });
 }
 
-// Both halves of what a trial draws.
-template <class Draws, class Team, class R> SKDE_FN Draws drawn(Team& team, const R& run, i64 g, int i) {
-  Draws draws(team, run, g, i);
-  draws.components(team, run, g, i);
-  return draws;
-}
-
 template <class Algorithm, class Team, class R, class Draws, class Context>
 SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& draws, const Context& context,
                         typename R::real* out) {
@@ -131,10 +124,9 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
 template <class Algorithm, class Team, class R, class Share, class Known>
 SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
   Known own = known;
-  for (int i = share.begin; i < share.end;) {
+  for (int i = share.begin; i < share.end; i += share.step) {
+    if (SKDE_RARELY(i != share.begin)) own = Algorithm::recall(team, run, g, i, false);
     Algorithm::settle(team, run, g, i, stage, own);
-    i += share.step;
-    if (i < share.end) own = Algorithm::recall(team, run, g, i, false);
   }
   if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, known);
 }
@@ -150,8 +142,8 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
 // memory), else at their place in the new population. The draws of a team's first individual are made while it would only
-// wait for the others: one half at the first barrier after a generation, the other at the last. Where an iteration takes
-// several generations, a team makes them individual by individual, and the teams meet at its end.
+// wait for the others. Where an iteration takes several generations, a team makes them individual by individual, and the
+// teams meet at its end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
@@ -163,7 +155,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   share.divide(run.pop);
   const bool times = SKDE_RARELY(run.timed) && share.leader && team.lane == 0;
   if (times) start_clock(run);
-  auto draws = drawn<Draws>(team, run, g, share.begin);
+  Draws draws(team, run, g, share.begin);
   for (;; ++g) {
     const auto context = context_of<Algorithm>(team, run, g);
     const i64 last =
@@ -178,14 +170,20 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
         judge_trial<Algorithm>(team, run, h, i, trial, f, f_parent);
         team.sync();
         if (!Algorithm::ITERATES || h == last) break;
-        draws = drawn<Draws>(team, run, h + 1, i);
+        draws = Draws(team, run, h + 1, i);
       }
-      if (i + share.step < share.end) draws = drawn<Draws>(team, run, g, i + share.step);
+      if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
     const int stages = Algorithm::stages(run, g);
     share.arrive();
+    for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
+      const auto known = recall<Algorithm>(team, run, share, g);
+      share.wait();
+      settle<Algorithm>(team, run, share, g, stage, known);
+      share.arrive();
+    }
     auto next = run;
     Share after = share;
     if constexpr (Algorithm::SHRINKS) {
@@ -193,13 +191,6 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       after.divide(next.pop);
     }
     draws = Draws(team, next, g + 1, after.begin);
-    for (int stage = 0; SKDE_RARELY(stage < stages); ++stage) {
-      const auto known = recall<Algorithm>(team, run, share, g);
-      share.wait();
-      settle<Algorithm>(team, run, share, g, stage, known);
-      share.arrive();
-    }
-    draws.components(team, next, g + 1, after.begin);
     share.wait();
     const bool running = conclude<Algorithm>(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
@@ -235,7 +226,7 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
   const auto context = context_of<Algorithm>(team, run, g);
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
-    make_trial<Algorithm>(team, run, g, i, drawn<Draws>(team, run, g, i), context, trial);
+    make_trial<Algorithm>(team, run, g, i, Draws(team, run, g, i), context, trial);
   }
 }
 

@@ -66,11 +66,9 @@ struct Lsrtde : Plain {
     Dealt<Deal> dealt;
     ComponentWords<Team, Stream> words;
 
-    template <class R> SKDE_FN Draws(Team& team, const R& run, i64 g, int i) : dealt(team, run.seed, g, i) {}
-
-    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
-      words = {team, run.stream(g, i, CROSSOVER), run.dim};
-    }
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : dealt(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
   template <class Team, class R>

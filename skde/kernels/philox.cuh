@@ -49,7 +49,6 @@ struct Stream {
   u32 who;  // individual (24 bits) and purpose (8 bits)
   u64 generation;
 
-  Stream() = default;
   SKDE_FN Stream(u64 seed, i64 generation, int individual, Purpose purpose)
       : seed(seed), who(u32(individual) | (u32(purpose) << 24)), generation(u64(generation)) {}
 

@@ -49,11 +49,9 @@ struct Pso : Plain {
     ComponentWords<Team, Stream, 0> cognitive;
     ComponentWords<Team, Stream, 1> social;
 
-    template <class R> SKDE_FN Draws(Team&, const R&, i64, int) {}
-    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
-      cognitive = {team, run.stream(g, i, COGNITIVE), run.dim};
-      social = {team, run.stream(g, i, SOCIAL), run.dim};
-    }
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : cognitive(team, run.stream(g, i, COGNITIVE), run.dim), social(team, run.stream(g, i, SOCIAL), run.dim) {}
   };
 
   // The first velocity leads half-way to a random point of the box.

@@ -21,6 +21,14 @@ struct Maximum {
 
 template <class real, int m> struct Several {
   real of[m];
+
+  // The one whose number is not known beforehand: a GPU keeps it in registers so.
+  SKDE_FN real at(int which) const {
+    real found = of[0];
+    SKDE_UNROLL
+    for (int k = 1; k < m; ++k) found = which == k ? of[k] : found;
+    return found;
+  }
 };
 
 // Whole numbers of components that terms(at(j), j, t) count, each when it is asked for.

@@ -17,10 +17,9 @@ struct Sade : Plain {
   static constexpr int CROSSED = CURRENT_TO_RAND_1;  // strategies before this one have a CR
   // CR is drawn in steps of 1 / STEPS, so that its medians can be read off a tally.
   static constexpr int STEPS = 128, BINS = STEPS + 1;
-  // A run's memory: in both halves the strategies' chances, the medians of CR, and of the last generations a tally of the CR
-  // that succeeded, how many trials of each strategy succeeded and failed, and from how many generations there was something to
-  // learn; and behind these, in the first half alone, a row of codes for each of the last of them, learning_period and the
-  // one that goes out.
+  // A run's memory, all of it there once only: the strategies' chances, the medians of CR, and of the last generations a tally
+  // of the CR that succeeded, how many trials of each strategy succeeded and failed, and from how many generations there was
+  // something to learn; and a row of codes for each of the last of them, learning_period and the one that goes out.
   enum : int {
     CHANCE = 0,
     MEDIAN = STRATEGIES,
@@ -30,6 +29,7 @@ struct Sade : Plain {
     LESSONS = LOST + STRATEGIES,
     RING = LESSONS + 1
   };
+  template <class R> SKDE_FN static double* memory(const R& run) { return run.memory(0); }
   static constexpr double NO_TRIAL = -1 - STRATEGIES;  // a code before there are any
 
   struct Settings {
@@ -57,11 +57,14 @@ struct Sade : Plain {
   struct Deal {
     enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
     enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
-    static constexpr int AGAIN = 0;
+    static constexpr int AGAIN = 3;  // of CR
     SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
     SKDE_FN static u32 slot(int block) { return block == FIFTH; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
       return normal(words(CONTROLS, k == NORMAL_CR));
+    }
+    SKDE_APART static double another(u64 seed, i64 g, int i, u32 k) {
+      return normal(Stream(seed, g, i, CONTROL).block(1 + k).w[0]);
     }
   };
 
@@ -73,24 +76,23 @@ struct Sade : Plain {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : dealt(team, run.seed, g, i),
-          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5) {}
-
-    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
-      words = {team, run.stream(g, i, CROSSOVER), run.dim};
-    }
+          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5),
+          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
   template <class Team, class R>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
                               typename R::real* out) {
     using real = typename R::real;
-    const int strategy = dealt(run, g, i, context);
+    const double* const known = memory(run);
+    const auto chance = several<STRATEGIES>(known + CHANCE);
+    const auto medians = several<CROSSED>(known + MEDIAN);
+    const int strategy = dealt(chance, context.start + double(i) / run.pop);
     const Words4& control = draws.dealt.block[Deal::CONTROLS];
-    const double* const normals = draws.dealt.number;
-    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, strategy, normals[Deal::NORMAL_CR]) : 1;
+    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, medians.at(strategy), draws.dealt) : 1;
     if (team.lane == 0) run.extra(Arrays::code, g)[i] = real(2 * strategy + CR);
 
-    const real F = real(run.settings.F_mean + run.settings.F_deviation * normals[Deal::NORMAL_F]);
+    const real F = real(run.settings.F_mean + run.settings.F_deviation * draws.dealt.number[Deal::NORMAL_F]);
     const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
     const real *const x = run.x(g - 1, i), *const best = run.x(g - 1, context.best);
     Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
@@ -114,99 +116,103 @@ struct Sade : Plain {
     }
   }
 
-  template <class Team, class R, class Known> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known&) {
-    using real = typename R::real;
-    double *const now = run.memory(g), *const ring = run.memory(0) + RING;
-    const int period = run.settings.learning_period, rows = period + 1;
+  // The number of the generation among those that there was something to learn from; and the rows of the codes that come with
+  // it, and of those that go.
+  template <class Team> struct Known {
+    i64 lesson = 0;
+    int comes = 0, goes = 0;
+  };
+  template <class Team, class R> SKDE_FN static Known<Team> recall(Team&, const R& run, i64 g, int, bool adapts) {
+    if (!adapts || g == 0) return {};
+    const i64 lesson = i64(memory(run)[LESSONS]) + 1;
+    const int rows = run.settings.learning_period + 1, comes = int(lesson % rows);
+    return {lesson, comes, comes + 1 < rows ? comes + 1 : 0};
+  }
+
+  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known<Team>& known) {
+    const int period = run.settings.learning_period;
+    double *const now = memory(run), *const ring = now + RING;
     if (g == 0) {
       team.each(RING, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
-      team.each(rows * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
+      team.each((period + 1) * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
       return;
     }
-    const i64 lesson = i64(run.memory(g - 1)[LESSONS]) + 1;
-    const real* const code = run.extra(Arrays::code, g);
-    double *const in = ring + lesson % rows * run.pop, *const out = ring + (lesson + 1) % rows * run.pop;
-    carry(team, run, g);
-    team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
+    const auto* const code = run.extra(Arrays::code, g);
+    double *const in = ring + known.comes * run.pop, *const out = ring + known.goes * run.pop;
     struct Codes {
       double comes, goes;
     };
-    const auto change = team.template sums<2 * STRATEGIES>(
-        run.pop, [&](int k) { return Codes{double(code[k]), out[k]}; },
-        [&](const Codes& codes, real* t) {
-          SKDE_UNROLL
-          for (int s = 0; s < STRATEGIES; ++s) {
-            t[s] = real(won(codes.comes, s) - won(codes.goes, s));
-            t[STRATEGIES + s] = real(lost(codes.comes, s) - lost(codes.goes, s));
-          }
+    team.tally(
+        run.pop, now, [&](int k) { return Codes{double(code[k]), out[k]}; },
+        [](const Codes& codes, auto add) {
+          add(outcome(codes.comes), 1.0), add(bin_of(codes.comes), 1.0);
+          add(outcome(codes.goes), -1.0), add(bin_of(codes.goes), -1.0);
         });
+    team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
+    if (team.lane == 0) now[LESSONS] = double(known.lesson);
     team.sync();
-    if (team.lane == 0) {
-      now[LESSONS] = double(lesson);
-      SKDE_UNROLL
-      for (int k = 0; k < 2 * STRATEGIES; ++k) now[WON + k] += double(change.of[k]);
-    }
-    team.tally(run.pop, now + TALLY, [&](int k) { return bin_of(in[k]); }, 1.0);
-    team.tally(run.pop, now + TALLY, [&](int k) { return bin_of(out[k]); }, -1.0);
-    team.sync();
-    if (lesson >= period) learn(team, now);
+    if (known.lesson >= period) learn(team, now);
   }
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
-  template <class Team, class R> SKDE_FN static void carry(Team& team, const R& run, i64 g) {
-    const double* const before = run.memory(g - 1);
-    double* const now = run.memory(g);
-    team.each(RING, [&](int k) { now[k] = before[k]; });
-  }
 
  private:
-  // Chances follow the success rates of the last generations, medians of CR the tally.
-  template <class Team> SKDE_FN static void learn(Team& team, double* now) {
-    double rate[STRATEGIES], sum = 0;
+  template <int m> SKDE_FN static Several<double, m> several(const double* from) {
+    Several<double, m> read;
     SKDE_UNROLL
-    for (int s = 0; s < STRATEGIES; ++s) {
-      const double won = now[WON + s], tried = won + now[LOST + s];
-      rate[s] = (tried > 0 ? won / tried : 0) + 0.01;
-      sum += rate[s];
-    }
-    for (int s = 0; s < CROSSED; ++s) {
-      const auto bin = [&](int k) { return now[TALLY + s * BINS + k]; };
-      const int n = int(now[WON + s]);
-      if (n == 0) continue;
-      const int low = team.reached(BINS, bin, (n + 1) / 2), high = team.reached(BINS, bin, n / 2 + 1);
-      if (team.lane == 0) now[MEDIAN + s] = 0.5 * (low + high) / STEPS;
-    }
-    if (team.lane != 0) return;
-    SKDE_UNROLL
-    for (int s = 0; s < STRATEGIES; ++s) now[CHANCE + s] = rate[s] / sum;
+    for (int k = 0; k < m; ++k) read.of[k] = from[k];
+    return read;
   }
 
-  SKDE_FN static int won(double code, int strategy) { return (code >= 2 * strategy) & (code <= 2 * strategy + 1); }
-  SKDE_FN static int lost(double code, int strategy) { return code == -1 - strategy; }
+  // Chances follow the success rates of the last generations, medians of CR the tally.
+  template <class Team> SKDE_FN static void learn(Team& team, double* now) {
+    const auto medians = team.template middles<CROSSED, BINS>([&](int s, int k) { return now[TALLY + s * BINS + k]; });
+    const auto rates = team.template gather<STRATEGIES>([&](int s) {
+      const double won = now[WON + s], tried = won + now[LOST + s];
+      return won / max_of(tried, 1.0) + 0.01;
+    });
+    double sum = 0;
+    SKDE_UNROLL
+    for (int s = 0; s < STRATEGIES; ++s) sum += rates.of[s];
+    team.each(STRATEGIES, [&](int s) { now[CHANCE + s] = rates.at(s) / sum; });
+    team.each(CROSSED, [&](int s) {
+      if (medians.at(s) >= 0) now[MEDIAN + s] = 0.5 * medians.at(s) / STEPS;
+    });
+  }
+
+  // Where a trial is counted, by its code: whether it succeeded, and with which CR; -1: nowhere.
+  SKDE_FN static int outcome(double code) {
+    if (code == NO_TRIAL) return -1;
+    return code >= 0 ? WON + int(code * 0.5) : LOST + int(-1 - code);
+  }
   SKDE_FN static int bin_of(double code) {
     const int strategy = int(code * 0.5);
     if (code < 0 || strategy >= CROSSED) return -1;
-    return strategy * BINS + int((code - 2 * strategy) * STEPS);
+    return TALLY + strategy * BINS + int((code - 2 * strategy) * STEPS);
   }
 
   // Stochastic universal selection: equally spaced pointers on a wheel, turned at random in every generation.
-  template <class R> SKDE_FN static int dealt(const R& run, i64 g, int i, const Context& context) {
-    const double* const chance = run.memory(g - 1) + CHANCE;
-    double pointer = context.start + double(i) / run.pop;
+  SKDE_FN static int dealt(const Several<double, STRATEGIES>& chance, double pointer) {
     pointer -= floor(pointer);
     int strategy = 0;
-    for (double sum = chance[0]; strategy < STRATEGIES - 1 && pointer >= sum; sum += chance[++strategy]) {
-    }
+    double sum = 0;
+    SKDE_UNROLL
+    for (int s = 0; s < STRATEGIES - 1; ++s) sum += chance.of[s], strategy += pointer >= sum;
     return strategy;
   }
 
   // Normal around the median, drawn again while it leaves [0, 1].
-  template <class R> SKDE_FN static double crossover_rate(const R& run, i64 g, int i, int strategy, double draw) {
-    const double median = run.memory(g - 1)[MEDIAN + strategy];
-    for (u32 again = 0;; ++again) {
-      const double CR = floor((median + 0.1 * draw) * STEPS + 0.5) / STEPS;
-      if (CR >= 0 && CR <= 1) return CR;
-      draw = normal(run.stream(g, i, CONTROL).block(1 + again).w[0]);
+  template <class R>
+  SKDE_FN static double crossover_rate(const R& run, i64 g, int i, double median, const Dealt<Deal>& dealt) {
+    const auto around = [&](double normal) { return floor((median + 0.1 * normal) * STEPS + 0.5) / STEPS; };
+    const auto leaves = [](double CR) { return (CR < 0) | (CR > 1); };
+    double CR = around(dealt.number[Deal::NORMAL_CR]);
+    SKDE_UNROLL
+    for (int k = 0; k < dealt.AGAIN; ++k) {
+      const double next = around(dealt.more[k]);
+      CR = leaves(CR) ? next : CR;
     }
+    for (u32 k = dealt.AGAIN; SKDE_RARELY(leaves(CR)); ++k) CR = around(Deal::another(run.seed, g, i, k));
+    return CR;
   }
 };
 

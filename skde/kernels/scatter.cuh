@@ -69,7 +69,6 @@ struct Scatter : Plain {
   }
   template <class Team> struct Draws {
     template <class R> SKDE_FN Draws(Team&, const R&, i64, int) {}
-    template <class R> SKDE_FN void components(Team&, const R&, i64, int) {}
   };
 
   template <class Team, class R>

@@ -90,11 +90,9 @@ struct SuccessHistory : Plain {
     Dealt<Deal> dealt;
     ComponentWords<Team, Stream> words;
 
-    template <class R> SKDE_FN Draws(Team& team, const R& run, i64 g, int i) : dealt(team, run.seed, g, i) {}
-
-    template <class R> SKDE_FN void components(Team& team, const R& run, i64 g, int i) {
-      words = {team, run.stream(g, i, CROSSOVER), run.dim};
-    }
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : dealt(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }

@@ -16,13 +16,15 @@
 //   hold(n, from), put(n, held, from, to)   copy() in two halves, so that what is read is under way early
 //   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
 //                     j where it captures by value what it reads; what branches belongs into worth()
-//   tally(n, table, where, amount)   table[where(j)] += amount where that is not negative; whole numbers, so that no order
-//                     of additions counts
+//   tally(n, table, at, places)   places(at(j), add) calls add(place, amount): table[place] += amount, where place is not
+//                     negative; whole numbers, so that no order of additions counts
+//   gather<m>(term)   term(0) ... term(m - 1), each made by one lane, known to every lane; m is at most 32
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
 //   pack(n, test, value, rank, packed)   rank[j]: for how many before j test held; packed[m]: value(j) of the m-th of those;
 //                     returns how many they are
-//   reached(n, term, wanted)   the first j at which term(0) + ... + term(j), whole numbers, is at least `wanted`, or n - 1
+//   middles<m, n>(term)   of m rows of n numbers of things, term(s, j) of them at place j: the sum of the places of the two
+//                     in the middle, twice the median; -1 where there are none
 //   sync()            what lanes wrote before is seen by the team's other lanes after
 //   scratch           memory of the team, as much as the objective asked for
 //

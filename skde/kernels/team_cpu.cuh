@@ -73,11 +73,17 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   SKDE_FN Held hold(int, const real* from) const { return from; }
   SKDE_FN void put(int n, Held, const real* from, real* to) const { copy(n, from, to); }
 
-  template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
-    for (int j = 0; j < n; ++j) {
-      const int place = where(j);
+  template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
+    const auto add = [=](int place, double amount) {
       if (place >= 0) table[place] += amount;
-    }
+    };
+    for (int j = 0; j < n; ++j) places(at(j), add);
+  }
+
+  template <int m, class Term> SKDE_FN auto gather(Term term) const {
+    Several<decltype(term(0)), m> found;
+    for (int k = 0; k < m; ++k) found.of[k] = term(k);
+    return found;
   }
 
   template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
@@ -114,11 +120,19 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return many;
   }
 
-  template <class Term> SKDE_FN int reached(int n, Term term, int wanted) const {
-    int j = 0;
-    for (int sum = int(term(0)); sum < wanted && j < n - 1; sum += int(term(++j))) {
+  template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
+    Several<int, m> found;
+    for (int s = 0; s < m; ++s) {
+      int all = 0, low = 0, sum = int(term(s, 0));
+      for (int j = 0; j < n; ++j) all += int(term(s, j));
+      for (; low < n - 1 && sum < (all + 1) / 2; sum += int(term(s, ++low))) {
+      }
+      int high = low;
+      for (; high < n - 1 && sum < all / 2 + 1; sum += int(term(s, ++high))) {
+      }
+      found.of[s] = all > 0 ? low + high : -1;
     }
-    return j;
+    return found;
   }
 
   template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) const {
@@ -215,8 +229,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 // The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
 // Three sets can be held at a time.
 template <class Team, class Stream, int set = 0> struct ComponentWords {
-  const u32* word = nullptr;
-  ComponentWords() = default;
+  const u32* word;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
     u32* const out = team.words + set * team.room;
     for (int base = 0; base < n; base += 32)

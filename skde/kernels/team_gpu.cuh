@@ -74,8 +74,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     for (int j = lane; j < n; j += size) to[j] = from[j];
   }
 
+  // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
+  // not move them past.
+  static constexpr int BATCH = PARTIALS / size;
+
   struct Held {
-    real component[BUSY ? 1 : PARTIALS / size];
+    real component[BUSY ? 1 : BATCH];
   };
   SKDE_FN Held hold(int n, const real* from) const {
     Held held{};
@@ -96,14 +100,30 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     }
   }
 
-  template <class Where> SKDE_FN void tally(int n, double* table, Where where, double amount) const {
-    for (int j = lane; j < n; j += size) {
-      const int place = where(j);
-      if (place >= 0) atomicAdd(table + place, amount);
+  template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
+#pragma unroll 1
+    for (int base = lane; base < n; base += PARTIALS) {
+      decltype(at(0)) read[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) read[k] = at(min_of(base + k * size, n - 1));
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+        places(read[k], [&](int place, double amount) {
+          if (place >= 0 && base + k * size < n) atomicAdd(table + place, amount);
+        });
     }
   }
 
-  // These two: every warp of a team does the same, and the first one writes.
+  // Every warp of a team does the same.
+  template <int m, class Term> SKDE_FN auto gather(Term term) const {
+    const auto mine = term(min_of(lane % 32, m - 1));
+    Several<decltype(term(0)), m> found;
+#pragma unroll
+    for (int k = 0; k < m; ++k) found.of[k] = __shfl_sync(all_lanes(), mine, k);
+    return found;
+  }
+
+  // Every warp of a team does the same, and the first one writes.
   template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
     const int l = lane % 32;
     int many = 0;
@@ -119,27 +139,49 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
-  // A lane adds up neighbours; then the lanes' sums are added up from the left.
-  template <class Term> SKDE_FN int reached(int n, Term term, int wanted) const {
-    const int l = lane % 32, share = (n + 31) / 32, begin = min_of(l * share, n), end = min_of(begin + share, n);
-    int sum = 0;
-    for (int j = begin; j < end; ++j) sum += int(term(j));
-    int all = sum;
-    for (int step = 1; step < 32; step *= 2) {
-      const int left = __shfl_up_sync(all_lanes(), all, step);
-      if (l >= step) all += left;
+  // Every warp of a team does the same: a lane adds up neighbours; then the lanes' sums are added up from the left.
+  template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
+    constexpr int share = (n + 31) / 32;
+    const int l = lane % 32;
+    int number[m][share], sum[m], up_to[m];
+#pragma unroll
+    for (int s = 0; s < m; ++s)
+#pragma unroll
+      for (int q = 0; q < share; ++q) {
+        const int j = l * share + q, there = int(term(s, min_of(j, n - 1)));
+        number[s][q] = j < n ? there : 0;
+      }
+#pragma unroll
+    for (int s = 0; s < m; ++s) {
+      sum[s] = 0;
+#pragma unroll
+      for (int q = 0; q < share; ++q) sum[s] += number[s][q];
+      up_to[s] = sum[s];
     }
-    const unsigned behind = __ballot_sync(all_lanes(), all >= wanted);
-    if (!behind) return n - 1;
-    int j = begin;
-    for (int so_far = all - sum; j < end && (so_far += int(term(j))) < wanted; ++j) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2)
+#pragma unroll
+      for (int s = 0; s < m; ++s) {
+        const int left = __shfl_up_sync(all_lanes(), up_to[s], step);
+        up_to[s] += l >= step ? left : 0;
+      }
+    Several<int, m> found;
+#pragma unroll
+    for (int s = 0; s < m; ++s) {
+      const int all = __shfl_sync(all_lanes(), up_to[s], 31);
+      int both = 0;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int wanted = half ? all / 2 + 1 : (all + 1) / 2;
+        int j = l * share, so_far = up_to[s] - sum[s];
+#pragma unroll
+        for (int q = 0; q < share; ++q) so_far += number[s][q], j += so_far < wanted;
+        both += __shfl_sync(all_lanes(), j, __ffs(int(__ballot_sync(all_lanes(), up_to[s] >= wanted))) - 1);
+      }
+      found.of[s] = all > 0 ? both : -1;
     }
-    return __shfl_sync(all_lanes(), j, __ffs(int(behind)) - 1);
+    return found;
   }
-
-  // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
-  // not move them past.
-  static constexpr int BATCH = PARTIALS / size;
 
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     if (BATCH == 1 || n <= size) return fill_by<1>(n, out, value, test);
@@ -229,8 +271,7 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
       return Counted<const Warp, m, At, Terms>{*this, n, at, terms};
     } else {
       Counts<m> found{};
-#pragma unroll 1
-      for (int base = 0; base < n; base += PARTIALS) {
+      const auto add = [&](int base) {
         decltype(at(0)) read[4];
 #pragma unroll
         for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
@@ -244,7 +285,10 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
 #pragma unroll
           for (int s = 0; s < m; ++s) found.number[s] += j < n ? t[s] : 0;
         }
-      }
+      };
+      add(0);
+#pragma unroll 1
+      for (int base = PARTIALS; base < n; base += PARTIALS) add(base);
 #pragma unroll
       for (int s = 0; s < m; ++s) found.number[s] = add_warp(found.number[s]);
       return found;
@@ -405,7 +449,6 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   Stream stream;
   u32 word[Team::BATCH];
 
-  ComponentWords() = default;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
     word[0] = n > 0 ? stream.component(team.lane) : 0u;
     // One way around all further ones: to be sent past them one by one takes longer than to make them.

@@ -56,12 +56,17 @@ def one_number(X: Any) -> Any:
 OBJECTIVES = [corner, bowl, flat, steps, holes, one_number]
 
 
+# How many of the numbers in their memory these have in both halves; the rest stand in the first alone.
+IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso", "opposed_history"), 2)
+IN_BOTH_HALVES.update(sade=0, opposed_sade=0)
+
+
 def learned(kernel: Minimizer) -> list[float]:
     """What a run keeps of its successes. Trials show it, but rarely its last bits."""
     batch = kernel._runner.batch
     first, now = batch.state()["memory"][0, 0], batch.state()["memory"][batch.state()["generation"][0] & 1, 0]
-    once = batch.spec.algorithm in ("jade", "shade", "lshade", "jso", "opposed_history")  # cells of F and CR
-    return [*now[:2], *(first if once else now)[2:]]
+    halves = IN_BOTH_HALVES.get(batch.spec.algorithm, len(now))
+    return [*now[:halves], *first[halves:]]
 
 
 def compare(kernel: Minimizer, slow: Any, objective: Callable[[Any], Any]) -> int:
