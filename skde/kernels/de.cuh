@@ -135,8 +135,8 @@ template <class ControlRule> struct Differential : Plain {
   // Selection. `trial` may already stand at its place in the new population.
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
-    const bool better = keep_better(team, run, g, i, i, trial, f_trial, f_parent);
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
     run.settings.control.keep(team, run, g, i, better);
   }
 

@@ -105,15 +105,18 @@ SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& dra
     Algorithm::propose(team, run, g, i, draws, context, out);
 }
 
-// f_parent is asked for early, so that it has arrived when the trial's value is known.
-template <class Algorithm, class R> SKDE_FN typename R::real parents_value(const R& run, i64 g, int i) {
-  return g > 0 ? run.f(g - 1)[Algorithm::parent(run, g, i)] : typename R::real(0);
+// Who it is, and the value, which is asked for early, so that it has arrived when the trial's is known.
+template <class Algorithm, class R> SKDE_FN int parent_of(const R& run, i64 g, int i) {
+  return g > 0 ? Algorithm::parent(run, g, i) : 0;
+}
+template <class R> SKDE_FN Parent<typename R::real> parent_with_value(const R& run, i64 g, int index) {
+  return {index, g > 0 ? run.f(g - 1)[index] : typename R::real(0)};
 }
 
 template <class Algorithm, class Team, class R>
 SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename R::real* trial, typename R::real f,
-                         typename R::real f_parent) {
-  if (!SKDE_RARELY(g == 0)) return Algorithm::accept(team, run, g, i, trial, f, f_parent);
+                         const Parent<typename R::real>& parent) {
+  if (!SKDE_RARELY(g == 0)) return Algorithm::accept(team, run, g, i, trial, f, parent);
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
   if (team.lane == 0) run.f(0)[i] = f;
@@ -124,9 +127,10 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
 template <class Algorithm, class Team, class R, class Share, class Known>
 SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
   Known own = known;
-  for (int i = share.begin; i < share.end; i += share.step) {
-    if (SKDE_RARELY(i != share.begin)) own = Algorithm::recall(team, run, g, i, false);
+  for (int i = share.begin; i < share.end;) {
     Algorithm::settle(team, run, g, i, stage, own);
+    i += share.step;
+    if (i < share.end) own = Algorithm::recall(team, run, g, i, false);
   }
   if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, known);
 }
@@ -163,16 +167,17 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     for (int i = share.begin; i < share.end; i += share.step) {
       for (i64 h = g;; ++h) {
         real* const trial = room ? room : Algorithm::template draft<Team>(run, h, i);
+        const int index = parent_of<Algorithm>(run, h, i);
         make_trial<Algorithm>(team, run, h, i, draws, context, trial);
-        const real f_parent = parents_value<Algorithm>(run, h, i);
+        const auto parent = parent_with_value(run, h, index);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
-        judge_trial<Algorithm>(team, run, h, i, trial, f, f_parent);
+        judge_trial<Algorithm>(team, run, h, i, trial, f, parent);
         team.sync();
         if (!Algorithm::ITERATES || h == last) break;
         draws = Draws(team, run, h + 1, i);
       }
-      if (i + share.step < share.end) draws = Draws(team, run, g, i + share.step);
+      if (i + share.step < share.end) draws = Draws(team, run, opaque(g), i + share.step);
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
@@ -241,7 +246,7 @@ SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64
   for (int i = share.begin; i < share.end; i += share.step) {
     const i64 row = r * task.pop_max + i;
     const real* const trial = trials ? trials + row * task.dim : run.x(g, i);
-    judge_trial<Algorithm>(team, run, g, i, trial, f[row], parents_value<Algorithm>(run, g, i));
+    judge_trial<Algorithm>(team, run, g, i, trial, f[row], parent_with_value(run, g, parent_of<Algorithm>(run, g, i)));
   }
 }
 

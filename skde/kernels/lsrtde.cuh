@@ -111,7 +111,7 @@ struct Lsrtde : Plain {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real) {
+                             typename R::real f_trial, const Parent<typename R::real>&) {
     team.copy(run.dim, trial, run.vector(Vectors::trials, g, i));
     if (team.lane == 0) run.extra(Arrays::f_trial, g)[i] = f_trial;
   }
@@ -146,8 +146,8 @@ struct Lsrtde : Plain {
     const auto sums = weighted_sums<real, WEIGHT>([&](real scale) {
       return team.template sums<SUMS>(
           run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
-          [&](const Trial& trial, real* t) {
-            const real w = scale * trial.gain;
+          [&](const Trial& trial, bool counts, real* t) {
+            const real w = counts ? scale * trial.gain : real(0);
             t[WEIGHT] = w, t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
           });
     });

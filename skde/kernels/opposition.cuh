@@ -41,8 +41,8 @@ template <class Base, class Names> struct Opposed : Base {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
-    if (!SKDE_RARELY(turned(run, g))) return Base::accept(team, run, g, i, trial, f_trial, f_parent);
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    if (!SKDE_RARELY(turned(run, g))) return Base::accept(team, run, g, i, trial, f_trial, parent);
     team.copy(run.dim, trial, run.vector(Vectors::opposites, g, i));
     if (team.lane == 0) run.extra(Arrays::opposite, g)[i] = f_trial;
   }

@@ -52,6 +52,13 @@ struct Stream {
   SKDE_FN Stream(u64 seed, i64 generation, int individual, Purpose purpose)
       : seed(seed), who(u32(individual) | (u32(purpose) << 24)), generation(u64(generation)) {}
 
+  // The same, where it is rarely asked for.
+  SKDE_FN Stream here() const {
+    Stream same = *this;
+    same.generation = opaque(generation);
+    return same;
+  }
+
   SKDE_FN Words4 block(u32 slot) const {
     return philox4x32(slot, who, u32(generation), u32(generation >> 32), u32(seed), u32(seed >> 32));
   }
@@ -71,6 +78,6 @@ template <> SKDE_FN float unit<float>(u32 word) { return float(word >> 8) * 0x1p
 SKDE_FN double unit53(u32 high, u32 low) { return double((u64(high) << 32 | low) >> 11) * 0x1p-53; }
 
 // {0, ..., n-1}; the bias is below n / 2^32.
-SKDE_FN int below(u32 word, int n) { return int((u64(word) * u64(n)) >> 32); }
+SKDE_FN int below(u32 word, int n) { return int((u64(word) * u32(n)) >> 32); }
 
 }  // namespace SKDE_NAMESPACE

@@ -72,6 +72,24 @@ SKDE_FN i64 nanoseconds() {
 #endif
 }
 
+// The same number, of which a GPU's compiler knows nothing: it will not make it again where it would better keep it, and what
+// is made of it behind a branch that is rarely taken it will not make ahead of that.
+template <class T> SKDE_FN T opaque(T number) {
+  static_assert(sizeof(T) == 8, "it takes two registers");
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(number));
+#endif
+  return number;
+}
+// The same of an address in the memory that all teams share.
+template <class T> SKDE_FN T* opaque(T* address) {
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(address));
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }

@@ -93,10 +93,10 @@ struct Pso : Plain {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
     auto* const position = run.vector(Vectors::position, g, i);
     team.each(run.dim, [&](int j) { position[j] = trial[j]; });
-    keep_better(team, run, g, i, i, trial, f_trial, f_parent);
+    keep_better(team, run, g, i, parent, trial, f_trial);
   }
 
   // A run's memory, for the random topology: the best value so far, and the generation that drew the graph.

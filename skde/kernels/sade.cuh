@@ -107,9 +107,9 @@ struct Sade : Plain {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
     using real = typename R::real;
-    const bool better = keep_better(team, run, g, i, i, trial, f_trial, f_parent);
+    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
     if (team.lane == 0 && !better) {
       real& code = run.extra(Arrays::code, g)[i];
       code = real(-1 - int(code * real(0.5)));

@@ -84,9 +84,9 @@ struct Scatter : Plain {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
     using real = typename R::real;
-    if (!combines(run, g)) return learn(team, run, g, i, trial, f_trial, f_parent);
+    if (!combines(run, g)) return learn(team, run, g, i, trial, f_trial, parent.f);
     real *const x = run.x(g, i), *const bias = run.vector(Vectors::bias, g, i);
     if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
     team.each(run.dim, [&](int j) { bias[j] = 0; });

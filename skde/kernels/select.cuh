@@ -25,9 +25,10 @@ template <class real> SKDE_FN real improvement(real trial, real parent) {
 // small that products with it might vanish, improvements are scaled by a power of two.
 template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsOf sums_of) {
   const real small = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
-  auto sums = sums_of(real(1));
-  if (SKDE_RARELY((sums.of[weight] > 0) & (sums.of[weight] < small))) sums = sums_of(1 / small);
-  return sums;
+  for (real scale = 1;; scale = 1 / small) {
+    const auto sums = sums_of(scale);
+    if (!SKDE_RARELY((scale == 1) & (sums.of[weight] > 0) & (sums.of[weight] < small))) return sums;
+  }
 }
 
 // The smallest value, NaN left out; +inf when there is none.

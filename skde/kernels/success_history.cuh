@@ -34,7 +34,8 @@ struct SuccessHistory : Plain {
   // p falls from p_first to p_last; p_drawn: every trial draws its own p below it. staged: jSO's rules by progress.
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate,
                   cells, F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
-  // Of a trial: what it was made with, by how much it improved (0: not), and the place that it draws in a full archive.
+  // Of a trial: what it was made with, by how much it improved (0: not), and the place that it draws in a full archive, negative
+  // where it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
   static constexpr bool SHRINKS = true;
 
@@ -144,33 +145,40 @@ struct SuccessHistory : Plain {
 
   template <class Team, class R>
   SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
-                             typename R::real f_trial, typename R::real f_parent) {
-    keep_better(team, run, g, i, parent(run, g, i), trial, f_trial, f_parent);
-    if (team.lane == 0) run.extra(Arrays::gain, g)[i] = improvement(f_trial, f_parent);
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    keep_better(team, run, g, i, parent, trial, f_trial);
+    if (team.lane != 0) return;
+    const auto gain = improvement(f_trial, parent.f);
+    run.extra(Arrays::gain, g)[i] = gain;
+    if (!(gain > 0)) run.extra(Arrays::slot, g)[i] = -1;
   }
 
   template <class Team, class R> SKDE_FN static void begin(Team& team, const R& run, int i, const typename R::real*) {
-    if (team.lane == 0) run.extra(Arrays::gain, 0)[i] = 0;
+    if (team.lane == 0) run.extra(Arrays::gain, 0)[i] = 0, run.extra(Arrays::slot, 0)[i] = -1;
   }
 
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
   template <class Team> struct Known {
-    double archived = 0, cursor = 0, F = 0, CR = 0;  // rows; the cell that is written next, and what stands there
-    int row = 0;                                     // the parent
+    double archived = 0, cursor = 0, M_F = 0, M_CR = 0;  // rows; the cell that is written next, and what stands there
+    int row = 0;                                         // the parent
     typename Team::Held parent{};
+    const typename Team::real *f, *slot, *gain, *F, *CR;  // where the trials' stand
   };
 
   template <class Team, class R>
   SKDE_FN static Known<Team> recall(Team& team, const R& run, i64 g, int i, bool adapts) {
     Known<Team> known;
+    const auto trials = [&](int array) { return opaque(run.extra(array, g)); };
+    known.f = opaque(run.f(g)), known.slot = trials(Arrays::slot);
+    known.gain = trials(Arrays::gain), known.F = trials(Arrays::F), known.CR = trials(Arrays::CR);
     if (g == 0) return known;
     const double* const before = run.memory(g - 1);
     known.archived = before[ARCHIVED];
     if (i < run.pop) known.row = parent(run, g, i), known.parent = team.hold(run.dim, run.x(g - 1, known.row));
     if (!adapts) return known;
     known.cursor = before[CURSOR];
-    known.F = cells_of_F(run)[int(known.cursor)], known.CR = cells_of_CR(run)[int(known.cursor)];
+    known.M_F = cells_of_F(run)[int(known.cursor)], known.M_CR = cells_of_CR(run)[int(known.cursor)];
     return known;
   }
 
@@ -180,23 +188,24 @@ struct SuccessHistory : Plain {
   SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int, const Known<Team>& known) {
     using real = typename R::real;
     struct Trial {
-      real f, gain, slot;
+      real f, slot;
     };
-    const real *const f = run.f(g), *const gain = run.extra(Arrays::gain, g), *const slot = run.extra(Arrays::slot, g);
+    const real *const f = known.f, *const slot = known.slot;
     // On a GPU a wait takes longer than all that is done here: so everything is read before anything is looked at, whether
     // it is needed or not, and the archive is taken for full until it is heard of, as it nearly always is.
-    const Trial mine{f[i], gain[i], slot[i]};
+    const Trial mine{f[i], slot[i]};
+    const bool no_number = is_nan(mine.f);
     const auto counts = team.template counts<COUNTS>(
-        run.pop, [=](int k) { return Trial{f[k], gain[k], slot[k]}; },
+        run.pop, [=](int k) { return Trial{f[k], slot[k]}; },
         [=](const Trial& other, int k, int* t) {
-          t[BETTER] = comes_before(other.f, mine.f, k < i);
-          t[BEFORE] = (other.gain > 0) & (k < i);
-          t[AFTER] = (other.gain > 0) & (k > i) & (other.slot == mine.slot);
+          t[BETTER] = no_number ? !is_nan(other.f) | (k < i) : comes_before(other.f, mine.f, k < i);
+          t[BEFORE] = (other.slot >= 0) & (k < i);
+          t[AFTER] = (other.slot == mine.slot) & (k > i);
         });
 
-    const int rank = SKDE_RARELY(is_nan(mine.f)) ? rank_of(team, f, run.pop, i) : counts.of(BETTER);
+    const int rank = counts.of(BETTER);
     if (team.lane == 0) run.order(g)[rank] = i;
-    if (!(mine.gain > 0)) return;
+    if (!(mine.slot >= 0)) return;
     const int rows = archived(run, known.archived), free = capacity(run) - rows, before = counts.of(BEFORE);
     int row = rows + before;
     if (before >= free) {
@@ -205,7 +214,7 @@ struct SuccessHistory : Plain {
       if (SKDE_RARELY(free > 0)) {
         const auto drawn = [&](int k) { return place_in(rows, slot_draw(run, g, k)); };
         row = drawn(i);
-        later = team.count(run.pop, [&](int k) { return (gain[k] > 0) & (k > i) & (drawn(k) == row); });
+        later = team.count(run.pop, [&](int k) { return (slot[k] >= 0) & (k > i) & (drawn(k) == row); });
       }
       if (later > 0) return;
     }
@@ -222,7 +231,7 @@ struct SuccessHistory : Plain {
       return;
     }
     const int cell = int(known.cursor);
-    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, g, scale); });
+    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, known, scale); });
     const int successes = int(sums.of[SUCCESSES]);
     if (team.lane == 0) {
       now[ARCHIVED] = min_of(archived(run, known.archived) + successes, capacity(run));
@@ -232,14 +241,14 @@ struct SuccessHistory : Plain {
     const double weight = double(sums.of[WEIGHT]);
     const double sum_F = double(sums.of[F_SUM]), sum_FF = double(sums.of[FF_SUM]);
     const double sum_CR = double(sums.of[CR_SUM]), sum_CRCR = double(sums.of[CRCR_SUM]);
-    const bool lehmer_CR = s.lehmer_CR, ends = lehmer_CR && (known.CR == TERMINAL || sum_CR == 0);
+    const bool lehmer_CR = s.lehmer_CR, ends = lehmer_CR && (known.M_CR == TERMINAL || sum_CR == 0);
     const double rate = s.rate;
     // Both at once where there are lanes.
     team.each(2, [&](int k) {
       const bool of_CR = k == 1;
       const double above = !of_CR ? sum_FF : lehmer_CR ? sum_CRCR : sum_CR;
       const double below = !of_CR ? sum_F : lehmer_CR ? sum_CR : weight;
-      const double moved = (1 - rate) * (of_CR ? known.CR : known.F) + rate * (above / below);
+      const double moved = (1 - rate) * (of_CR ? known.M_CR : known.M_F) + rate * (above / below);
       (of_CR ? M_CR : M_F)[cell] = of_CR && ends ? TERMINAL : moved;
     });
   }
@@ -258,20 +267,19 @@ struct SuccessHistory : Plain {
   // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
   enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
   template <class Team, class R, class real>
-  SKDE_FN static Several<real, SUMS> sums_of(Team& team, const R& run, i64 g, real scale) {
+  SKDE_FN static Several<real, SUMS> sums_of(Team& team, const R& run, const Known<Team>& known, real scale) {
     struct Trial {
       real gain, F, CR;
     };
-    const real *const gain = run.extra(Arrays::gain, g), *const F = run.extra(Arrays::F, g),
-                      *const CR = run.extra(Arrays::CR, g);
-    const bool weighted = run.settings.weighted;
+    const bool weighted = run.settings.weighted, lehmer_CR = run.settings.lehmer_CR;
     return team.template sums<SUMS>(
-        run.pop, [&](int k) { return Trial{gain[k], F[k], CR[k]}; },
-        [&](const Trial& trial, real* t) {
-          const real success = real(trial.gain > 0), w = weighted ? scale * trial.gain : success;
-          t[SUCCESSES] = success, t[WEIGHT] = w;
+        run.pop, [&](int k) { return Trial{known.gain[k], known.F[k], known.CR[k]}; },
+        [&](const Trial& trial, bool counts, real* t) {
+          const bool success = counts & (trial.gain > 0);
+          const real w = !success ? real(0) : weighted ? scale * trial.gain : real(1);
+          t[SUCCESSES] = real(success), t[WEIGHT] = w;
           t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F;
-          t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
+          t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = lehmer_CR ? w * trial.CR * trial.CR : real(0);
         });
   }
 
@@ -283,7 +291,8 @@ struct SuccessHistory : Plain {
   // A place among so many rows; and what individual i draws it by.
   template <class real> SKDE_FN static int place_in(int rows, real u) { return min_of(int(u * real(rows)), rows - 1); }
   template <class R> SKDE_FN static typename R::real slot_draw(const R& run, i64 g, int i) {
-    return unit<typename R::real>(run.stream(g, i, Deal::purpose(Deal::SLOT)).block(Deal::slot(Deal::SLOT)).w[0]);
+    return unit<typename R::real>(
+        run.stream(g, i, Deal::purpose(Deal::SLOT)).here().block(Deal::slot(Deal::SLOT)).w[0]);
   }
   SKDE_FN static int other_than(int i, int drawn) { return drawn + (drawn >= i); }
 

@@ -144,6 +144,12 @@ struct Plain {
   }
 };
 
+// Whose place a trial competes for, in the last generation.
+template <class real> struct Parent {
+  int index;
+  real f;
+};
+
 // What every individual reads and nobody writes: it may have been copied into faster memory.
 template <class real> struct Shared {
   const real *lower, *upper;
@@ -195,6 +201,7 @@ template <class Algorithm, class real_> struct Run {
   // Where its rows begin in a half of the batch's arrays, and how long a half is: in rows, and in components. Everything is
   // found from these, several times a generation.
   const i64 row, rows, component, components;
+  const i64 number, numbers, archived;  // the same of its memory, and of its archive's components
   const typename Algorithm::Settings settings;
 
   SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run)
@@ -213,10 +220,13 @@ template <class Algorithm, class real_> struct Run {
         pop(int(parameters[0])),
         evals(0),
         progress(0),
-        row(run * task.pop_max),
-        rows(task.n_runs * task.pop_max),
-        component(row * task.dim),
-        components(rows * task.dim),
+        row(opaque(run * task.pop_max)),
+        rows(opaque(task.n_runs * task.pop_max)),
+        component(opaque(row * task.dim)),
+        components(opaque(rows * task.dim)),
+        number(opaque(run * task.memory_size)),
+        numbers(opaque(task.n_runs * task.memory_size)),
+        archived(opaque(run * task.archive_size * task.dim)),
         settings(parameters) {}
 
   // Turns to generation g, before which there were so many evaluations.
@@ -237,13 +247,13 @@ template <class Algorithm, class real_> struct Run {
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
   SKDE_FN i64 first_row(i64 g) const { return row + (g & 1 ? rows : 0); }
-  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + i64(i) * dim; }
+  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + i64(u64(u32(i)) * u32(dim)); }
   SKDE_FN real* x(i64 g, int i) const { return task.x + place(g, i); }
   SKDE_FN real* f(i64 g) const { return task.f + first_row(g); }
   SKDE_FN real* extra(int array, i64 g) const { return task.extra + array * 2 * rows + first_row(g); }
   SKDE_FN real* vector(int array, i64 g, int i) const { return task.vectors + array * 2 * components + place(g, i); }
-  SKDE_FN double* memory(i64 g) const { return task.memory + ((g & 1) * task.n_runs + run) * task.memory_size; }
-  SKDE_FN real* archive(int row) const { return task.archive + (run * task.archive_size + row) * dim; }
+  SKDE_FN double* memory(i64 g) const { return task.memory + number + (g & 1 ? numbers : 0); }
+  SKDE_FN real* archive(int row) const { return task.archive + archived + i64(u64(u32(row)) * u32(dim)); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
   SKDE_FN int members() const { return Algorithm::members(*this); }
   SKDE_FN real* member(i64 g, int k) const { return x(g, Algorithm::first_member(*this) + k); }

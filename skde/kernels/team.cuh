@@ -9,8 +9,8 @@
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers, of
 //                     which term() must not write, as with fill()
-//   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), t) writes them to
-//                     t[0] ... t[m - 1]
+//   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), counts, t) writes them
+//                     to t[0] ... t[m - 1], zeros where it does not count
 //   counts<m>(n, at, terms)   likewise m whole numbers, as terms(at(j), j, t); .of(k) is the k-th. Some teams count those only
 //                     that are asked for, by what stands there by then
 //   hold(n, from), put(n, held, from, to)   copy() in two halves, so that what is read is under way early

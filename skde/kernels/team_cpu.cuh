@@ -92,7 +92,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int k = 0; k < m; ++k)
       found.of[k] = reduce<Add>(n, [&](int j) {
         real t[m];
-        terms(at(j), t);
+        terms(at(j), true, t);
         return t[k];
       });
     return found;

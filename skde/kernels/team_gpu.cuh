@@ -301,22 +301,22 @@ template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
     for (int k = 0; k < 4; ++k)
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[k][s] = real(0);
-#pragma unroll 1
-    for (int base = 0; base < n; base += PARTIALS) {
+    const auto add = [&](int base) {
       decltype(at(0)) read[4];
 #pragma unroll
       for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
+      __syncwarp();  // as in counts()
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const bool counts = base + 32 * k + this->lane < n;
         real t[m];
-        terms(read[k], t);
-        // Of few sums without a branch, into which the compiler would move the loads.
-        if (m <= 6 || counts)
+        terms(read[k], base + 32 * k + this->lane < n, t);
 #pragma unroll
-          for (int s = 0; s < m; ++s) partial[k][s] += counts ? t[s] : real(0);
+        for (int s = 0; s < m; ++s) partial[k][s] += t[s];
       }
-    }
+    };
+    add(0);
+#pragma unroll 1
+    for (int base = PARTIALS; base < n; base += PARTIALS) add(base);
     Several<real, m> found;
 #pragma unroll
     for (int s = 0; s < m; ++s)
@@ -402,7 +402,7 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     for (int s = 0; s < m; ++s) partial[s] = real(0);
     for (int j = this->lane; j < n; j += PARTIALS) {
       real t[m];
-      terms(at(j), t);
+      terms(at(j), true, t);
 #pragma unroll
       for (int s = 0; s < m; ++s) partial[s] += t[s];
     }
@@ -460,7 +460,7 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
     for (int k = 1; k < Team::BATCH; ++k)
       if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
   }
-  SKDE_FN u32 at(int j, int k) const { return j < PARTIALS ? word[k] : stream.component(j); }
+  SKDE_FN u32 at(int j, int k) const { return SKDE_RARELY(j >= PARTIALS) ? stream.here().component(j) : word[k]; }
 };
 
 }  // namespace SKDE_NAMESPACE

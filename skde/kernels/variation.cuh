@@ -26,7 +26,7 @@ template <class real> struct Mutant {
 template <class Team, class R, class real>
 SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
   const Repair rule = run.settings.repair;
-  const Stream stream = run.stream(g, i, REPAIR);
+  const Stream stream = run.stream(g, i, REPAIR).here();
   for (int j = team.lane; j < run.dim; j += team.size) {
     if (out[j] >= run.lower[j] && out[j] <= run.upper[j]) continue;
     const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
@@ -91,16 +91,16 @@ template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& s
   return failed < 0 ? dim : min_of(1 + failed, dim);
 }
 
-// The better of a trial and of its parent, individual p of the last generation, becomes individual i of generation g;
-// whether it is the trial. `trial` may already stand at its place in the new population.
+// The better of a trial and of its parent becomes individual i of generation g; whether it is the trial. `trial` may already
+// stand at its place in the new population.
 template <class Team, class R, class real>
-SKDE_FN bool keep_better(Team& team, const R& run, i64 g, int i, int p, const real* trial, real f_trial,
-                         real f_parent) {
-  const bool better = replaces(f_trial, f_parent);
-  const real* const kept = better ? trial : run.x(g - 1, p);
+SKDE_FN bool keep_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
+                         real f_trial) {
+  const bool better = replaces(f_trial, parent.f);
+  const real* const kept = better ? trial : run.x(g - 1, parent.index);
   real* const x = run.x(g, i);
   if (kept != x) team.copy(run.dim, kept, x);
-  if (team.lane == 0) run.f(g)[i] = better ? f_trial : f_parent;
+  if (team.lane == 0) run.f(g)[i] = better ? f_trial : parent.f;
   return better;
 }
 
