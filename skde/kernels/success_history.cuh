@@ -130,14 +130,19 @@ struct SuccessHistory : Plain {
       r2 = among(rows), row_2 = row_of(r2);
     }
     const real *const member = run.x(g - 1, row_2), *const kept = run.archive(max_of(r2 - run.pop, 0));
-    const real* const last = r2 < run.pop ? member : kept;
+    const auto x = team.row(run.dim, run.x(g - 1, row)), a = team.row(run.dim, run.x(g - 1, row_best));
+    const auto b = team.row(run.dim, run.x(g - 1, row_1)), c = team.row(run.dim, r2 < run.pop ? member : kept);
 
     const double F = scale_factor(run, g, i, cell, middle_F, progress, draws.dealt);
     const double CR = crossover_rate(run, cell, middle_CR, progress, draws.dealt.number[Deal::NORMAL]);
     const double weight = !s.staged ? 1 : progress < 0.2 ? 0.7 : progress < 0.4 ? 0.8 : 1.2;
-    const real* const x = run.x(g - 1, row);
-    const Mutant<real> v{x, run.x(g - 1, row_best), x, run.x(g - 1, row_1), last, real(weight * F), real(F)};
-    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
+    const real F_w = real(weight * F), F_r = real(F);
+    const Binomial binomial(CR);
+    const int one = below(control.w[2], run.dim);
+    make_inside(team, run, g, i, x.from, out, [&](int j, int k) {
+      const real old = x.at(j, k), v = old + F_w * (a.at(j, k) - old) + F_r * (b.at(j, k) - c.at(j, k));
+      return binomial.takes(draws.words.at(j, k)) | (j == one) ? v : old;
+    });
     if (team.lane != 0) return;
     run.extra(Arrays::F, g)[i] = real(F), run.extra(Arrays::CR, g)[i] = real(CR);
     run.extra(Arrays::slot, g)[i] = real(place_in(capacity(run), unit<real>(draws.dealt.block[Deal::SLOT].w[0])));
@@ -161,8 +166,7 @@ struct SuccessHistory : Plain {
 
   template <class Team> struct Known {
     double archived = 0, cursor = 0, M_F = 0, M_CR = 0;  // rows; the cell that is written next, and what stands there
-    int row = 0;                                         // the parent
-    typename Team::Held parent{};
+    typename Team::Row parent{};
     const typename Team::real *f, *slot, *gain, *F, *CR;  // where the trials' stand
   };
 
@@ -175,7 +179,7 @@ struct SuccessHistory : Plain {
     if (g == 0) return known;
     const double* const before = run.memory(g - 1);
     known.archived = before[ARCHIVED];
-    if (i < run.pop) known.row = parent(run, g, i), known.parent = team.hold(run.dim, run.x(g - 1, known.row));
+    if (i < run.pop) known.parent = team.row(run.dim, run.x(g - 1, parent(run, g, i)));
     if (!adapts) return known;
     known.cursor = before[CURSOR];
     known.M_F = cells_of_F(run)[int(known.cursor)], known.M_CR = cells_of_CR(run)[int(known.cursor)];
@@ -218,7 +222,7 @@ struct SuccessHistory : Plain {
       }
       if (later > 0) return;
     }
-    if (row >= 0) team.put(run.dim, known.parent, run.x(g - 1, known.row), run.archive(row));
+    if (row >= 0) team.put(run.dim, known.parent, run.archive(row));
   }
 
   template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known<Team>& known) {

@@ -13,7 +13,8 @@
 //                     to t[0] ... t[m - 1], zeros where it does not count
 //   counts<m>(n, at, terms)   likewise m whole numbers, as terms(at(j), j, t); .of(k) is the k-th. Some teams count those only
 //                     that are asked for, by what stands there by then
-//   hold(n, from), put(n, held, from, to)   copy() in two halves, so that what is read is under way early
+//   row(n, from)      a vector that is asked for now and wanted later, Row: at(j, k) is component j, with the k of fill()
+//   put(n, row, to)   to[j] = row.at(j, k)
 //   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
 //                     j where it captures by value what it reads; what branches belongs into worth()
 //   tally(n, table, at, places)   places(at(j), add) calls add(place, amount): table[place] += amount, where place is not

@@ -69,9 +69,12 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return Counted<const Lane, m, At, Terms>{*this, n, at, terms};
   }
 
-  using Held = const real*;
-  SKDE_FN Held hold(int, const real* from) const { return from; }
-  SKDE_FN void put(int n, Held, const real* from, real* to) const { copy(n, from, to); }
+  struct Row {
+    const real* from;
+    SKDE_FN real at(int j, int) const { return from[j]; }
+  };
+  SKDE_FN Row row(int, const real* from) const { return {from}; }
+  SKDE_FN void put(int n, const Row& row, real* to) const { copy(n, row.from, to); }
 
   template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
     const auto add = [=](int place, double amount) {

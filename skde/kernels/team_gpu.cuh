@@ -78,26 +78,24 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   // not move them past.
   static constexpr int BATCH = PARTIALS / size;
 
-  struct Held {
-    real component[BUSY ? 1 : BATCH];
+  struct Row {
+    const real* from;
+    real component[BATCH];
+    SKDE_FN real at(int j, int k) const { return !BUSY && k < BATCH ? component[k] : from[j]; }
   };
-  SKDE_FN Held hold(int n, const real* from) const {
-    Held held{};
-    if constexpr (!BUSY)
+  SKDE_FN Row row(int n, const real* from) const {
+    Row row{from, {}};
+    if constexpr (!BUSY) {
+      row.component[0] = from[min_of(lane, n - 1)];
+      // One way around all further ones: to be sent past them one by one takes longer.
+      if (n > size)
 #pragma unroll
-      for (int k = 0; k < BATCH; ++k) held.component[k] = k * size < n ? from[min_of(lane + k * size, n - 1)] : real(0);
-    return held;
-  }
-  SKDE_FN void put(int n, const Held& held, const real* from, real* to) const {
-    if constexpr (BUSY) {
-      copy(n, from, to);
-    } else {
-#pragma unroll
-      for (int k = 0; k < BATCH; ++k)
-        if (lane + k * size < n) to[lane + k * size] = held.component[k];
-#pragma unroll 1
-      for (int j = lane + PARTIALS; j < n; j += size) to[j] = from[j];
+        for (int k = 1; k < BATCH; ++k) row.component[k] = from[min_of(lane + k * size, n - 1)];
     }
+    return row;
+  }
+  SKDE_FN void put(int n, const Row& row, real* to) const {
+    fill(n, to, [&](int j, int k) { return row.at(j, k); }, [](int, real) { return false; });
   }
 
   template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
@@ -184,8 +182,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
-    if (BATCH == 1 || n <= size) return fill_by<1>(n, out, value, test);
-    return fill_by<BATCH>(n, out, value, test);
+    if (BATCH > 1 && n <= size) return fill_by<1, true>(lane, n, out, value, test);
+    bool flag = fill_by<BATCH, true>(lane, n, out, value, test);
+#pragma unroll 1
+    for (int base = lane + PARTIALS; base < n; base += PARTIALS)
+      flag |= fill_by<BATCH, false>(base, n, out, value, test);
+    return flag;
   }
 
   SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
@@ -208,18 +210,16 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
  private:
-  template <int batch, class Value, class Test> SKDE_FN bool fill_by(int n, real* out, Value value, Test test) const {
+  template <int batch, bool first, class Value, class Test>
+  SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test) const {
     bool flag = false;
-#pragma unroll 1
-    for (int base = lane; base < n; base += batch * size) {
-      real v[batch];
+    real v[batch];
 #pragma unroll
-      for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + k * size, n - 1), k);  // no branch between the loads
+    for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + k * size, n - 1), first ? k : BATCH);
 #pragma unroll
-      for (int k = 0; k < batch; ++k) {
-        const int j = base + k * size;
-        if (j < n) out[j] = v[k], flag |= test(j, v[k]);
-      }
+    for (int k = 0; k < batch; ++k) {
+      const int j = base + k * size;
+      if (j < n) out[j] = v[k], flag |= test(j, v[k]);
     }
     return flag;
   }
@@ -460,7 +460,7 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
     for (int k = 1; k < Team::BATCH; ++k)
       if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
   }
-  SKDE_FN u32 at(int j, int k) const { return SKDE_RARELY(j >= PARTIALS) ? stream.here().component(j) : word[k]; }
+  SKDE_FN u32 at(int j, int k) const { return k < Team::BATCH ? word[k] : stream.here().component(j); }
 };
 
 }  // namespace SKDE_NAMESPACE

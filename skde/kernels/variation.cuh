@@ -34,14 +34,21 @@ SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, r
   }
 }
 
-// Mutation, crossover and, where a component left the box, repair.
+// out[j] = crossed(j, k), component j of a trial that comes of x; and repair where a component left the box.
+template <class Team, class R, class real, class Crossed>
+SKDE_FN void make_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
+  const real *const lower = run.lower, *const upper = run.upper;
+  const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
+  if (SKDE_RARELY(team.fill(run.dim, out, crossed, left))) repair_all(team, run, g, i, x, out);
+}
+
+// Mutation and crossover.
 template <class Team, class R, class real, class Takes>
 SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t, const real* x, real* out,
                    Takes takes) {
-  const real *const lower = run.lower, *const upper = run.upper;
   const real G = t.G, F = t.F;
-  const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
   const real *const base = t.base, *const a = t.a, *const b = t.b, *const c = t.c, *const d = t.d;
+  const real *const e = t.e, *const h = t.h;
   // Everything is loaded before the draws are compared: loads take long, and then need not wait for them.
   const auto crossed_1 = [&](int j, int k) {
     const real v = base[j] + F * (c[j] - d[j]), old = x[j];
@@ -51,15 +58,13 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  const real *const e = t.e, *const h = t.h;
   const auto crossed_3 = [&](int j, int k) {
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  const bool outside = !a  ? team.fill(run.dim, out, crossed_1, left)
-                       : e ? team.fill(run.dim, out, crossed_3, left)
-                           : team.fill(run.dim, out, crossed_2, left);
-  if (SKDE_RARELY(outside)) repair_all(team, run, g, i, x, out);
+  if (!a) return make_inside(team, run, g, i, x, out, crossed_1);
+  if (e) return make_inside(team, run, g, i, x, out, crossed_3);
+  make_inside(team, run, g, i, x, out, crossed_2);
 }
 
 // Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and
