@@ -185,38 +185,36 @@ struct Lsrtde : Plain {
     const real* const front = run.extra(Arrays::value, g - 1);
     const real* const f = run.extra(Arrays::f_trial, g);
     real *const slot = run.extra(Arrays::slot, g), *const won = run.extra(Arrays::won, g);
-    // What is written later has room until then: whether a trial succeeds, in this round and in the next; how many do so
-    // before it; and what it competes with.
-    real *const succeeds = run.extra(Arrays::rank_trial, g), *const next_round = run.extra(Arrays::rank_front, g);
+    // What is written later has room until then: whether a trial succeeds, how many do so before it, and what it competes with.
+    real* const succeeds = run.extra(Arrays::rank_trial, g);
     real *const before = run.extra(Arrays::gain, g), *const rival = run.extra(Arrays::value, g);
     const auto wins = [&](int i, real other) { return real(replaces(f[i], other) & !is_nan(f[i])); };
-    team.each(pop, [&](int i) { succeeds[i] = wins(i, front[int(slot[i])]); });
+    team.map(pop, succeeds, [&](int i, int) { return wins(i, front[int(slot[i])]); });
     int successes, changed;
     do {
       team.sync();
       successes = team.pack(pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, before, won);
       team.sync();
-      team.each(pop, [&](int i) {
+      team.map(pop, rival, [&](int i, int) {
         const int chosen = int(slot[i]), turn = turn_of(chosen, next, pop);
         const real trial = won[turn], member = front[chosen];  // no branch between the loads, so that they vectorise
-        const real found = real(turn) < before[i] ? trial : member;
-        rival[i] = found, next_round[i] = wins(i, found);
+        return real(turn) < before[i] ? trial : member;
       });
-      changed = team.count(pop, [&](int i) { return next_round[i] != succeeds[i]; });
-      team.copy(pop, next_round, succeeds);
+      changed = team.count(pop, [&](int i) { return wins(i, rival[i]) != succeeds[i]; });
+      team.map(pop, succeeds, [&](int i, int) { return wins(i, rival[i]); });
     } while (changed);
 
     real *const standing = rival, *const sorted = top_values(run, g);
     const real none = real(infinity()) - real(infinity());
     const real* const f_top = run.f(g - 1);
-    team.each(pop, [&](int k) { sorted[k] = f_top[row_of(run, g, k)]; });
-    team.each(pop, [&](int i) {
+    team.map(pop, sorted, [&](int k, int) { return f_top[row_of(run, g, k)]; });
+    team.map(pop, slot, [&](int i, int) {
       const real place = real(next) + before[i];
-      slot[i] = succeeds[i] > 0 ? place - (place < real(pop) ? real(0) : real(pop)) : real(-1);
+      return succeeds[i] > 0 ? place - (place < real(pop) ? real(0) : real(pop)) : real(-1);
     });
     // From here on Arrays::gain.
-    team.each(pop, [&](int i) { before[i] = succeeds[i] * improvement(f[i], rival[i]); });
-    team.each(pop, [&](int i) { standing[i] = turn_of(i, next, pop) < successes ? none : front[i]; });
+    team.map(pop, before, [&](int i, int) { return succeeds[i] * improvement(f[i], rival[i]); });
+    team.map(pop, standing, [&](int i, int) { return turn_of(i, next, pop) < successes ? none : front[i]; });
     team.sync();
     return successes;
   }

@@ -198,16 +198,16 @@ struct SuccessHistory : Plain {
     // On a GPU a wait takes longer than all that is done here: so everything is read before anything is looked at, whether
     // it is needed or not, and the archive is taken for full until it is heard of, as it nearly always is.
     const Trial mine{f[i], slot[i]};
-    const bool no_number = is_nan(mine.f);
     const auto counts = team.template counts<COUNTS>(
         run.pop, [=](int k) { return Trial{f[k], slot[k]}; },
         [=](const Trial& other, int k, int* t) {
-          t[BETTER] = no_number ? !is_nan(other.f) | (k < i) : comes_before(other.f, mine.f, k < i);
+          t[BETTER] = comes_before(other.f, mine.f, k < i);
+          t[BETTER_THAN_NONE] = !is_nan(other.f) | (k < i);
           t[BEFORE] = (other.slot >= 0) & (k < i);
           t[AFTER] = (other.slot == mine.slot) & (k > i);
         });
 
-    const int rank = counts.of(BETTER);
+    const int rank = is_nan(mine.f) ? counts.of(BETTER_THAN_NONE) : counts.of(BETTER);
     if (team.lane == 0) run.order(g)[rank] = i;
     if (!(mine.slot >= 0)) return;
     const int rows = archived(run, known.archived), free = capacity(run) - rows, before = counts.of(BEFORE);
@@ -265,9 +265,9 @@ struct SuccessHistory : Plain {
   }
 
  private:
-  // Of all trials: how many are better than one; and of those that improved, how many come before it, and how many after it
-  // that draw its place in the archive.
-  enum : int { BETTER, BEFORE, AFTER, COUNTS };
+  // Of all trials: how many are better than one, and than one of no number; and of those that improved, how many come before
+  // it, and how many after it that draw its place in the archive.
+  enum : int { BETTER, BETTER_THAN_NONE, BEFORE, AFTER, COUNTS };
   // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
   enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
   template <class Team, class R, class real>

@@ -6,6 +6,7 @@
 //   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's components; k
 //                               says where ComponentWords has the component's word; value() must not write, for it is also
 //                               asked where nothing is written
+//   map(n, out, value)   the same without a test
 //   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
 //   sum(n, term)      the sum of term(j) over all components, known to every lane; also prod, max; count for whole numbers, of
 //                     which term() must not write, as with fill()

@@ -94,8 +94,8 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     }
     return row;
   }
-  SKDE_FN void put(int n, const Row& row, real* to) const {
-    fill(n, to, [&](int j, int k) { return row.at(j, k); }, [](int, real) { return false; });
+  SKDE_FN void put(int n, const Row& row, real* to) {
+    this->map(n, to, [&](int j, int k) { return row.at(j, k); });
   }
 
   template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
