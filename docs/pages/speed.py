@@ -18,7 +18,7 @@ CHANGES = {
     "draws-h200.json": "The draws of 32 generations made side by side",
     "sums-h200.json": "F and CR learnt from one pass of sums, and no load that waits for another",
     "waits-h200.json": "What is needed is asked for earlier, and rare code is stepped around; SaDE lost by it",
-    "addresses-h200.json": "Addresses are not made again, all that is summed is asked for at once, and SaDE learns in place",
+    "addresses-h200.json": "Addresses are made once, all that is summed is asked for at once, and SaDE learns in place",
 }
 
 
