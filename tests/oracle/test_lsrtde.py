@@ -74,6 +74,12 @@ def test_decisions_in_the_smallest_population() -> None:
     side_by_side(LSRTDE(pop_size=4, CR_start=0.0), 7, {"max_iter": 120}, 9, bowl)
 
 
+def test_the_smallest_improvements_are_learnt_from() -> None:
+    """Their products with CR would lose digits, or vanish."""
+    slow, _ = side_by_side(LSRTDE(pop_size=20), 7, {"max_iter": 15}, 3, lambda X: 1e-315 * bowl(X))
+    assert len(set(slow.M)) > 2
+
+
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_decisions_with_every_repair(repair: str) -> None:
     side_by_side(LSRTDE(CR_start=0.5, pop_size=12, repair=repair), 7, {"max_iter": 25}, 11, corner)
