@@ -85,5 +85,5 @@ class LSRTDE(Algorithm):
         }
 
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
-        """Return what a run needs: the memory's cells and five numbers."""
-        return Needs(stages=3, memory=int(parameters["cells"]) + 5)
+        """Return what a run needs: the memory's cells and six numbers."""
+        return Needs(stages=3, memory=int(parameters["cells"]) + 6)

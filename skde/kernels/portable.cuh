@@ -90,6 +90,16 @@ template <class T> SKDE_FN T* opaque(T* address) {
   return address;
 }
 
+// a b of numbers that are not negative. Without signs it is one instruction of a GPU; a CPU's compiler would no longer see
+// that it advances evenly with a.
+SKDE_FN i64 product(int a, int b) {
+#ifdef __CUDACC__
+  return i64(u64(u32(a)) * u32(b));
+#else
+  return i64(a) * b;
+#endif
+}
+
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }

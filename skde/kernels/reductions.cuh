@@ -51,9 +51,6 @@ template <class real, class Self> struct Reductions {
   template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }
   template <class Term> SKDE_FN real prod(int n, Term term) { return self().template reduce<Multiply>(n, term); }
   template <class Term> SKDE_FN real max(int n, Term term) { return self().template reduce<Maximum>(n, term); }
-  template <class Value> SKDE_FN void map(int n, real* out, Value value) {
-    self().fill(n, out, value, [](int, real) { return false; });
-  }
   template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) {
     return max(n, [&](int j) { return worth(value(j)); });
   }

@@ -279,9 +279,9 @@ struct SuccessHistory : Plain {
     return team.template sums<SUMS>(
         run.pop, [&](int k) { return Trial{known.gain[k], known.F[k], known.CR[k]}; },
         [&](const Trial& trial, bool counts, real* t) {
-          const bool success = counts & (trial.gain > 0);
-          const real w = !success ? real(0) : weighted ? scale * trial.gain : real(1);
-          t[SUCCESSES] = real(success), t[WEIGHT] = w;
+          const real gain = counts ? trial.gain : real(0), success = real(gain > 0);
+          const real w = weighted ? scale * gain : success;
+          t[SUCCESSES] = success, t[WEIGHT] = w;
           t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F;
           t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = lehmer_CR ? w * trial.CR * trial.CR : real(0);
         });

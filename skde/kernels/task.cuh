@@ -247,13 +247,13 @@ template <class Algorithm, class real_> struct Run {
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
   SKDE_FN i64 first_row(i64 g) const { return row + (g & 1 ? rows : 0); }
-  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + i64(u64(u32(i)) * u32(dim)); }
+  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + product(i, dim); }
   SKDE_FN real* x(i64 g, int i) const { return task.x + place(g, i); }
   SKDE_FN real* f(i64 g) const { return task.f + first_row(g); }
   SKDE_FN real* extra(int array, i64 g) const { return task.extra + array * 2 * rows + first_row(g); }
   SKDE_FN real* vector(int array, i64 g, int i) const { return task.vectors + array * 2 * components + place(g, i); }
   SKDE_FN double* memory(i64 g) const { return task.memory + number + (g & 1 ? numbers : 0); }
-  SKDE_FN real* archive(int row) const { return task.archive + archived + i64(u64(u32(row)) * u32(dim)); }
+  SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
   SKDE_FN int members() const { return Algorithm::members(*this); }
   SKDE_FN real* member(i64 g, int k) const { return x(g, Algorithm::first_member(*this) + k); }

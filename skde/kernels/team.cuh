@@ -35,7 +35,8 @@
 // block all can follow that order, so every machine gets the same bits.
 #pragma once
 #ifdef __CUDACC__
-#include "team_gpu.cuh"
+#include "team_block.cuh"
+#include "team_warp.cuh"
 #else
 #include "team_cpu.cuh"
 #endif

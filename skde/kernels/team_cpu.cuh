@@ -30,6 +30,11 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int j = 0; j < n; ++j) body(j);
   }
 
+  template <class Value> SKDE_FN void map(int n, real* out, Value value) const {
+    SKDE_SIMD
+    for (int j = 0; j < n; ++j) out[j] = value(j, 0);
+  }
+
   SKDE_FN void copy(int n, const real* from, real* to) const {
     if (from == to) return;
     in_blocks(n, [&](int begin, auto width) {

@@ -1,4 +1,4 @@
-// The GPU's teams, a warp and a block (team.cuh).
+// What the GPU's teams share, a warp and a block (team.cuh).
 #pragma once
 #include "reductions.cuh"
 
@@ -9,31 +9,6 @@ SKDE_FN unsigned all_lanes() { return 0xffffffffu; }
 template <class Op, class real> SKDE_FN real fold_warp(real value) {
   for (int half = 16; half; half /= 2) value = Op::join(value, __shfl_xor_sync(all_lanes(), value, half));
   return value;
-}
-
-// The smallest of the lanes' words, known to all of them.
-SKDE_FN u32 min_warp(u32 word) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(all_lanes(), word);
-#else
-  for (int half = 16; half; half /= 2) word = min_of(word, __shfl_xor_sync(all_lanes(), word, half));
-  return word;
-#endif
-}
-
-// Numbers as words in the same order.
-SKDE_FN u64 order_key(double value) {
-  const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
-  return word & sign ? ~word : word | sign;
-}
-
-// The sum of the lanes' whole numbers, known to all of them.
-SKDE_FN int add_warp(int number) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(all_lanes(), number);
-#else
-  return fold_warp<Add>(number);
-#endif
 }
 
 // Draws of one individual, made ahead: those of as many generations as a warp has lanes, each of which has one's, or, while
@@ -95,7 +70,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return row;
   }
   SKDE_FN void put(int n, const Row& row, real* to) {
-    this->map(n, to, [&](int j, int k) { return row.at(j, k); });
+    map(n, to, [&](int j, int k) { return row.at(j, k); });
   }
 
   template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
@@ -190,6 +165,10 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return flag;
   }
 
+  template <class Value> SKDE_FN void map(int n, real* out, Value value) const {
+    fill(n, out, value, [](int, real) { return false; });
+  }
+
   SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
     for (int base = lane; base < n; base += PARTIALS) {
       real sum[BATCH];
@@ -223,225 +202,6 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     }
     return flag;
   }
-};
-
-template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
-  using real = real_;
-  using Base = Lanes<real, 32, Warp<real>>;
-
-  SKDE_FN explicit Warp(real*) { this->lane = threadIdx.x % 32; }
-  SKDE_FN void sync() const { __syncwarp(); }
-
-  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
-    const real none = Op::template identity<real>();
-    if (n <= 32) {  // the usual case, without a way around the other partial sums' terms
-      const real mine = this->lane < n ? Op::join(none, real(term(this->lane))) : none;
-      return fold_warp<Op>(Op::join(Op::join(mine, none), Op::join(none, none)));
-    }
-    real partial[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) partial[k] = none;
-#pragma unroll 1
-    for (int base = 0; base < n; base += PARTIALS) {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const int j = base + 32 * k + this->lane;
-        if (j < n) partial[k] = Op::join(partial[k], real(term(j)));
-      }
-    }
-    return fold_warp<Op>(Op::join(Op::join(partial[0], partial[2]), Op::join(partial[1], partial[3])));
-  }
-
-  template <class Test> SKDE_FN int count(int n, Test test) const {
-    int total = 0;
-#pragma unroll 1
-    for (int base = 0; base < n; base += PARTIALS) {
-      // No branch between the loads of one lane's tests.
-      int t[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) t[k] = int(test(min_of(base + 32 * k + this->lane, n - 1)));
-#pragma unroll
-      for (int k = 0; k < 4; ++k) total += base + 32 * k + this->lane < n ? t[k] : 0;
-    }
-    return add_warp(total);
-  }
-
-  template <int m, class At, class Terms> SKDE_FN auto counts(int n, At at, Terms terms) const {
-    if constexpr (BUSY) {
-      return Counted<const Warp, m, At, Terms>{*this, n, at, terms};
-    } else {
-      Counts<m> found{};
-      const auto add = [&](int base) {
-        decltype(at(0)) read[4];
-#pragma unroll
-        for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
-        // Else the compiler would begin with what it believes to be there, and have the last reads wait for the first.
-        __syncwarp();
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const int j = base + 32 * k + this->lane;
-          int t[m];
-          terms(read[k], j, t);
-#pragma unroll
-          for (int s = 0; s < m; ++s) found.number[s] += j < n ? t[s] : 0;
-        }
-      };
-      add(0);
-#pragma unroll 1
-      for (int base = PARTIALS; base < n; base += PARTIALS) add(base);
-#pragma unroll
-      for (int s = 0; s < m; ++s) found.number[s] = add_warp(found.number[s]);
-      return found;
-    }
-  }
-
-  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
-    real partial[4][m];
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-#pragma unroll
-      for (int s = 0; s < m; ++s) partial[k][s] = real(0);
-    const auto add = [&](int base) {
-      decltype(at(0)) read[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + this->lane, n - 1));
-      __syncwarp();  // as in counts()
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        real t[m];
-        terms(read[k], base + 32 * k + this->lane < n, t);
-#pragma unroll
-        for (int s = 0; s < m; ++s) partial[k][s] += t[s];
-      }
-    };
-    add(0);
-#pragma unroll 1
-    for (int base = PARTIALS; base < n; base += PARTIALS) add(base);
-    Several<real, m> found;
-#pragma unroll
-    for (int s = 0; s < m; ++s)
-      found.of[s] = fold_warp<Add>((partial[0][s] + partial[2][s]) + (partial[1][s] + partial[3][s]));
-    return found;
-  }
-
-  template <class Value> SKDE_FN int least(int n, Value value) const {
-    real best = real(infinity());
-    int where = -1;  // the lane's best
-#pragma unroll 1
-    for (int base = 0; base < n; base += PARTIALS) {
-      real v[4];
-#pragma unroll
-      for (int k = 0; k < 4; ++k) v[k] = value(min_of(base + 32 * k + this->lane, n - 1));
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const int j = base + 32 * k + this->lane;
-        if ((j < n) & ((v[k] < best) | ((where < 0) & !is_nan(v[k])))) best = v[k], where = j;
-      }
-    }
-    const u64 key = where < 0 ? ~u64(0) : order_key(double(best));
-    const u32 high = min_warp(u32(key >> 32));
-    const u32 low = min_warp(u32(key >> 32) == high ? u32(key) : ~0u);
-    return int(min_warp(key == (u64(high) << 32 | low) ? u32(where) : ~0u));
-  }
-
-  template <class Probe> SKDE_FN int first(int n, Probe probe) const {
-    for (int base = 0; base < n; base += 32) {
-      const int j = base + this->lane;
-      const int found = j < n ? probe(j) : -1;
-      const unsigned lanes = __ballot_sync(all_lanes(), found >= 0);
-      if (lanes) return __shfl_sync(all_lanes(), found, __ffs(int(lanes)) - 1);
-    }
-    return -1;
-  }
-};
-
-template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
-  using real = real_;
-  real* partials;  // two buffers, used in turn, so that one barrier a reduction is enough
-  int turn = 0;
-
-  SKDE_FN explicit Block(real* partials) : partials(partials) { this->lane = threadIdx.x; }
-  SKDE_FN void sync() const { __syncthreads(); }
-
-  template <class Op, class Value> SKDE_FN Value combine(Value mine) {
-    static_assert(sizeof(Value) <= sizeof(double), "a partial fits its slot");
-    Value* buffer = reinterpret_cast<Value*>(reinterpret_cast<double*>(partials) + turn * PARTIALS);
-    turn ^= 1;
-    buffer[this->lane] = mine;
-    __syncthreads();
-    const int l = this->lane % 32;
-    return fold_warp<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
-  }
-
-  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {
-    real partial = Op::template identity<real>();
-    for (int j = this->lane; j < n; j += PARTIALS) partial = Op::join(partial, real(term(j)));
-    return combine<Op>(partial);
-  }
-
-  template <class Test> SKDE_FN int count(int n, Test test) {
-    return counts<1>(n, test, [](int found, int, int* t) { t[0] = found; }).of(0);
-  }
-
-  template <int m, class At, class Terms> SKDE_FN Counts<m> counts(int n, At at, Terms terms) {
-    Counts<m> found{};
-    for (int j = this->lane; j < n; j += PARTIALS) {
-      int t[m];
-      terms(at(j), j, t);
-#pragma unroll
-      for (int s = 0; s < m; ++s) found.number[s] += t[s];
-    }
-#pragma unroll
-    for (int s = 0; s < m; ++s) found.number[s] = combine<Add>(found.number[s]);
-    return found;
-  }
-
-  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) {
-    real partial[m];
-#pragma unroll
-    for (int s = 0; s < m; ++s) partial[s] = real(0);
-    for (int j = this->lane; j < n; j += PARTIALS) {
-      real t[m];
-      terms(at(j), true, t);
-#pragma unroll
-      for (int s = 0; s < m; ++s) partial[s] += t[s];
-    }
-    Several<real, m> found;
-#pragma unroll
-    for (int s = 0; s < m; ++s) found.of[s] = combine<Add>(partial[s]);
-    return found;
-  }
-
-  template <class Value> SKDE_FN int least(int n, Value value) {
-    const int none = -0x7fffffff;
-    real best = 0;
-    int where = none;  // the lane's best, negative: the greatest is the first
-    for (int j = this->lane; j < n; j += PARTIALS) {
-      const real v = value(j);
-      if (v < best || (where == none && !is_nan(v))) best = v, where = -j;
-    }
-    const real lowest = -combine<Maximum>(where == none ? -real(infinity()) : -best);
-    const int first = -combine<IntMax>(where != none && best == lowest ? where : none);
-    return first == -none ? -1 : first;
-  }
-
-  template <class Probe> SKDE_FN int first(int n, Probe probe) {
-    const int none = -0x7fffffff;
-#pragma unroll 1
-    for (int base = 0; base < n; base += PARTIALS) {
-      const int j = base + this->lane;
-      const int found = j < n ? probe(j) : -1;
-      // The first lane with an answer wins: lanes rank by their number, then the winner's answer is shared.
-      const int winner = -combine<IntMax>(found >= 0 ? -this->lane : none);
-      if (winner != -none) return combine<IntMax>(this->lane == winner ? found : -1);
-    }
-    return -1;
-  }
-
- private:
-  struct IntMax {
-    SKDE_FN static int join(int a, int b) { return a < b ? b : a; }
-  };
 };
 
 // On the GPU every lane holds the words of its own first components, and computes further ones when it needs them.
