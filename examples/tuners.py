@@ -43,8 +43,9 @@ def raced(preset: str, means: bool = False, guided: bool | None = None) -> Calla
     """Return iterated racing; with `means`, by the costs that can be averaged; `guided` may change the preset."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
-        def scaled(config: dict[str, Any], instance: Any, seed: int) -> float:
-            return float(task.scaled(costs(task, [config], [instance], [seed])[0, 0]))
+        def cost(config: dict[str, Any], instance: Any, seed: int) -> float:
+            found = costs(task, [config], [instance], [seed])[0, 0]
+            return float(task.scaled(found) if means else found)
 
         rules = replace(PRESETS[preset], test="t" if means else task.test)
         tuner = RacingTuner(
@@ -55,7 +56,7 @@ def raced(preset: str, means: bool = False, guided: bool | None = None) -> Calla
             preset=rules if guided is None else replace(rules, guided=guided),
             random_state=seed,
         )
-        return tuner.fit(scaled if means else task.target).best_params_
+        return tuner.fit(cost).best_params_
 
     return tuned
 
@@ -128,7 +129,7 @@ def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_
 def repeated(name: str, tuners: list[str], repetition: int, n_seeds: int) -> list[float]:
     """Return what tuners reach in a repetition of a task."""
     quieten()  # this may be a process of its own
-    task = TASKS[name]()
+    task = TASKS[name](repetition)
     return judged(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
 
 

@@ -13,6 +13,8 @@ from skde.typing import FloatArray, IntArray
 VARIANCES = (0.7, 0.5, 0.5)
 # Standard deviations of the logarithms of variances and of length scales.
 VARIANCE_PRIOR, LENGTH_PRIOR = 1.0, 0.8
+# In these deviations, where nothing is looked for: a search along a line may try what overflows.
+FARTHEST = 20.0
 STEADY = 1e-6  # added to the variance of every cost
 # The work grows with the cube of the costs. What is learned needs it many times, and has no more of them than this.
 MOST_LEARNT = 250
@@ -159,6 +161,8 @@ def map_estimate(data: Observations, first: FloatArray) -> FloatArray:
 
     def loss(logarithms: FloatArray) -> tuple[float, FloatArray]:
         off = (logarithms - first) / deviations
+        if np.abs(off).max() > FARTHEST:
+            return 1e10, off / deviations
         try:
             value, gradient = data.negative_log_likelihood(logarithms)
         except LinAlgError:  # a step that went too far

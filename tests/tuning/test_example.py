@@ -53,7 +53,7 @@ def test_fewer_tuners_and_jobs_side_by_side_change_no_value(tuners: ModuleType) 
 
 @pytest.mark.parametrize("name", ["differential evolution", "gradient boosting"])
 def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) -> None:
-    task = tuners.TASKS[name]()
+    task = tuners.TASKS[name](0)
     task.max_experiments, task.evals = 150, 500 if task.evals else None
     for tuner in ("racing, means", "racing, elitist"):
         params = tuners.TUNERS[tuner](task, 0)
@@ -64,7 +64,7 @@ def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_trials_of_the_others_cost_as_many_experiments(tuners: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = tuners.TASKS["landscape"]()
+    task = tuners.TASKS["landscape"](0)
     task.max_experiments = 100
     calls = []
     plain = tuners.costs
@@ -120,7 +120,7 @@ def test_irace_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest
     irace = tuners.tuners_irace
     if reason := irace.missing():
         pytest.skip(reason)
-    task = tuners.TASKS["landscape"]()
+    task = tuners.TASKS["landscape"](0)
     task.max_experiments = 300
     seen = []
     plain = irace.done
@@ -140,7 +140,7 @@ def test_irace_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest
 def test_smac_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     if reason := tuners.tuners_smac.missing():
         pytest.skip(reason)
-    task = tuners.TASKS["landscape"]()
+    task = tuners.TASKS["landscape"](0)
     task.max_experiments = 30
     calls = []
     plain = tuners.costs

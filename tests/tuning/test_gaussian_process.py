@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.gaussian_process import MOST_LEARNT, STEADY, GaussianProcess, Observations, map_estimate
+from skde.tuning.gaussian_process import FARTHEST, MOST_LEARNT, STEADY, GaussianProcess, Observations, map_estimate
 from skde.typing import FloatArray
 
 
@@ -139,6 +139,21 @@ def test_a_step_to_where_nothing_can_be_computed_is_taken_back(monkeypatch: pyte
 
     monkeypatch.setattr(data, "negative_log_likelihood", failing_once)
     np.testing.assert_allclose(map_estimate(data, first), expected, atol=0.05)
+
+
+def test_it_does_not_look_where_numbers_would_overflow() -> None:
+    points, shares, costs, counts = some(30, 4)
+    first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
+    asked = []
+
+    class Steep(Observations):
+        def negative_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
+            asked.append(np.abs(logarithms - first).max())
+            return -1e4 * float(logarithms.sum()), np.full(6, -1e4)
+
+    found = map_estimate(Steep(points, shares @ shares.T, costs, counts), first)
+    assert 1 < max(asked) <= FARTHEST
+    assert (found > first).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, MOST_LEARNT + 1, 2 * MOST_LEARNT + 100])
