@@ -19,7 +19,7 @@ from skde.benchmark import taken
 from skde.benchmark.contenders import Budget
 from skde.benchmark.papers import Paper, Tuning
 from skde.benchmark.records import Record, write_figures
-from skde.benchmark.statistics import errors, rank_sum
+from skde.benchmark.statistics import errors, rank_sum, stratified_t
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import gpu_of, or_null
 from skde.problems import Problem
@@ -345,8 +345,9 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
     rows : list of dict
         algorithm; tuned, as Python; better, equal, worse: functions on which the tuned setting is so, by Wilcoxon's
         rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of it is better than one
-        of the paper's; p, of Wilcoxon's one-sided signed-rank test, over the functions, of that not being above one
-        half.
+        of the paper's; and p of one-sided tests of that not being above one half: p of Wilcoxon's signed-rank test over
+        the functions, as if they were drawn from others of their kind; p_boxes of `stratified_t`, on these functions in
+        other boxes.
     """
     rows = []
     for name, tuned in record["tuned"].items():
@@ -354,17 +355,17 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
         functions = list(dict.fromkeys(cell["function"] for cell in cells))
         if not functions:
             continue
-        verdicts, shares = [], []
+        verdicts, above = [], []
         for function in functions:
             ranks = [ranked(cell, zero) for cell in cells if cell["function"] == function]
             ours, theirs = (np.concatenate(half) for half in zip(*ranks, strict=True))
             verdicts.append(rank_sum(ours, theirs))
-            n = len(ours) / len(ranks)
-            shares.append(float(0.5 + (theirs.mean() - ours.mean()) / (2 * n)))
-        above = np.array(shares) - 0.5
-        p = float(stats.wilcoxon(above, alternative="greater").pvalue) if above.any() else 1.0
+            above.append(np.array([(paper.mean() - found.mean()) / (2 * len(found)) for found, paper in ranks]))
+        means = np.array([found.mean() for found in above])
         counts = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
-        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, "share": float(np.mean(shares)), "p": p})
+        p = float(stats.wilcoxon(means, alternative="greater").pvalue) if means.any() else 1.0
+        judged = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": stratified_t(above)}
+        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, **judged})
     return rows
 
 
@@ -387,6 +388,7 @@ def table(paper: Paper, record: Record) -> str:
             f"{row['algorithm']}: {row['tuned']}",
             f"    paper: {python_line(theirs, shown)}",
             f"    {row['better']} functions better, {row['equal']} equal, {row['worse']} worse than with the paper's; "
-            f"a run is better with probability {row['share']:.3f} (p {row['p']:.2g})",
+            f"a run is better with probability {row['share']:.3f} (p {row['p']:.2g} over functions, "
+            f"{row['p_boxes']:.2g} over boxes)",
         ]
     return "\n".join(lines)

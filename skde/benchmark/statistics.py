@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,35 @@ def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def stratified_t(strata: Sequence[FloatArray]) -> float:
+    r"""Return p of the one-sided test that the mean of the strata's expectations is not above zero.
+
+    .. math::
+        t = \sum_s \bar x_s \Big/ \sqrt{\sum_s v_s}, \qquad v_s = s_s^2 / n_s
+
+    with Satterthwaite's degrees of freedom :math:`(\sum v_s)^2 / \sum v_s^2 / (n_s - 1)`: strata are as they are, and
+    have variances of their own. Of one stratum it is the t-test.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray of shape (n,)
+        What was drawn in each.
+
+    Returns
+    -------
+    p : float
+        1 where a stratum has fewer than two values, and says nothing of its variance.
+    """
+    if min(map(len, strata)) < 2:
+        return 1.0
+    total = sum(float(values.mean()) for values in strata)
+    variances = np.array([values.var(ddof=1) / len(values) for values in strata])
+    if not variances.any():
+        return 0.0 if total > 0 else 1.0
+    freedom = variances.sum() ** 2 / sum(v**2 / (len(x) - 1) for v, x in zip(variances, strata, strict=True))
+    return float(stats.t.sf(total / np.sqrt(variances.sum()), freedom))
 
 
 def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
