@@ -92,7 +92,10 @@ def noisy(config: dict[str, Any], instance: tuple[float, list[float]], seed: int
 
 
 def landscape(repetition: int) -> Task:
-    """A landscape with known truth, twelve instances of very different sizes, and noise of heavy tails."""
+    """A landscape with known truth, twelve instances of very different sizes, and noise of heavy tails.
+
+    The same in every repetition.
+    """
     rng = np.random.default_rng(5)
     made = [(float(10 ** rng.uniform(-1, 2)), (0.08 * rng.normal(size=3)).tolist()) for _ in range(24)]
     return Task(noisy, LANDSCAPE, made[:12], made[12:], 1200)
@@ -110,7 +113,10 @@ BOOSTING = {
 
 
 def gradient_boosting(repetition: int) -> Task:
-    """Gradient boosting on six data sets; it is judged on other halves of the same data."""
+    """Gradient boosting on six data sets; it is judged on other halves of the same data.
+
+    The same in every repetition.
+    """
     sets = [
         load_wine(return_X_y=True),
         load_breast_cancer(return_X_y=True),
