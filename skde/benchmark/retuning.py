@@ -347,7 +347,7 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
         rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of it is better than one
         of the paper's; and p of one-sided tests of that not being above one half: p of Wilcoxon's signed-rank test over
         the functions, as if they were drawn from others of their kind; p_boxes of `stratified_t`, on these functions in
-        other boxes.
+        other boxes; None where one has been run in a single box.
     """
     rows = []
     for name, tuned in record["tuned"].items():
@@ -364,7 +364,8 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
         means = np.array([found.mean() for found in above])
         counts = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
         p = float(stats.wilcoxon(means, alternative="greater").pvalue) if means.any() else 1.0
-        judged = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": stratified_t(above)}
+        p_boxes = stratified_t(above) if min(map(len, above)) > 1 else None
+        judged = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": p_boxes}
         rows.append({"algorithm": name, "tuned": tuned["python"], **counts, **judged})
     return rows
 
@@ -383,12 +384,13 @@ def table(paper: Paper, record: Record) -> str:
     lines = []
     for row in summary(record, paper.zero):
         theirs = paper_setting(paper, row["algorithm"])
+        over_boxes = "unknown" if row["p_boxes"] is None else f"{row['p_boxes']:.2g}"
         shown = {name: theirs.get_params()[name] for name in paper.tuning.parameters[row["algorithm"]]}
         lines += [
             f"{row['algorithm']}: {row['tuned']}",
             f"    paper: {python_line(theirs, shown)}",
             f"    {row['better']} functions better, {row['equal']} equal, {row['worse']} worse than with the paper's; "
             f"a run is better with probability {row['share']:.3f} (p {row['p']:.2g} over functions, "
-            f"{row['p_boxes']:.2g} over boxes)",
+            f"{over_boxes} over boxes)",
         ]
     return "\n".join(lines)

@@ -131,10 +131,20 @@ def stratified_t(strata: Sequence[FloatArray]) -> float:
     Returns
     -------
     p : float
-        1 where a stratum has fewer than two values, and says nothing of its variance.
+        Where nothing varies in any stratum, 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        For a stratum of fewer than two values, which says nothing of its variance.
+
+    Notes
+    -----
+    Source: F. E. Satterthwaite, An approximate distribution of estimates of variance components, Biometrics Bulletin 2
+    (1946).
     """
-    if min(map(len, strata)) < 2:
-        return 1.0
+    if min(map(len, strata), default=0) < 2:
+        raise ValueError(f"every stratum needs at least 2 values, got {[len(values) for values in strata]}")
     total = sum(float(values.mean()) for values in strata)
     variances = np.array([values.var(ddof=1) / len(values) for values in strata])
     if not variances.any():

@@ -99,7 +99,9 @@ def test_judgement() -> None:
     all_better = [cell(f"f{k}", 0, low, high) for k in range(20)]
     (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better}, 1e-12)
     assert row["p"] < 1e-4
-    assert row["p_boxes"] == 1.0  # of one box nothing is known of others
+    assert row["p_boxes"] is None  # of one box nothing is known of others
+    record = {"tuned": {"de": {"python": "DE()"}}, "compared": all_better}
+    assert "over functions, unknown over boxes" in retuning.table(PAPER, record)
     # Better on two functions of three: that says little of other functions, but boxes of these differ little.
     ours, theirs = [1.0, 2.0, 3.0, 4.0, 50.0], [6.0, 7.0, 8.0, 9.0, 5.0]
     two_of_three = [cell(f"f{k}", box, low, high) for k in range(2) for box in range(3)]

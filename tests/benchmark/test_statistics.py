@@ -186,8 +186,12 @@ def test_levels_of_strata_do_not_count_as_noise_and_nothing_is_found_where_there
     assert np.median(shifted) < 0.01
 
 
-@pytest.mark.parametrize(
-    ("strata", "p"), [([[1.0], [1.0, 2.0]], 1.0), ([[0.0, 0.0]] * 3, 1.0), ([[0.1, 0.1], [0.0, 0.0]], 0.0)]
-)
-def test_strata_that_say_little_or_everything(strata, p):
+@pytest.mark.parametrize(("strata", "p"), [([[0.0, 0.0]] * 3, 1.0), ([[0.1, 0.1], [0.0, 0.0]], 0.0)])
+def test_strata_that_say_everything(strata, p):
     assert stratified_t([np.array(values) for values in strata]) == p
+
+
+@pytest.mark.parametrize("strata", [[[1.0], [1.0, 2.0]], [[]], []])
+def test_a_stratum_needs_two_values(strata):
+    with pytest.raises(ValueError, match="at least 2 values"):
+        stratified_t([np.array(values) for values in strata])
