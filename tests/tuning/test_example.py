@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
+from skde import get_problem
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -60,6 +62,27 @@ def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) 
         assert set(params) == set(task.space)
         (value,) = tuners.judged(task, [params], 0, 1)
         assert np.isfinite(value)
+
+
+def test_every_repetition_has_functions_in_boxes_of_its_own(tuners: ModuleType) -> None:
+    tasks = [tuners.TASKS["differential evolution"](repetition) for repetition in (0, 1, 0)]
+    boxes = [[problem.bounds for problem in (*task.instances, *task.held_out)] for task in tasks]
+    assert len(np.unique([*boxes[0], *boxes[1]], axis=0)) == 4 * 24
+    np.testing.assert_array_equal(boxes[0], boxes[2])
+    for problem in tasks[0].instances:
+        plain = get_problem(problem.name, dim=10)
+        width = np.diff(plain.bounds)
+        np.testing.assert_allclose(np.diff(problem.bounds), width)
+        assert (np.abs(problem.bounds - plain.bounds) <= 0.25 * width).all()
+        points = np.linspace(*problem.bounds.T, 5)
+        np.testing.assert_array_equal(problem(points), plain(points))
+
+
+def test_errors_below_what_counts_as_zero_are_alike(tuners: ModuleType) -> None:
+    task = tuners.TASKS["differential evolution"](0)
+    task.evals = 30_000  # which solve the sphere
+    solved = {"strategy": "rand/1/bin", "F": 0.5, "CR": 0.9, "pop_size": 20}
+    assert tuners.costs(task, [solved], task.instances[:1], [0])[0, 0] == task.zero == 1e-8
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
