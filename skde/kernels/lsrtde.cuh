@@ -38,7 +38,7 @@ struct Lsrtde : Plain {
   };
 
   // A run's memory: M_CR, and behind it
-  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2, SUCCESSES = 3, LEAST = 4, LEFT = 5 };
+  enum : int { CURSOR = 0, SUCCESS_RATE = 1, NEXT_SLOT = 2, SUCCESSES = 3, LEAST = 4, NEXT_POP = 5 };
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.cells; }
 
   struct Context {
@@ -161,7 +161,7 @@ struct Lsrtde : Plain {
     now[SUCCESS_RATE] = double(successes) / run.pop;
     now[SUCCESSES] = successes, now[LEAST] = least;
     const int left = next_pop(run, g);
-    now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % left, now[LEFT] = left;
+    now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % left, now[NEXT_POP] = left;
   }
 
   template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
@@ -305,7 +305,7 @@ struct Lsrtde : Plain {
     using real = typename R::real;
     const real *const slot = run.extra(Arrays::slot, g), *const rank_front = run.extra(Arrays::rank_front, g),
                       *const rank_trial = run.extra(Arrays::rank_trial, g);
-    const real left = real(numbers(run, g)[LEFT]);
+    const real left = real(numbers(run, g)[NEXT_POP]);
     const bool shrinks = left < run.pop;
     const auto enter = [&](const real* from, real value, real rank, real at) {
       if (rank < 0 || rank >= left) return;
