@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
 
 from skde.typing import FloatArray, IntArray
@@ -46,10 +46,10 @@ class GaussianProcess:
 
     Notes
     -----
-    Source: C. E. Rasmussen, C. K. I. Williams, Gaussian processes for machine learning (2006), equations 2.25 (the
-    mean), 5.8 and 5.9 (the likelihood and its gradient); K. Swersky, J. Snoek, R. P. Adams, Multi-task Bayesian
-    optimization (NIPS 2013), of which this is the case where all instances are equally alike. Difference: parameters
-    are those of the highest posterior density, not sampled.
+    Source: C. E. Rasmussen, C. K. I. Williams, Gaussian processes for machine learning (2006), equations 2.25 and 2.26
+    (the mean and the variance), 5.8 and 5.9 (the likelihood and its gradient); K. Swersky, J. Snoek, R. P. Adams,
+    Multi-task Bayesian optimization (NIPS 2013), of which this is the case where all instances are equally alike.
+    Difference: parameters are those of the highest posterior density, not sampled.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class GaussianProcess:
         # Any that are in no order, and always the same: tables are regular, and so might be a choice by number.
         some = np.random.default_rng(0).permutation(len(costs))[:MOST_LEARNT]
         self.parameters = np.exp(map_estimate(data.part(some), first))
-        self._weights = cho_solve(data.factor(self.parameters), data.costs)
+        self._factor = data.factor(self.parameters)
+        self._weights = cho_solve(self._factor, data.costs)
 
     def mean(self, points: FloatArray, n_instances: int) -> FloatArray:
         """Return the expected costs of configurations, over all instances.
@@ -80,10 +81,47 @@ class GaussianProcess:
         costs : ndarray of shape (m,)
             What steps add is left out.
         """
-        common, own = self.parameters[:2]
-        correlation = matern(scaled_distances(points, self.points, self.parameters[3:]))
-        found: FloatArray = (common + own / n_instances) * (correlation @ self._weights)
+        found: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
         return self._middle + self._spread * found
+
+    def draws(self, points: FloatArray, n_instances: int, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return draws of what configurations may cost over all instances, given what is known.
+
+        Parameters
+        ----------
+        points : ndarray of shape (m, d)
+            Configurations.
+        n_instances : int
+            How many instances there are.
+        count : int
+            How many draws.
+        rng : Generator
+            Makes them.
+
+        Returns
+        -------
+        costs : ndarray of shape (count, m)
+            Each row is one draw of all configurations together.
+        """
+        explained = solve_triangular(
+            self._factor[0], self._covariance(points, self.points, n_instances).T, lower=True, check_finite=False
+        )
+        prior = self._covariance(points, points, n_instances)
+        unknown = prior - explained.T @ explained
+        # What is the same as another, or known exactly, has no variance of its own, and rounding would make it less.
+        unknown[np.diag_indices(len(unknown))] += STEADY * prior[0, 0]
+        noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
+        return self.mean(points, n_instances) + self._spread * noise
+
+    def _covariance(self, first: FloatArray, second: FloatArray, n_instances: int) -> FloatArray:
+        """Return the covariances of what configurations cost over all instances, whose shares are equal.
+
+        They are the same with a cost of a few instances, because its shares add up to 1.
+        """
+        common, own = self.parameters[:2]
+        correlation = matern(scaled_distances(first, second, self.parameters[3:]))
+        found: FloatArray = (common + own / n_instances) * correlation
+        return found
 
 
 class Observations:

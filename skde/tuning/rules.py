@@ -47,9 +47,9 @@ class Rules:
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
     guided : bool, default False
-        Whether a model of all results so far guides the races, a Gaussian process on the parameters: each new
-        configuration is the one of lowest expected cost of ten that its parent could have had, and expected costs say
-        which of those that are left in a race are its best.
+        Whether a model of all results so far guides the races, a Gaussian process on the parameters: of some hundred
+        children that the parents could have, each new configuration is the best in a draw of what they may cost
+        (Thompson sampling), and expected costs say which of those that are left in a race are its best.
     """
 
     elitist: bool

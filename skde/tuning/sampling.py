@@ -19,10 +19,11 @@ from skde.typing import FloatArray
 FIRST_SIGMA = 0.5  # half the range
 # Configurations nearer than this in every parameter, on the unit interval, are the same for a soft restart.
 SAME = 1e-4
-# Children of a parent from which a model chooses one.
-LITTER = 10
+# Children from which a model chooses those of a race, at least, and for each of them.
+LITTER, LITTER_EACH = 400, 2
 
-Best = Callable[[Sequence[Configuration]], Configuration]
+# choose(configurations, count, rng) returns the numbers of those that a model has chosen.
+Choose = Callable[[Sequence[Configuration], int, np.random.Generator], list[int]]
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def weights(n: int) -> FloatArray:
 
 
 def children(
-    parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator, best: Best | None = None
+    parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator, choose: Choose | None = None
 ) -> list[tuple[int, Configuration]]:
     """Return new configurations, each with the number of its parent.
 
@@ -164,19 +165,21 @@ def children(
         How many.
     rng : Generator
         Makes them.
-    best : callable, optional
-        Chooses each of them from `LITTER` siblings.
+    choose : callable, optional
+        Chooses them from a litter of `LITTER` or more.
     """
-    found = []
-    for number in rng.choice(len(parents), size=count, p=weights(len(parents))).tolist():
+    size = count if choose is None else max(LITTER, LITTER_EACH * count)
+    litter = []
+    for number in rng.choice(len(parents), size=size, p=weights(len(parents))).tolist():
         parent = parents[number]
 
         def near(name: str, distribution: BaseDistribution, parent: Parent = parent) -> Any:
             return value_near(parent, name, distribution, name in space.ordinal, rng)
 
-        litter = [space.draw(near) for _ in range(1 if best is None else LITTER)]
-        found.append((number, litter[0] if best is None else best(litter)))
-    return found
+        litter.append((number, space.draw(near)))
+    if choose is None:
+        return litter
+    return [litter[i] for i in choose([configuration for _, configuration in litter], count, rng)]
 
 
 def value_near(
@@ -251,7 +254,7 @@ class Brood:
 
 
 def next_configurations(
-    parents: Sequence[Parent], space: Space, stage: Stage, rng: np.random.Generator, best: Best | None = None
+    parents: Sequence[Parent], space: Space, stage: Stage, rng: np.random.Generator, choose: Choose | None = None
 ) -> Brood:
     """Return the new configurations of a race after the first.
 
@@ -268,16 +271,16 @@ def next_configurations(
         Of the race.
     rng : Generator
         Makes them.
-    best : callable, optional
+    choose : callable, optional
         As for `children`.
     """
     models = [updated(parent, stage, space.ordinal) for parent in parents]
-    drawn = children(models, space, stage.n_new, rng, best)
+    drawn = children(models, space, stage.n_new, rng, choose)
     everyone = [parent.configuration for parent in parents] + [configuration for _, configuration in drawn]
     same = too_similar(everyone, space)
     if same:
         n = len(parents)
         stuck = {number if number < n else drawn[number - n][0] for number in same}
         models = [restarted(parent, stage) if number in stuck else parent for number, parent in enumerate(models)]
-        drawn = children(models, space, stage.n_new, rng, best)
+        drawn = children(models, space, stage.n_new, rng, choose)
     return Brood(models, [Parent(configuration, models[number].model) for number, configuration in drawn], bool(same))

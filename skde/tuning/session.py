@@ -200,9 +200,9 @@ class Session:
             plan.iteration, plan.n_iterations, plan.n_new, setting.space.n_parameters, capped=setting.rules.elitist
         )
         elites = [self.parents[number] for number in plan.elites]
-        best = self._surrogate.best if self._surrogate is not None else None
+        choose = self._surrogate.choose if self._surrogate is not None else None
         rng = setting.rng(_CONFIGURATIONS, plan.iteration)
-        brood = next_configurations(elites, setting.space, stage, rng, best)
+        brood = next_configurations(elites, setting.space, stage, rng, choose)
         for number, parent in zip(plan.elites, brood.parents, strict=True):
             self.parents[number] = parent
         self._restarted = brood.restarted

@@ -68,9 +68,36 @@ class Surrogate:
         """Return the expected costs; lower is better, and neither their zero nor their unit says anything."""
         return self._process.mean(self._points(configurations)[0], self.n_instances)
 
-    def best(self, configurations: Sequence[Configuration]) -> Configuration:
-        """Return the configuration of the lowest expected cost."""
-        return configurations[int(self.mean(configurations).argmin())]
+    def choose(self, configurations: Sequence[Configuration], count: int, rng: np.random.Generator) -> list[int]:
+        """Return which configurations are worth a try: each is the best in a draw of all of them (Thompson sampling).
+
+        So each is taken as often as it is likely to be the best, as far as is known. The same one is not taken twice,
+        nor one equal to it while there are others.
+
+        Parameters
+        ----------
+        configurations : sequence of Configuration
+            To choose from.
+        count : int
+            How many, at most as many as there are.
+        rng : Generator
+            Makes the draws.
+
+        Returns
+        -------
+        numbers : list of int
+        """
+        points, _ = self._points(configurations)
+        twins = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+        left, fresh = np.ones(len(points), bool), np.ones(len(points), bool)
+        found = []
+        for costs in self._process.draws(points, self.n_instances, count, rng):
+            open_to = fresh if fresh.any() else left
+            number = int(np.where(open_to, costs, np.inf).argmin())
+            found.append(number)
+            left[number] = False
+            fresh &= twins != twins[number]
+        return found
 
     def _points(self, configurations: Sequence[Configuration]) -> tuple[FloatArray, FloatArray]:
         """Return configurations as points, and the length scales of their columns."""

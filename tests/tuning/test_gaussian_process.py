@@ -89,6 +89,26 @@ def test_what_it_expects_over_instances_is_the_conditional_mean() -> None:
     np.testing.assert_allclose(process.mean(new, 4), costs.mean() + costs.std() * expected, rtol=1e-8)
 
 
+def test_draws_have_the_conditional_mean_and_covariances() -> None:
+    points, shares, costs, counts = some(25, 4)
+    process = GaussianProcess(points, np.full(3, 0.5), shares, costs, counts)
+    new = some(5, 4, seed=1)[0]
+    new[4] = new[0]  # the same twice
+    everywhere = np.vstack([shares, np.full((5, 4), 0.25)])
+    many = np.concatenate([counts, np.full(5, np.inf)])
+    covariance, _ = by_the_equations(np.vstack([points, new]), everywhere, many, process.parameters)
+    known, cross = covariance[:25, :25], covariance[25:, :25]
+    expected = costs.var() * (covariance[25:, 25:] - cross @ np.linalg.solve(known, cross.T))
+    draws = process.draws(new, 4, 200_000, np.random.default_rng(0))
+    assert draws.shape == (200_000, 5)
+    spread = np.sqrt(expected.diagonal())
+    np.testing.assert_allclose((draws.mean(axis=0) - process.mean(new, 4)) / spread, 0, atol=0.01)
+    np.testing.assert_allclose(
+        np.cov(draws.T) / np.outer(spread, spread), expected / np.outer(spread, spread), atol=0.02
+    )
+    np.testing.assert_allclose(draws[:, 4], draws[:, 0], atol=0.02 * costs.std())
+
+
 def test_what_is_an_instances_own_does_not_mislead_it() -> None:
     """Costs of two instances go up and down against each other, and only their mean counts."""
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import stats
 from skde.tuning import Space
 from skde.tuning.sampling import (
     FIRST_SIGMA,
+    LITTER,
     Model,
     Parent,
     Stage,
@@ -243,6 +245,22 @@ def test_children_keep_dependent_bounds_and_rules() -> None:
     found = [c.params for _, c in children([centre], space, 300, rng())]
     assert all(params["k"] < params["n"] for params in found)
     assert min(params["n"] for params in found) < 10
+
+
+@pytest.mark.parametrize("count", [3, LITTER])
+def test_a_model_chooses_from_a_litter(count: int) -> None:
+    seen: list[Configuration] = []
+
+    def highest(configurations: Sequence[Configuration], wanted: int, generator: np.random.Generator) -> list[int]:
+        seen[:] = configurations
+        return sorted(range(len(configurations)), key=lambda i: -configurations[i].params["x"])[:wanted]
+
+    parents = [parent(0.01, x=x) for x in (0.0, 1.0, 2.0)]
+    found = children(parents, SPACE, count, rng(), highest)
+    assert len(seen) == max(LITTER, 2 * count)
+    xs = [configuration.params["x"] for _, configuration in found]
+    assert xs == sorted((c.params["x"] for c in seen), reverse=True)[:count]
+    assert all(abs(parents[number].configuration.params["x"] - c.params["x"]) < 0.3 for number, c in found)
 
 
 # -- soft restarts -----------------------------------------------------------------------------------------------------

@@ -155,7 +155,29 @@ def test_it_orders_what_it_has_not_seen(by_ranks: bool) -> None:
     new = drawn(MIXED, 200, seed=1)
     known = [np.mean([mixed_cost(c.params, 1.0, seed) for seed in range(20)]) for c in new]
     assert np.corrcoef(model.mean(new), known)[0, 1] > 0.85
-    assert mixed_cost(model.best(new).params, 1.0) < np.quantile(known, 0.05)
+    chosen = model.choose(new, 20, np.random.default_rng(0))
+    assert np.mean([known[i] for i in chosen]) < np.quantile(known, 0.25)
+
+
+def test_it_chooses_what_is_likely_to_be_the_best() -> None:
+    """The first choice falls on each as often as each is the best of draws; with little known, on many."""
+    model = surrogate(MIXED, drawn(MIXED, 8), mixed_cost)
+    new = drawn(MIXED, 6, seed=1)
+    firsts = [model.choose(new, 1, np.random.default_rng(seed))[0] for seed in range(2000)]
+    points, _ = model._points(new)
+    best = model._process.draws(points, 2, 20000, np.random.default_rng(1)).argmin(axis=1)
+    shares = np.bincount(firsts, minlength=6) / 2000
+    np.testing.assert_allclose(shares, np.bincount(best, minlength=6) / 20000, atol=0.05)
+    assert (shares > 0.02).sum() >= 2
+
+
+def test_it_chooses_none_twice_and_equal_ones_last() -> None:
+    model = surrogate(MIXED, drawn(MIXED, 20), mixed_cost)
+    a, b, c = drawn(MIXED, 3, seed=1)
+    for seed in range(20):
+        chosen = model.choose([a, a, a, b, b, c], 6, np.random.default_rng(seed))
+        assert sorted(chosen) == list(range(6))
+        assert {"aaabbc"[i] for i in chosen[:3]} == set("abc")
 
 
 def test_costs_that_are_all_equal() -> None:
