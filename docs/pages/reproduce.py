@@ -1,4 +1,4 @@
-"""The page of papers' tables that were run again, from the records docs/benchmarks/reproduce-PAPER-*.json."""
+"""The page of papers' tables that were run again, from the records reproduce-PAPER-*.json and table-1-*.json."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import AS_GOOD, NOISE, Row, rows
 from skde.benchmark.tables import totals
 
-from . import coevolution
+from . import coevolution, retuning
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -67,8 +67,9 @@ def section(paper: Paper, record: Record, name: str) -> list[str]:
 
 def page() -> str:
     """The whole page."""
-    lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks/reproduce-*.json. -->", ""]
-    lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
+    lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
+    text = (DOCS / "texts" / "reproduce.md").read_text().strip()
+    lines += [text.replace("\nTABLE 1\n", "\n" + "\n".join(retuning.table()) + "\n"), ""]
     for paper in PAPERS.values():
         lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]

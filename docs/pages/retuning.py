@@ -1,0 +1,39 @@
+"""The table of a paper's tuning done again, from the records docs/benchmarks/table-N-*.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from skde.benchmark.papers import PAPERS, Paper
+from skde.benchmark.retuning import summary
+
+DOCS = Path(__file__).resolve().parents[1]
+HEADS = ["record", "found", "better", "equal", "worse", "a run is better with probability", "p, functions", "p, boxes"]
+HEADS += ["experiments", "seconds"]
+
+
+def table() -> list[str]:
+    """Return what every tuning found, how it compares with the paper's parameters, and what it took."""
+    lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
+    for path in sorted((DOCS / "benchmarks").glob("table-1-*.json")):
+        record = json.loads(path.read_text())
+        paper = PAPERS[record["settings"]["paper"]]
+        assert isinstance(paper, Paper)
+        for row in summary(record, paper.zero):
+            tuned = record["tuned"][row["algorithm"]]
+            found = ", ".join(f"{name} {shown(value)}" for name, value in tuned["best"].items())
+            cells = [
+                f"[{path.name}](benchmarks/{path.name})",
+                found,
+                *(row[key] for key in ("better", "equal", "worse")),
+            ]
+            cells += [f"{row['share']:.3f}", f"{row['p']:.2g}", f"{row['p_boxes']:.2g}"]
+            cells += [tuned["n_experiments"], f"{tuned['elapsed']:.0f}"]
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines
+
+
+def shown(value: object) -> str:
+    """Return a parameter in three digits."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
