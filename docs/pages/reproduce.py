@@ -68,8 +68,8 @@ def section(paper: Paper, record: Record, name: str) -> list[str]:
 def page() -> str:
     """The whole page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
-    text = (DOCS / "texts" / "reproduce.md").read_text().strip()
-    lines += [text.replace("\nTABLE 1\n", "\n" + "\n".join(retuning.table()) + "\n"), ""]
+    before, behind = (DOCS / "texts" / "reproduce.md").read_text().strip().split("TABLE 1\n")
+    lines += [before.strip(), "", *retuning.table(), behind, ""]
     for paper in PAPERS.values():
         lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]

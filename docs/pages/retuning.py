@@ -1,4 +1,4 @@
-"""The table of a paper's tuning done again, from the records docs/benchmarks/table-N-*.json."""
+"""The table of a paper's tuning done again, from the records docs/benchmarks/table-1-*.json."""
 
 from __future__ import annotations
 

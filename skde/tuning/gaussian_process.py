@@ -89,10 +89,8 @@ class GaussianProcess:
 
         Parameters
         ----------
-        points : ndarray of shape (m, d)
-            Configurations.
-        n_instances : int
-            How many instances there are.
+        points, n_instances
+            As for `mean`.
         count : int
             How many draws.
         rng : Generator
@@ -103,15 +101,15 @@ class GaussianProcess:
         costs : ndarray of shape (count, m)
             Each row is one draw of all configurations together.
         """
-        explained = solve_triangular(
-            self._factor[0], self._covariance(points, self.points, n_instances).T, lower=True, check_finite=False
-        )
+        cross = self._covariance(points, self.points, n_instances)
+        explained = solve_triangular(self._factor[0], cross.T, lower=True, check_finite=False)
         prior = self._covariance(points, points, n_instances)
         unknown = prior - explained.T @ explained
         # What is the same as another, or known exactly, has no variance of its own, and rounding would make it less.
         unknown[np.diag_indices(len(unknown))] += STEADY * prior[0, 0]
         noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
-        return self.mean(points, n_instances) + self._spread * noise
+        found: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
+        return found
 
     def _covariance(self, first: FloatArray, second: FloatArray, n_instances: int) -> FloatArray:
         """Return the covariances of what configurations cost over all instances, whose shares are equal.

@@ -155,6 +155,7 @@ def test_it_orders_what_it_has_not_seen(by_ranks: bool) -> None:
     new = drawn(MIXED, 200, seed=1)
     known = [np.mean([mixed_cost(c.params, 1.0, seed) for seed in range(20)]) for c in new]
     assert np.corrcoef(model.mean(new), known)[0, 1] > 0.85
+    assert known[int(model.mean(new).argmin())] < np.quantile(known, 0.05)
     chosen = model.choose(new, 20, np.random.default_rng(0))
     assert np.mean([known[i] for i in chosen]) < np.quantile(known, 0.25)
 
