@@ -23,7 +23,7 @@ from skde.tuning.spaces import space_of
 from skde.tuning.target import Limits, Target
 from skde.tuning.targets import as_target
 from skde.tuning.tuned import Tuned
-from skde.tuning.workers import POLL_SECONDS, Offered, Queue, work
+from skde.tuning.workers import Offered, Queue, pause, work
 from skde.validation import check_choice, check_int, check_real
 
 
@@ -238,8 +238,9 @@ class RacingTuner(Tuned, BaseEstimator):
         found = as_target(target, self._limits(), threads, self.device)
         storage, name = self._study()
         queue = Queue(storage, name)
+        since = time.monotonic()
         while not Record.there(storage, name):
-            time.sleep(POLL_SECONDS)
+            pause(since)
         setting, identity = self._identify(target, found, Record.identity(storage, name)["random_state"])
         record = Record(storage, identity, resume=True, name=name)
         return work(queue, record.params, setting.instances, found)

@@ -25,11 +25,22 @@ from skde.tuning.target import Job, Limits, Outcome, Target
 
 FINISHED = "skde:finished"
 ORDERS = "skde:orders"
-POLL_SECONDS = 0.02
-# Running offers are looked through this often; a waiting worker asks this often.
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
+# Running offers are looked through this often.
 SWEEP_SECONDS = 1.0
 # An experiment that so many workers did not finish is a failure of its configuration.
 MOST_OFFERS = 3
+
+
+def pause(since: float) -> None:
+    """Sleep for a twentieth of the time since the wait began: a short one ends in time, a long one seldom asks.
+
+    Parameters
+    ----------
+    since : float
+        When it began, by time.monotonic().
+    """
+    time.sleep(min(max((time.monotonic() - since) / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
 
 
 class Place(NamedTuple):
@@ -175,6 +186,7 @@ class Offered(Target):
 
     def _wait(self, place: Place) -> Outcome:
         """Return what came of an experiment, offering it again where a worker lost it."""
+        since = time.monotonic()
         while True:
             offer = self.queue.look(self._latest[place])
             if offer.state == TrialState.COMPLETE:
@@ -185,7 +197,7 @@ class Offered(Target):
                     return Outcome(math.inf, turn * self.lost_after, error=f"lost by {turn} workers, or it hangs")
                 self._latest[place] = self.queue.offer(place, turn + 1)
             self._withdraw_lost()
-            time.sleep(POLL_SECONDS)
+            pause(since)
 
     def _withdraw_lost(self) -> None:
         """Withdraw the offers that have been running for too long."""
@@ -245,6 +257,7 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
         What is run.
     """
     done = 0
+    since = time.monotonic()
     while True:
         waiting = queue.offers(TrialState.WAITING)
         claimed = claim_alike(queue, waiting, target.at_once)
@@ -259,10 +272,12 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
             for number in left:
                 queue.withdraw(number)
             raise
-        if not waiting:
-            if queue.finished:
-                return done
-            time.sleep(POLL_SECONDS)
+        if waiting:
+            since = time.monotonic()
+        elif queue.finished:
+            return done
+        else:
+            pause(since)
 
 
 def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], most: int) -> list[FrozenTrial]:

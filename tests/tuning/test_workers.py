@@ -20,7 +20,7 @@ from skde.tuning import target as target_module
 from skde.tuning.costs import FunctionCost, OneByOne
 from skde.tuning.record import open_storage
 from skde.tuning.target import Job, Limits, Outcome
-from skde.tuning.workers import Offered, Place, Queue, outcome_of, place_of, work
+from skde.tuning.workers import Offered, Place, Queue, outcome_of, pause, place_of, work
 
 from .landscape import INSTANCES, SPACE, cost
 from .servers import mysql, postgresql
@@ -175,6 +175,14 @@ def test_what_three_workers_lose_has_failed(queue: Queue, monkeypatch: pytest.Mo
     assert turns == [1, 2, 3]
     assert outcome.cost == math.inf
     assert outcome.error == "lost by 3 workers, or it hangs"
+
+
+def test_a_pause_is_a_twentieth_of_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("skde.tuning.workers.time", SimpleNamespace(sleep=slept.append, monotonic=lambda: 1000.0))
+    for waited in (0.0, 0.01, 1.0, 2.0, 900.0):
+        pause(1000.0 - waited)
+    assert slept == pytest.approx([0.001, 0.001, 0.05, 0.1, 0.1])
 
 
 def test_storages_that_cannot_be_shared(tmp_path: Path) -> None:
