@@ -6,7 +6,8 @@ All are judged by the mean over instances and seeds that none of them has seen: 
 averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
 their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests with the preset for small
 budgets; so does "racing, not guided", without that preset's model. The other races have their presets' rules; where
-costs cannot be averaged they see them as they are, and have Friedman's test.
+costs cannot be averaged they see them as they are, and have Friedman's test. "racing, later tests" is "racing, means"
+for instances of many kinds.
 
 What FILE has is not run again; so a new tuner or more tasks can be added to a record.
 """
@@ -39,21 +40,21 @@ from skde.tuning import PRESETS, RacingTuner
 # -- tuners ------------------------------------------------------------------------------------------------------------
 
 
-def raced(preset: str, means: bool = False, guided: bool | None = None) -> Callable[[Task, int], dict[str, Any]]:
-    """Return iterated racing; with `means`, by the costs that can be averaged; `guided` may change the preset."""
+def raced(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, int], dict[str, Any]]:
+    """Return iterated racing; with `means`, by the costs that can be averaged; `changes` are of the preset's rules."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
         def cost(config: dict[str, Any], instance: Any, seed: int) -> float:
             found = costs(task, [config], [instance], [seed])[0, 0]
             return float(task.scaled(found) if means else found)
 
-        rules = replace(PRESETS[preset], test="t" if means else task.test)
+        rules = replace(PRESETS[preset], test="t" if means else task.test, **changes)
         tuner = RacingTuner(
             task.space,
             task.instances,
             max_experiments=task.max_experiments,
             run_evals_limit=task.evals,
-            preset=rules if guided is None else replace(rules, guided=guided),
+            preset=rules,
             random_state=seed,
         )
         return tuner.fit(cost).best_params_
@@ -92,6 +93,7 @@ def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = No
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
     "racing, means": raced("small-budget", means=True),
     "racing, not guided": raced("small-budget", means=True, guided=False),
+    "racing, later tests": raced("small-budget", means=True, first_test=10, mu=20, survivors=2),
     "racing, elitist": raced("elitist"),
     "racing, irace-2011": raced("irace-2011"),
     "irace, elitist": tuners_irace.irace(elitist=True),

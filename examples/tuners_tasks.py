@@ -19,6 +19,7 @@ from sklearn.datasets import (
 from sklearn.ensemble import GradientBoostingClassifier
 
 from skde import get_problem
+from skde.benchmark.retuning import moved
 from skde.problems import Problem
 from skde.tuning import space_of
 from skde.tuning.target import Job, Limits
@@ -60,6 +61,17 @@ def differential_evolution(repetition: int) -> Task:
     rng = np.random.default_rng([4000, repetition])
     seen, held_out = ([shifted(name, 10, rng) for name in names] for _ in range(2))
     return Task("de", space_of("de").parameters, seen, held_out, 960, evals=3000, zero=1e-8)
+
+
+def suite(repetition: int) -> Task:
+    """Differential evolution on a whole suite, twenty functions of ten variables, 20000 evaluations a run.
+
+    As `skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000`, but every repetition has
+    boxes of its own.
+    """
+    problems = [get_problem(f"nashed2012/f{i}", dim=10) for i in range(20)]
+    seen, held_out = ([moved(p, f"tuners:{repetition}:{which}") for p in problems] for which in ("seen", "held out"))
+    return Task("de", space_of("de").parameters, seen, held_out, 600, evals=20000, zero=1e-8)
 
 
 LANDSCAPE = {
@@ -131,6 +143,7 @@ def gradient_boosting(repetition: int) -> Task:
 
 TASKS: dict[str, Callable[[int], Task]] = {
     "differential evolution": differential_evolution,
+    "suite": suite,
     "landscape": landscape,
     "gradient boosting": gradient_boosting,
 }
