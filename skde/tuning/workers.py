@@ -172,6 +172,7 @@ class Offered(Target):
         self._latest = {place_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
         self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
         self._swept = 0.0
+        self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Offer all jobs, then return their outcomes, in their order, as they come."""
@@ -191,13 +192,24 @@ class Offered(Target):
             offer = self.queue.look(self._latest[place])
             if offer.state == TrialState.COMPLETE:
                 return outcome_of(offer)
+            if place.configuration in self._given_up:
+                return self._given_up[place.configuration]
             if offer.state == TrialState.FAIL:
                 turn = offer.user_attrs["turn"]
                 if turn >= MOST_OFFERS:
-                    return Outcome(math.inf, turn * self.lost_after, error=f"lost by {turn} workers, or it hangs")
+                    lost = Outcome(math.inf, turn * self.lost_after, error=f"lost by {turn} workers, or it hangs")
+                    return self._give_up(place.configuration, lost)
                 self._latest[place] = self.queue.offer(place, turn + 1)
             self._withdraw_lost()
             pause(since)
+
+    def _give_up(self, configuration: int, outcome: Outcome) -> Outcome:
+        """Withdraw all that is offered of a configuration, lest it takes more workers; return the outcome of each."""
+        self._given_up[configuration] = outcome
+        for place, number in self._latest.items():
+            if place.configuration == configuration:
+                self.queue.withdraw(number)
+        return outcome
 
     def _withdraw_lost(self) -> None:
         """Withdraw the offers that have been running for too long."""

@@ -177,6 +177,31 @@ def test_what_three_workers_lose_has_failed(queue: Queue, monkeypatch: pytest.Mo
     assert outcome.error == "lost by 3 workers, or it hangs"
 
 
+def test_what_hangs_takes_no_more_workers(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three workers lose a configuration's first experiment; its others are withdrawn, but for what is done."""
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
+    target = Offered(OneByOne(FunctionCost(cost), 1), queue, Limits(0.05))
+    claimed: list[int] = []
+    end = time.monotonic() + 20
+
+    def claim(seconds: float) -> None:
+        assert time.monotonic() < end
+        for offer in queue.offers(TrialState.WAITING):
+            configuration, instance, _ = place_of(offer)
+            if instance == 0 or configuration == 1 or instance == 3:
+                queue.claim(offer.number)
+                claimed.append(instance)
+                if configuration == 1 or instance == 3:
+                    queue.deliver(offer.number, Outcome(7.0, 0.1))
+        time.sleep(seconds)
+
+    monkeypatch.setattr("skde.tuning.workers.time", SimpleNamespace(sleep=claim, monotonic=time.monotonic))
+    jobs = [Job(0, {}, instance, 1.0, 5) for instance in range(4)] + [Job(1, {}, 4, 1.0, 5)]
+    assert [outcome.cost for outcome in target.run(jobs)] == [math.inf, math.inf, math.inf, 7.0, 7.0]
+    assert sorted(claimed) == [0, 0, 0, 3, 4]
+    assert not queue.offers(TrialState.WAITING)
+
+
 def test_a_pause_is_a_twentieth_of_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr("skde.tuning.workers.time", SimpleNamespace(sleep=slept.append, monotonic=lambda: 1000.0))
