@@ -15,6 +15,7 @@ from . import coevolution, retuning
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
+TABLE = "TABLE 1\n"  # its place in the text
 
 
 def figure(value: Figure) -> str:
@@ -68,7 +69,10 @@ def section(paper: Paper, record: Record, name: str) -> list[str]:
 def page() -> str:
     """The whole page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
-    before, behind = (DOCS / "texts" / "reproduce.md").read_text().strip().split("TABLE 1\n")
+    text = (DOCS / "texts" / "reproduce.md").read_text().strip()
+    if text.count(TABLE) != 1:
+        raise ValueError(f"docs/texts/reproduce.md must have one line {TABLE.strip()!r}, for the table")
+    before, behind = text.split(TABLE)
     lines += [before.strip(), "", *retuning.table(), behind, ""]
     for paper in PAPERS.values():
         lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
