@@ -14,7 +14,6 @@ from skde.cli_minimize import INTERRUPTED, InputError, check_writable, to_json
 from skde.problems import Problem
 
 WORKER = "tune worker"
-WAIT_SECONDS = 0.1
 
 EXAMPLES = """examples:
   skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
@@ -107,15 +106,16 @@ def worker(options: Any) -> int:
     """Do experiments, and print how many."""
     racing_tuner()
     from skde.tuning.record import open_storage
-    from skde.tuning.workers import Queue
+    from skde.tuning.workers import Queue, pause
 
     if options.jobs == 0:
         raise InputError("--jobs must not be 0: a worker does experiments itself")
     queue = Queue(open_storage(options.storage), options.study)
     if queue.orders is None:
         print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
+    since = time.monotonic()
     while (orders := queue.orders) is None:
-        time.sleep(WAIT_SECONDS)
+        pause(since)
     given = [(name, tuple(value) if isinstance(value, list) else value) for name, value in orders.pop("set")]
     tuner, algorithm = make_tuner(Namespace(**orders, **{**vars(options), "set": given}))
     done = tuner.work(algorithm)

@@ -210,6 +210,20 @@ def test_a_pause_is_a_twentieth_of_the_wait(monkeypatch: pytest.MonkeyPatch) -> 
     assert slept == pytest.approx([0.001, 0.001, 0.05, 0.1, 0.1])
 
 
+def test_a_workers_wait_begins_with_its_last_experiment(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[float] = []
+
+    def after_one_more(since: float) -> None:
+        begun.append(since)
+        if len(begun) == 2:
+            queue.offer(Place(0, 1, 5), 1)
+        queue.finish(len(begun) == 3)
+
+    monkeypatch.setattr("skde.tuning.workers.pause", after_one_more)
+    assert work(queue, lambda number: {"x": 0.5, "y": 0.5}, INSTANCES, OneByOne(FunctionCost(cost), 1)) == 1
+    assert begun[0] == begun[1] < begun[2]
+
+
 def test_storages_that_cannot_be_shared(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers cannot share SQLite: claims are not atomic"):
         tuner(f"sqlite:///{tmp_path / 'tuning.db'}", n_jobs=0).fit(cost)
