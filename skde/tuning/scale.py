@@ -14,7 +14,8 @@ class Scale:
 
     Levels (integers, floats with a step, ordered choices) have intervals of equal width, with themselves in the middle.
     So the half steps below the first and above the last level belong to the interval, and the last level is as likely
-    as the others. Integers on a logarithmic scale have intervals from half a step below to half a step above.
+    as the others. Integers on a logarithmic scale have intervals up to the next one, as in irace, where Optuna's are
+    from half a step below to half a step above.
 
     Parameters
     ----------
@@ -30,9 +31,10 @@ class Scale:
             return
         assert isinstance(distribution, FloatDistribution | IntDistribution)
         self.log = distribution.log
+        self.whole = isinstance(distribution, IntDistribution)
         low, high = float(distribution.low), float(distribution.high)
-        if distribution.log and isinstance(distribution, IntDistribution):
-            low, high = low - 0.5, high + 0.5
+        if self.log and self.whole:
+            high += 1
         elif distribution.step is not None:
             self.step = float(distribution.step)
             self.levels = round((high - low) / self.step) + 1
@@ -48,7 +50,8 @@ class Scale:
                 level = (value - self.low) / self.step
             place = (level + 0.5) / self.levels
         else:
-            place = ((log(value) if self.log else value) - self.low) / max(self.high - self.low, 1e-300)
+            middle = value + 0.5 if self.whole else value
+            place = ((log(middle) if self.log else middle) - self.low) / max(self.high - self.low, 1e-300)
         return float(min(max(place, 0.0), 1.0))
 
     def value(self, place: float) -> Any:
@@ -64,11 +67,8 @@ class Scale:
             return type(step)(min(distribution.low + level * step, distribution.high))
         assert isinstance(distribution, FloatDistribution | IntDistribution)
         found = self.low + place * (self.high - self.low)
-        found = exp(found) if self.log else found
-        if isinstance(distribution, IntDistribution):
-            found = round(found)
-        inside = min(max(found, distribution.low), distribution.high)
-        return int(inside) if isinstance(distribution, IntDistribution) else float(inside)
+        inside = min(max(exp(found) if self.log else found, distribution.low), distribution.high)
+        return floor(inside) if self.whole else float(inside)
 
 
 def choice_number(distribution: CategoricalDistribution, value: Any) -> int:

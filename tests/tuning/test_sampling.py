@@ -101,6 +101,15 @@ def test_logarithmic_places() -> None:
     assert [scale.value(place) for place in (0.0, 1.0)] == [1, 100]
 
 
+def test_integers_on_a_logarithmic_scale_have_their_shares_in_irace() -> None:
+    """Level k of 1, ..., n has log((k + 1) / k) / log(n + 1)."""
+    scale = Scale(IntDistribution(1, 7, log=True))
+    n = 10_000
+    shares = np.bincount([scale.value((i + 0.5) / n) for i in range(n)], minlength=8)[1:] / n
+    assert shares == pytest.approx(np.log1p(1 / np.arange(1, 8)) / np.log(8), abs=2 / n)
+    assert Scale(IntDistribution(1, 60, log=True)).unit(60) < 1.0
+
+
 def test_places_outside_are_the_nearer_end() -> None:
     assert Scale(IntDistribution(1, 3)).unit(7) == 1.0
     assert Scale(FloatDistribution(1, 3)).unit(-7) == 0.0
