@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,12 @@ def shifted(name: str, dim: int, rng: np.random.Generator) -> Problem:
     return Problem(name, problem.kernel, bounds, problem.x_opt, problem.f_opt, problem.arrays, problem.options)
 
 
-def differential_evolution(repetition: int) -> Task:
-    """Differential evolution on shifted functions of ten variables, two boxes each, 3000 evaluations a run.
+def differential_evolution(repetition: int, n_boxes: int = 2) -> Task:
+    """Differential evolution on twelve shifted functions of ten variables, some boxes each, 3000 evaluations a run.
 
     Every repetition has boxes of its own: with the same ones for all, how tuners compare would be said of these alone.
     """
-    names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)] * 2
+    names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)] * n_boxes
     rng = np.random.default_rng([4000, repetition])
     seen, held_out = ([shifted(name, 10, rng) for name in names] for _ in range(2))
     return Task("de", space_of("de").parameters, seen, held_out, 960, evals=3000, zero=1e-8)
@@ -143,6 +144,7 @@ def gradient_boosting(repetition: int) -> Task:
 
 TASKS: dict[str, Callable[[int], Task]] = {
     "differential evolution": differential_evolution,
+    "sixty instances": partial(differential_evolution, n_boxes=5),
     "suite": suite,
     "landscape": landscape,
     "gradient boosting": gradient_boosting,

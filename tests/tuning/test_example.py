@@ -53,7 +53,7 @@ def test_fewer_tuners_and_jobs_side_by_side_change_no_value(tuners: ModuleType) 
         assert tuners.main([*few, "--jobs", "2"]) == rows
 
 
-@pytest.mark.parametrize("name", ["differential evolution", "suite", "gradient boosting"])
+@pytest.mark.parametrize("name", ["differential evolution", "sixty instances", "suite", "gradient boosting"])
 def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) -> None:
     task = tuners.TASKS[name](0)
     task.max_experiments, task.evals = 150, 500 if task.evals else None
