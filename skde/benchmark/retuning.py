@@ -25,7 +25,7 @@ from skde.benchmark.trials import gpu_of, or_null
 from skde.problems import Problem
 from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
-from skde.tuning.batches import MOST_RUNS, OwnClocks
+from skde.tuning.batches import OwnClocks
 from skde.tuning.record import Record as Study
 from skde.tuning.record import open_storage
 from skde.tuning.report import python_line
@@ -38,18 +38,7 @@ MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
 # the paper's twenty are seen before anybody is out; elites keep what they have shown, and are more than irace has, so
 # that chance does not decide early where to search; the last race is a final; and a model makes the most of results.
-# Of 165 configurations, 37 would take a GPU as long as the other 128.
-RULES = Rules(
-    elitist=True,
-    first_test=10,
-    each_test=5,
-    mu=10,
-    survivors=8,
-    new_steps=5,
-    final=True,
-    guided=True,
-    batch=MOST_RUNS,
-)
+RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_steps=5, final=True, guided=True)
 
 
 @dataclass(frozen=True)

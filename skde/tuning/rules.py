@@ -50,9 +50,6 @@ class Rules:
         Whether a model of all results so far guides the races, a Gaussian process on the parameters: of some hundred
         children that the parents could have, each new configuration is the best in a draw of what they may cost
         (Thompson sampling), and expected costs say which of those that are left in a race are its best.
-    batch : int, default 1
-        How many configurations run side by side, >= 1: a race for more than these is for a multiple of them, rounded
-        down, because a batch that is hardly begun takes as long as a full one.
     """
 
     elitist: bool
@@ -68,7 +65,6 @@ class Rules:
     final: bool = False
     spending: bool = False
     guided: bool = False
-    batch: int = 1
 
     def alpha(self, test: int) -> float:
         """Return the level of a race's test number 1, 2, ..."""
@@ -94,9 +90,7 @@ class Rules:
             replayed = ceil((n_old + self.new_steps) / self.each_test) * self.each_test
             least = max(self.mu, self.first_test) + self.each_test * growth
             count = (budget + n_elites * n_old) // max(least, replayed)
-        if self.most_configurations is not None:
-            count = min(count, self.most_configurations)
-        return count - count % self.batch if count > self.batch else count
+        return count if self.most_configurations is None else min(count, self.most_configurations)
 
     def least_budget(self, n_parameters: int) -> int:
         """Return the fewest experiments with which the first race has more configurations than it must keep."""

@@ -53,11 +53,6 @@ def test_first_test_can_be_what_decides() -> None:
     assert preset("irace-2011", first_test=9).configurations(1000, 1) == 100
 
 
-@pytest.mark.parametrize(("budget", "expected"), [(600, 100), (767, 127), (768, 128), (1500, 128), (1536, 256)])
-def test_races_of_more_than_a_batch_have_whole_batches(budget: int, expected: int) -> None:
-    assert preset("irace-2011", batch=128).configurations(budget, 1) == expected
-
-
 @pytest.mark.parametrize("name", sorted(PRESETS))
 @pytest.mark.parametrize("n_parameters", [1, 3, 6, 20])
 @pytest.mark.parametrize("each_test", [1, 4])
