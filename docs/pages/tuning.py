@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-# The first table is of all records but these; the second, of presets beside the irace that they follow, of all of them.
-EARLIER = "tuners-irace"
+# The second table is of comparisons that were made a second time, with other seeds. The first is of all other records
+# but those of earlier tasks, which only the last has, of presets beside the irace that they follow.
+EARLIER, AGAIN = "tuners-irace", "-again"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 
@@ -25,13 +26,16 @@ def page() -> str:
 
 
 def made() -> Iterator[str]:
-    """Both tables, and where they come from."""
+    """The tables, and where they come from."""
     files = sorted((DOCS / "benchmarks").glob("tuners*.json"))
     records = {file.stem: json.loads(file.read_text()) for file in files}
-    recent = {name: record for name, record in records.items() if not name.startswith(EARLIER)}
-    yield from all_tuners(rows_of(recent))
+    again = {name: record for name, record in records.items() if name.endswith(AGAIN)}
+    once = {name: record for name, record in records.items() if name not in again}
+    yield from all_tuners(rows_of({name: record for name, record in once.items() if not name.startswith(EARLIER)}))
     yield ""
-    yield from rivals(rows_of(records))
+    yield from all_tuners(rows_of(again))
+    yield ""
+    yield from rivals(rows_of(once))
     yield ""
     yield from sources(records)
 
@@ -46,13 +50,13 @@ def rows_of(records: dict[str, dict[str, Any]]) -> Rows:
 
 
 def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Where a table comes from."""
+    """Where the tables come from."""
+    yield "From these records, which have the commands that made them:"
+    yield ""
     for name, record in records.items():
-        machine = record["machine"]
-        where = f"{machine['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
-        commands = dict.fromkeys(part["command"] for part in (*record["earlier"], record))
-        yield f"[{name}.json](benchmarks/{name}.json): {where}, {', '.join(f'`{command}`' for command in commands)}."
-        yield ""
+        where = f"{record['machine']['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
+        yield f"- [{name}.json](benchmarks/{name}.json): {where}"
+    yield ""
 
 
 def all_tuners(rows: Rows) -> Iterator[str]:
