@@ -81,8 +81,8 @@ class AlgorithmTarget(Target):
         self.device = device
         engine = choose_engine(device, n_jobs)[0]
         self.timed = limits.evals is None and limits.seconds is not None
-        self.at_once = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
-        self.most_runs = self.at_once if self.timed else MOST_RUNS
+        self.side_by_side = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
+        self.most_runs = self.side_by_side if self.timed else MOST_RUNS
         self.helped = self.timed and not isinstance(engine, CpuEngine)
         self._ended = 0.0  # when the last batch did
         self._stop = Event()  # tells batches in hand that nobody waits for them any more
@@ -101,6 +101,10 @@ class AlgorithmTarget(Target):
             clocks &= has
         outcomes = self._run_in_hand(batches) if self.helped and clocks else map(self.run_alike, batches)
         return chain.from_iterable(outcomes)
+
+    def at_once(self, instance: Any, seed: int) -> int:
+        """Return how many jobs a worker should take: of a Python function one, whose runs would take turns."""
+        return self.side_by_side if has_clocks(drawn(instance, seed)) else 1
 
     def _run_in_hand(self, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
         """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
@@ -185,8 +189,8 @@ class AlgorithmTarget(Target):
         lowest = objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
         if not run.feasible:
             return Outcome(math.inf, seconds, run.n_evals, run.message)
-        if math.isnan(run.fun):
-            return Outcome(math.inf, seconds, run.n_evals, "ValueError: the best value is NaN")
+        if not math.isfinite(run.fun):
+            return Outcome(math.inf, seconds, run.n_evals, f"ValueError: the best value is {run.fun}")
         if lowest is None:
             return Outcome(run.fun, seconds, run.n_evals)
         error = run.fun - lowest

@@ -76,11 +76,14 @@ class Target(ABC):
     """Something that can be configured."""
 
     batched = False  # whether many jobs at a time are done faster than one after the other
-    at_once = 1  # jobs on one step that a worker should take together
 
     @abstractmethod
     def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
+
+    def at_once(self, instance: Any, seed: int) -> int:
+        """Return how many jobs on one step a worker should take together: those that run side by side."""
+        return 1
 
     def configured(self, params: dict[str, Any]) -> Any:
         """Return what was given to `as_target`, with the values of a configuration."""

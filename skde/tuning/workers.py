@@ -145,6 +145,13 @@ def check_shared(storage: BaseStorage) -> None:
         )
 
 
+def lost_after(limits: Limits) -> float:
+    """Return the seconds after which an experiment that a worker has counts as lost."""
+    if limits.lost_after is None:
+        raise ValueError("run_time_limit must be given with workers: it says when an experiment counts as lost")
+    return limits.lost_after
+
+
 # -- the tuner's side --------------------------------------------------------------------------------------------------
 
 
@@ -164,11 +171,9 @@ class Offered(Target):
     batched = True
 
     def __init__(self, target: Target, queue: Queue, limits: Limits) -> None:
-        if limits.lost_after is None:
-            raise ValueError("run_time_limit must be given with workers: it says when an experiment counts as lost")
         self.target = target
         self.queue = queue
-        self.lost_after = limits.lost_after
+        self.lost_after = lost_after(limits)
         self._latest = {place_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
         self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
         self._swept = 0.0
@@ -272,10 +277,10 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
     since = time.monotonic()
     while True:
         waiting = queue.offers(TrialState.WAITING)
-        claimed = claim_alike(queue, waiting, target.at_once)
+        claimed = claim_alike(queue, waiting, lambda place: target.at_once(instances[place.instance], place.seed))
         left = {offer.number for offer in claimed}
-        jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
         try:
+            jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
             for offer, outcome in zip(claimed, target.run(jobs), strict=True):
                 queue.deliver(offer.number, outcome)
                 left.remove(offer.number)
@@ -292,16 +297,19 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
             pause(since)
 
 
-def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], most: int) -> list[FrozenTrial]:
-    """Claim an offer, and others with its instance and seed, as far as other workers are not faster."""
+def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[[Place], int]) -> list[FrozenTrial]:
+    """Claim an offer, and others with its instance and seed, as far as other workers are not faster.
+
+    No more than run at once: the time after which an experiment counts as lost begins with the claim.
+    """
     order = random.sample(waiting, len(waiting))  # so that workers seldom want the same
     claimed: list[FrozenTrial] = []
     for offer in order:
         alike = not claimed or place_of(offer)[1:] == place_of(claimed[0])[1:]
         if alike and queue.claim(offer.number):
             claimed.append(offer)
-        if len(claimed) == most:
-            break
+            if len(claimed) >= at_once(place_of(offer)):
+                break
     return claimed
 
 

@@ -15,12 +15,14 @@ import pytest
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState
 
+from skde import get_problem
 from skde.tuning import RacingTuner
 from skde.tuning import target as target_module
 from skde.tuning.costs import FunctionCost, OneByOne
 from skde.tuning.record import open_storage
 from skde.tuning.target import Job, Limits, Outcome
-from skde.tuning.workers import Offered, Place, Queue, outcome_of, pause, place_of, work
+from skde.tuning.targets import as_target
+from skde.tuning.workers import Offered, Place, Queue, claim_alike, outcome_of, pause, place_of, work
 
 from .landscape import INSTANCES, SPACE, cost
 from .servers import mysql, postgresql
@@ -132,7 +134,9 @@ def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
     taken: list[list[Job]] = []
 
     class Many(OneByOne):
-        at_once = 3
+        def at_once(self, instance: Any, seed: int) -> int:
+            assert (instance, seed) in ((INSTANCES[0], 5), (INSTANCES[1], 6))
+            return 3
 
         def run(self, jobs: Any) -> Any:
             taken.append(list(jobs))
@@ -147,6 +151,22 @@ def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
     states = [offer.state for offer in queue.offers()]
     assert states.count(TrialState.COMPLETE) == 8 - len(taken[3])
     assert states.count(TrialState.FAIL) == len(taken[3])
+
+
+def test_a_worker_takes_one_run_of_a_python_function(queue: Queue) -> None:
+    """They take turns, and the time after which one is lost begins with the claim."""
+    target = as_target("de", Limits(0.1), 2, "cpu")
+    assert target.at_once("nashed2012/f0", 1) == 2
+    assert target.at_once(lambda seed: get_problem("sphere", dim=2), 1) == 2
+    assert target.at_once((sphere, [(-1.0, 1.0)]), 1) == 1
+    for configuration in range(3):
+        queue.offer(Place(configuration, 0, 5), 1)
+    waiting = queue.offers(TrialState.WAITING)
+    assert len(claim_alike(queue, waiting, lambda place: target.at_once((sphere, [(-1.0, 1.0)]), place.seed))) == 1
+
+
+def sphere(x: Any) -> Any:
+    return (x**2).sum(axis=-1)
 
 
 @pytest.mark.parametrize(
