@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, log2
 from typing import Any
 
-from skde.validation import check_choice
+from skde.validation import check_choice, check_int, check_real
 
 TESTS = ("friedman", "t", "t-holm", "t-bonferroni")
 
@@ -65,6 +65,16 @@ class Rules:
     final: bool = False
     spending: bool = False
     guided: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what a typo would make another race of."""
+        check_choice("test", self.test, TESTS)
+        check_real("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
+        for name, low in (("first_test", 2), ("each_test", 1), ("mu", 1), ("new_steps", 1)):
+            check_int(name, getattr(self, name), low)
+        for name in ("most_configurations", "survivors", "patience"):
+            if getattr(self, name) is not None:
+                check_int(name, getattr(self, name), 1)
 
     def alpha(self, test: int) -> float:
         """Return the level of a race's test number 1, 2, ..."""
@@ -131,9 +141,7 @@ def preset(name: str, **changes: Any) -> Rules:
     >>> preset("irace-2011", test="t-holm").test
     't-holm'
     """
-    rules = replace(PRESETS[check_choice("preset", name, PRESETS)], **changes)
-    check_choice("test", rules.test, TESTS)
-    return rules
+    return replace(PRESETS[check_choice("preset", name, PRESETS)], **changes)
 
 
 def n_iterations(n_parameters: int) -> int:

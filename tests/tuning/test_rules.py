@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,26 @@ def test_levels() -> None:
     assert Rules(elitist=True).alpha(7) == pytest.approx(0.05)
     spending = Rules(elitist=True, spending=True)
     assert sum(spending.alpha(test) for test in range(1, 100_000)) == pytest.approx(0.05, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test": "Friedman"}, "did you mean 'friedman'"),
+        ({"confidence": 95}, r"confidence must be a number in \(0, 1\)"),
+        ({"confidence": 1.0}, r"confidence must be a number in \(0, 1\)"),
+        ({"first_test": 1}, "first_test must be an integer >= 2"),
+        ({"each_test": 0}, "each_test must be an integer >= 1"),
+        ({"mu": 0}, "mu must be an integer >= 1"),
+        ({"new_steps": 0}, "new_steps must be an integer >= 1"),
+        ({"survivors": 0}, "survivors must be an integer >= 1"),
+        ({"most_configurations": 0}, "most_configurations must be an integer >= 1"),
+        ({"patience": 0}, "patience must be an integer >= 1"),
+    ],
+)
+def test_rules_that_are_none_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Rules(elitist=True, **changes)
 
 
 @pytest.mark.parametrize("changes", [{"test": "wilcoxon"}, {"test": None}])
