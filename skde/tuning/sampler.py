@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from skde.tuning.rules import n_iterations, n_survivors
-from skde.tuning.sampling import Model, Parent, Stage, updated, value_near, weights
+from skde.tuning.sampling import SAME, Model, Parent, Stage, updated, value_near, weights
 from skde.tuning.scale import uniform
 from skde.tuning.space import Configuration
 from skde.validation import check_int
@@ -36,9 +37,11 @@ class IteratedRacingSampler(BaseSampler):
     Parameters
     ----------
     n_trials : int, default 100
-        Trials that the study is planned for, >= 1; more are drawn as the last iterations of a longer plan.
+        Trials that the study is planned for, >= 1; more are drawn as the last iterations of a longer plan, with
+        :math:`\sigma_j` no lower than 1e-4.
     seed : int or None, default None
-        Makes the draws repeatable: a trial's depend on the seed, its number and the trials before its iteration.
+        Makes the draws repeatable: a trial's depend on the seed, its number, the trials before its iteration, and how
+        many parameters have been met.
 
     Notes
     -----
@@ -63,6 +66,14 @@ class IteratedRacingSampler(BaseSampler):
             check_int("seed", seed, 0)
         self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else int(seed)
         self._parents: WeakKeyDictionary[Study, dict[int, Parent | None]] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickled sampler has; who the parents are, of trials that run, it finds again."""
+        return {**self.__dict__, "_parents": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in what a pickled sampler had."""
+        self.__dict__.update(state, _parents=WeakKeyDictionary())
 
     def reseed_rng(self) -> None:
         """Do nothing: a trial's draws depend on its number, so trials that run side by side differ."""
@@ -125,7 +136,7 @@ class IteratedRacingSampler(BaseSampler):
         parent = Parent(Configuration(elite.params, elite.distributions), Model())
         for j in range(2, iteration + 1):
             parent = updated(parent, Stage(j, max(n_iterations(n_parameters), j), size, n_parameters, capped=True))
-        return parent
+        return replace(parent, model=replace(parent.model, sigma=max(parent.model.sigma, SAME)))
 
     def _elites(self, study: Study, trials: list[FrozenTrial], before: int, count: int) -> list[FrozenTrial]:
         """Return the best of the trials that came before the iteration."""

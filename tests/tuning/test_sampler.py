@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -65,6 +66,29 @@ def test_later_iterations_are_closer() -> None:
     assert spread[0] > 2 * spread[2] > 3 * spread[5]
     kinds = [t.params["kind"] for t in study.trials[120:]]
     assert kinds.count("b") > 40
+
+
+def test_there_is_no_end_of_trials() -> None:
+    """Long after the plan, where the deviation would vanish."""
+    study = optuna.create_study()
+    distribution = optuna.distributions.FloatDistribution(0.0, 1.0)
+    for value, x in enumerate((0.3, 0.3, 0.8, 0.1)):
+        study.add_trial(optuna.create_trial(params={"x": x}, distributions={"x": distribution}, value=value))
+    sampler, trial = IteratedRacingSampler(10, seed=0), study.trials[0]
+    late = []
+    for trial.number in range(3000, 3020):
+        late.append(sampler.sample_independent(study, trial, "x", distribution))
+    assert len(set(late)) == 20
+    assert np.abs(np.array(late) - 0.3).max() < 1e-3
+
+
+def test_it_can_be_pickled_with_what_it_draws() -> None:
+    sampler = IteratedRacingSampler(120, seed=3)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(bowl, n_trials=50)
+    study.sampler = pickle.loads(pickle.dumps(sampler))
+    study.optimize(bowl, n_trials=70)
+    assert [t.params for t in study.trials] == [t.params for t in optimized(IteratedRacingSampler(120, seed=3)).trials]
 
 
 def test_without_a_seed_studies_differ() -> None:
