@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import shlex
+import signal
 import subprocess
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import _num_samples
 
 from skde.tuning.target import Job, Limits, Outcome, Target
 
@@ -72,7 +79,8 @@ def measured(cost: Cost, job: Job) -> Outcome:
     """Return the outcome of one experiment; whatever goes wrong in it is a failure of its configuration."""
     begin = time.perf_counter()
     try:
-        value, error = checked(cost(job)), None
+        value = checked(cost(job))
+        error = "the cost is inf" if value == math.inf else None
     except Exception as failure:
         value, error = math.inf, f"{type(failure).__name__}: {failure}"
     return Outcome(value, time.perf_counter() - begin, error=error)
@@ -83,6 +91,8 @@ def checked(cost: Any) -> float:
     value = float(cost)
     if math.isnan(value):
         raise ValueError("the cost is NaN")
+    if value == -math.inf:  # no mean, and so no test or model, survives it
+        raise ValueError("the cost is -inf; take the logarithm of max(error, 1e-12), say")
     return value
 
 
@@ -111,15 +121,14 @@ class EstimatorCost(Cost):
         """Return the cost."""
         X, y = data_of(job.instance)
         estimator = self.configured(job.params)
-        if "random_state" in estimator.get_params():
-            estimator.set_params(random_state=job.seed)
+        estimator.set_params(**seeds_of(estimator, job.seed))
         stratify = y if is_classifier(estimator) else None
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=job.seed, stratify=stratify)
         return 1 - float(estimator.fit(X, y).score(X_test, y_test))
 
     def describe(self) -> str:
-        """Return the estimator with its parameters."""
-        return repr(self.estimator)
+        """Return the estimator with its parameters, without the addresses of functions among them."""
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(self.estimator))
 
     def configured(self, params: dict[str, Any]) -> Any:
         """Return a clone of the estimator with the values of a configuration."""
@@ -130,7 +139,7 @@ class EstimatorCost(Cost):
         for number, instance in enumerate(instances):
             try:
                 X, y = data_of(instance)
-                same = len(X) == len(y)
+                same = _num_samples(X) == _num_samples(y)  # a sparse X has no len()
             except (TypeError, ValueError):
                 same = False
             if not same:
@@ -143,6 +152,14 @@ def data_of(instance: Any) -> tuple[Any, Any]:
         return instance.data, instance.target
     X, y = instance
     return X, y
+
+
+def seeds_of(estimator: Any, seed: int) -> dict[str, int]:
+    """Return the values of an estimator's random_state, and of those of the estimators in it."""
+    names = sorted(estimator.get_params(deep=True))
+    rng = np.random.default_rng(seed)
+    inner = {name: int(rng.integers(2**31)) for name in names if name.endswith("__random_state")}
+    return {"random_state": seed, **inner} if "random_state" in names else inner
 
 
 class CommandCost(Cost):
@@ -164,7 +181,7 @@ class CommandCost(Cost):
             command += [f"--{name}", str(value)]
         timeout = self.limits.lost_after
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+            done = completed(command, timeout)
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"no end after {timeout:g} s; killed: {shlex.join(command)}") from None
         except OSError as error:
@@ -173,12 +190,35 @@ class CommandCost(Cost):
             raise RuntimeError(f"exit status {done.returncode} of {shlex.join(command)}: {done.stderr.strip()[-500:]}")
         words = (done.stdout.strip().splitlines() or [""])[-1].split()
         try:
-            return checked(words[0])
+            value = float(words[0])
         except (IndexError, ValueError):
             raise RuntimeError(
                 f"the last line printed must begin with the cost, got {' '.join(words)!r} of {shlex.join(command)}"
             ) from None
+        return checked(value)
 
     def describe(self) -> str:
         """Return the command line."""
         return shlex.join(self.words)
+
+
+def completed(command: list[str], timeout: float | None) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end; one that is given up takes all that it has started with it."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except BaseException:  # also Ctrl-C, which does not reach a session of its own
+            kill(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a program and, but on Windows, the processes of its session."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where all of them have ended
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import signal
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.tuning import RacingTuner
 from skde.tuning import target as target_module
+from skde.tuning.costs import seeds_of
 from skde.tuning.target import Job, Limits
 from skde.tuning.targets import as_target
 
 SECOND = Limits(1.0)
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the program alone")
 PROGRAM = [sys.executable, str(Path(__file__).parent / "program.py")]
 
 
@@ -208,6 +219,42 @@ def test_tuning_an_estimator() -> None:
     assert best.fit(X, y).score(X, y) > 0.9
 
 
+def test_seeds_reach_the_estimators_in_an_estimator() -> None:
+    found = target(make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=5, max_features=1)))
+    first, second = ([outcome.cost for outcome in found.run([job({}, DATA[1], i) for i in range(8)])] for _ in range(2))
+    assert first == second
+
+
+def test_every_estimator_in_an_estimator_has_a_seed_of_its_own() -> None:
+    forest = RandomForestClassifier()
+    pipeline = make_pipeline(SelectFromModel(RandomForestClassifier()), forest)
+    seeds = seeds_of(pipeline, 7)
+    assert set(seeds) == {"selectfrommodel__estimator__random_state", "randomforestclassifier__random_state"}
+    assert len(set(seeds.values())) == 2
+    assert seeds == seeds_of(pipeline, 7) != seeds_of(pipeline, 8)
+    assert seeds_of(forest, 7) == {"random_state": 7}
+
+
+def test_sparse_data() -> None:
+    X, y = DATA[1]
+    found = target(DecisionTreeClassifier())
+    found.check([(csr_matrix(X), y)])
+    with pytest.raises(ValueError, match=r"instances\[0\] must be a data set"):
+        found.check([(csr_matrix(X), y[1:])])
+    (outcome,) = found.run([job({}, (csr_matrix(X), y))])
+    assert outcome.cost < 0.4
+
+
+def test_an_estimators_description_has_no_addresses() -> None:
+    first, second = (
+        target(make_pipeline(FunctionTransformer(lambda X: X), DecisionTreeClassifier(max_depth=3))).describe()
+        for _ in range(2)
+    )
+    assert first == second
+    assert "0x" not in first
+    assert "max_depth=3" in first
+
+
 @pytest.mark.parametrize("instance", [3, "iris", (np.zeros((3, 1)), np.zeros(4))])
 def test_what_is_no_data_set(instance: Any) -> None:
     with pytest.raises(ValueError, match=r"instances\[1\] must be a data set"):
@@ -241,6 +288,56 @@ def test_programs_that_fail(mode: str, message: str, monkeypatch: pytest.MonkeyP
     assert re.search(message, str(outcome.error))
 
 
+def script(path: Path) -> tuple[list[str], Path]:
+    """Return a program that only waits for another one, and the file in which it notes that one's process."""
+    noted = path / "child"
+    return ["sh", "-c", f"sleep 41 & echo $! >{noted}.new; mv {noted}.new {noted}; wait; echo 1"], noted
+
+
+def ended(process: int) -> bool:
+    """Whether a process ends soon; one whose parent is gone may stay a zombie where nobody waits for it."""
+    for _ in range(200):
+        try:
+            os.kill(process, 0)
+            stat = Path(f"/proc/{process}/stat")
+            if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    return False
+
+
+@posix
+def test_a_program_that_hangs_takes_its_own_programs_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target_module, "GRACE_SECONDS", 1.0)
+    program, noted = script(tmp_path)
+    (outcome,) = target(program, Limits(0.1)).run([job({})])
+    assert "no end after 1.3 s; killed: sh -c" in str(outcome.error)
+    assert outcome.seconds < 10
+    assert ended(int(noted.read_text()))
+
+
+@posix
+def test_an_interrupted_program_takes_its_own_programs_with_it(tmp_path: Path) -> None:
+    program, noted = script(tmp_path)
+
+    def interrupt() -> None:
+        while not noted.exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt, daemon=True)
+    begin = time.monotonic()
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(target(program).run([job({})]))
+    thread.join()
+    assert time.monotonic() - begin < 10
+    assert ended(int(noted.read_text()))
+
+
 def test_a_program_that_is_not_there() -> None:
     (outcome,) = target("nowhere/to/be/found --quick").run([job({})])
     assert "cannot run nowhere/to/be/found --quick" in str(outcome.error)
@@ -257,6 +354,30 @@ def test_tuning_a_program() -> None:
     tuner = RacingTuner(space, ["i1", "i2"], max_experiments=100, random_state=0, n_jobs=2).fit(PROGRAM)
     assert tuner.best_params_["mode"] == "good"
     assert abs(tuner.best_params_["x"] - 0.5) < 0.2
+
+
+# -- costs that are no numbers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cost", "error"),
+    [
+        (math.inf, "the cost is inf"),
+        (-math.inf, "ValueError: the cost is -inf; take the logarithm of max(error, 1e-12), say"),
+        (math.nan, "ValueError: the cost is NaN"),
+    ],
+)
+def test_costs_that_are_not_finite(cost: float, error: str) -> None:
+    program = [sys.executable, "-c", f"print('{cost}')"]
+    for what in (lambda config, instance, seed: cost, program):
+        (outcome,) = target(what).run([job({})])
+        assert (outcome.cost, outcome.error) == (math.inf, error)
+
+
+def test_why_all_configurations_failed() -> None:
+    tuner = RacingTuner({"x": FloatDistribution(0, 1)}, ["i1", "i2"], max_experiments=100, random_state=0)
+    with pytest.raises(RuntimeError, match=r"in all: the cost is inf$"):
+        tuner.fit(lambda config, instance, seed: math.inf)
 
 
 # -- what is no target -------------------------------------------------------------------------------------------------
