@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial
 
 from skde.tuning.scale import Scale
@@ -37,20 +38,41 @@ def svg(drawn: Any) -> str:
 
 
 def distributions_of(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """Return the parameters of trials that have more than one value, by name, with the first distribution of each."""
+    """Return the parameters of trials that have more than one value, by name, with the bounds of all trials joined."""
     found: dict[str, BaseDistribution] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():
-            if not distribution.single():
-                found.setdefault(name, distribution)
-    return found
+            found[name] = joined(found[name], distribution) if name in found else distribution
+    return {name: distribution for name, distribution in found.items() if not distribution.single()}
+
+
+def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:
+    """Return a distribution with the values of both."""
+    if one == other:
+        return one
+    if isinstance(one, CategoricalDistribution) and isinstance(other, CategoricalDistribution):
+        return CategoricalDistribution([*one.choices, *(new for new in other.choices if new not in one.choices)])
+    assert isinstance(one, FloatDistribution | IntDistribution)
+    assert isinstance(other, FloatDistribution | IntDistribution)
+    low, high, log = min(one.low, other.low), max(one.high, other.high), one.log and other.log
+    if isinstance(one, IntDistribution) and isinstance(other, IntDistribution):
+        # The largest step that meets the levels of both.
+        return IntDistribution(int(low), int(high), log, math.gcd(one.step, other.step, one.low - other.low))
+    return FloatDistribution(low, high, log)
+
+
+def literal(given: Any) -> str:
+    """Return a text in which matplotlib reads no formula."""
+    return str(given).replace("$", r"\$")
 
 
 def mark(axis: Any, distribution: BaseDistribution) -> None:
     """Write the values at their places on an axis of [0, 1]."""
     scale = Scale(distribution)
     if isinstance(distribution, CategoricalDistribution):
-        axis.set_ticks([scale.unit(choice) for choice in distribution.choices], list(map(str, distribution.choices)))
+        axis.set_ticks(
+            [scale.unit(choice) for choice in distribution.choices], list(map(literal, distribution.choices))
+        )
     else:
         places = np.linspace(0, 1, 5)
         axis.set_ticks(places, [f"{scale.value(float(place)):.3g}" for place in places])
@@ -85,7 +107,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
         mark(ax.yaxis, distribution)
         ax.set_xticks(sorted({race for race, _ in new}))
         ax.set_ylim(-0.03, 1.03)
-        ax.set_title(name)
+        ax.set_title(literal(name))
     return svg(drawn)
 
 
@@ -110,7 +132,7 @@ def parallel_coordinates(trials: Sequence[FrozenTrial], best: Sequence[int]) -> 
         mark(own.yaxis, distribution)
     ax.set_ylim(0, 1)
     ax.set_yticks([])
-    ax.set_xticks(list(places), list(parameters))
+    ax.set_xticks(list(places), list(map(literal, parameters)))
     ax.set_xlim(-0.05, max(len(parameters) - 1, 1) + 0.05)
     return svg(drawn)
 
@@ -120,6 +142,6 @@ def bars(shares: Mapping[str, float]) -> str:
     ordered = sorted(shares.items(), key=lambda share: share[1])
     drawn = figure(6, 0.5 + 0.3 * len(ordered))
     ax = drawn.add_subplot()
-    ax.barh([name for name, _ in ordered], [share for _, share in ordered], color=OTHERS)
+    ax.barh([literal(name) for name, _ in ordered], [share for _, share in ordered], color=OTHERS)
     ax.set_xlim(0, 1)
     return svg(drawn)

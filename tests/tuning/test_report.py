@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optuna.distributions import CategoricalDistribution, FloatDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import create_trial
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
@@ -20,6 +21,7 @@ import skde
 from skde import DE
 from skde.cli import main
 from skde.tuning import RacingTuner, Space
+from skde.tuning.drawings import bars, distributions_of, parallel_coordinates, values_by_race
 from skde.tuning.report import cost, page, python_lines, rank_rows
 from skde.tuning.session import Result
 
@@ -117,6 +119,55 @@ def test_conditions_failures_and_strange_names() -> None:
     text = checked(page(tuner))
     assert "&lt;1&gt;" in text
     assert "&lt;kind&gt;" in text
+
+
+@pytest.mark.parametrize(
+    ("found", "whole"),
+    [
+        ([IntDistribution(1, 1), IntDistribution(1, 3), IntDistribution(0, 2)], IntDistribution(0, 3)),
+        ([IntDistribution(1, 7, step=3), IntDistribution(2, 8, step=3)], IntDistribution(1, 8)),
+        ([IntDistribution(0, 6, step=6), IntDistribution(2, 10, step=4)], IntDistribution(0, 10, step=2)),
+        ([IntDistribution(1, 3, log=True), IntDistribution(2, 9, log=True)], IntDistribution(1, 9, log=True)),
+        ([FloatDistribution(0, 1), FloatDistribution(-1, 0.5)], FloatDistribution(-1, 1)),
+        ([FloatDistribution(0, 1, step=0.5), FloatDistribution(0, 1, step=0.5)], FloatDistribution(0, 1, step=0.5)),
+        ([FloatDistribution(1, 2, log=True), FloatDistribution(0, 1)], FloatDistribution(0, 2)),
+        ([CategoricalDistribution("ba"), CategoricalDistribution("cab")], CategoricalDistribution("bac")),
+    ],
+    ids=str,
+)
+def test_bounds_of_all_trials_are_joined(found: list[BaseDistribution], whole: BaseDistribution) -> None:
+    trials = [
+        create_trial(
+            params={"x": getattr(one, "low", "b"), "fixed": 3},
+            distributions={"x": one, "fixed": IntDistribution(3, 3)},
+            value=0.0,
+        )
+        for one in found
+    ]
+    assert distributions_of(trials) == {"x": whole}
+
+
+def test_values_with_dependent_bounds_have_their_own_places() -> None:
+    space = {"split": IntDistribution(2, 20), "leaf": lambda values: IntDistribution(1, values["split"] // 2)}
+    tuner = RacingTuner(Space(space), INSTANCES, max_experiments=150, random_state=0)
+    trials = tuner.fit(lambda config, instance, seed: config["leaf"]).study_.get_trials()
+    leaf = distributions_of(trials)["leaf"]
+    assert all(leaf._contains(trial.params["leaf"]) for trial in trials)
+    checked(page(tuner))
+
+
+@pytest.mark.parametrize("name", ["a$b_{$", r"$\foo$", "$x$", "$", r"\$a\$"])
+def test_names_are_no_formulas(name: str) -> None:
+    distribution = CategoricalDistribution([name + "1", name + "2"])
+    trials = [create_trial(params={name: name + "1"}, distributions={name: distribution}, value=0.0)]
+    trials[0].user_attrs["race"] = 1
+    for drawn, times in (
+        (values_by_race(trials, {}), 3),
+        (parallel_coordinates(trials, []), 3),
+        (bars({name: 1.0}), 1),
+    ):
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", checked(drawn))
+        assert sum(name in text for text in texts) == times
 
 
 def test_python_makes_what_was_found() -> None:
