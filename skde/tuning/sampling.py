@@ -187,9 +187,9 @@ def value_near(
 ) -> Any:
     """Return a value around the parent's; uniform where the parameter does not apply to the parent."""
     params = parent.configuration.params
+    if isinstance(distribution, CategoricalDistribution) and params.get(name, _MISSING) not in distribution.choices:
+        return uniform(distribution, rng)
     if isinstance(distribution, CategoricalDistribution) and not ordinal:
-        if params.get(name, _MISSING) not in distribution.choices:
-            return uniform(distribution, rng)
         p = probabilities_of(parent.model, name, distribution)
         return distribution.choices[int(rng.choice(len(p), p=p))]
     if name not in params:

@@ -36,8 +36,9 @@ class Scale:
         if self.log and self.whole:
             high += 1
         elif distribution.step is not None:
-            self.step = float(distribution.step)
-            self.levels = round((high - low) / self.step) + 1
+            # Of the integers themselves: those beyond 2**53 are no floats.
+            span, step = distribution.high - distribution.low, distribution.step
+            self.levels = int(span // step if self.whole else round(span / step)) + 1
         self.low, self.high = (log(low), log(high)) if self.log else (low, high)
 
     def unit(self, value: Any) -> float:
@@ -47,7 +48,9 @@ class Scale:
             if isinstance(distribution, CategoricalDistribution):
                 level: float = choice_number(distribution, value)
             else:
-                level = (value - self.low) / self.step
+                assert isinstance(distribution, FloatDistribution | IntDistribution)
+                assert distribution.step is not None
+                level = (value - distribution.low) / distribution.step
             place = (level + 0.5) / self.levels
         else:
             middle = value + 0.5 if self.whole else value
@@ -58,7 +61,7 @@ class Scale:
         """Return the value at a place in [0, 1]."""
         distribution = self.distribution
         if self.levels is not None:
-            level = min(floor(place * self.levels), self.levels - 1)
+            level = min(floor(place * self.levels), self.levels - 1) if place < 1 else self.levels - 1
             if isinstance(distribution, CategoricalDistribution):
                 return distribution.choices[level]
             assert isinstance(distribution, FloatDistribution | IntDistribution)
@@ -66,6 +69,8 @@ class Scale:
             assert step is not None
             return type(step)(min(distribution.low + level * step, distribution.high))
         assert isinstance(distribution, FloatDistribution | IntDistribution)
+        if self.whole and place in (0.0, 1.0):
+            return distribution.high if place else distribution.low  # which large ones miss by rounding
         found = self.low + place * (self.high - self.low)
         inside = min(max(exp(found) if self.log else found, distribution.low), distribution.high)
         return floor(inside) if self.whole else float(inside)

@@ -137,13 +137,16 @@ class Space:
                 f"got {parameters!r} ({type(parameters).__name__})"
             )
         self.parameters = parameters
+        if conditions is not None and not isinstance(conditions, Mapping):
+            raise TypeError(f"conditions must be a mapping of names to functions, got {conditions!r}")
         self.conditions = dict(conditions or {})
-        self.forbidden = list(forbidden)
-        self.ordinal = frozenset(ordinal)
+        self.forbidden = listed("forbidden", forbidden, "function", callable)
+        self.ordinal = frozenset(listed("ordinal", ordinal, "name", lambda one: isinstance(one, str)))
+        given = listed("initial", initial, "mapping", lambda one: isinstance(one, Mapping))
         self._check_names()
         self.distributions: dict[str, BaseDistribution] = {}
         self._discover()
-        self.initial = [self.read(values) for values in initial]
+        self.initial = [self.read(values) for values in given]
 
     @property
     def n_parameters(self) -> int:
@@ -189,7 +192,7 @@ class Space:
         return not any(rule(dict(values)) for rule in self.forbidden)
 
     def read(self, values: Mapping[str, Any]) -> Configuration:
-        """Return values as a configuration of the space.
+        """Return values as a configuration of the space; NumPy's scalars become Python's.
 
         Raises
         ------
@@ -200,15 +203,16 @@ class Space:
         def given(name: str, distribution: BaseDistribution) -> Any:
             if name not in values:
                 raise ValueError(f"the configuration {dict(values)!r} has no value of {name!r}")
-            if not contains(distribution, values[name]):
+            value = plain(values[name])
+            if not contains(distribution, value):
                 raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
-            return values[name]
+            return value
 
         found = self.walk(given)
         for name, value in values.items():
             if name not in found.params:
                 raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
-            if found.params[name] != value:
+            if found.params[name] != plain(value):
                 raise ValueError(f"{name!r} must be of {found.distributions[name]!r}, got {value!r}")
         if not self.allows(found):
             raise ValueError(f"the configuration {dict(values)!r} is forbidden")
@@ -264,6 +268,25 @@ class Space:
 def as_space(given: Any) -> Space:
     """Return a space for whatever describes one: a Space, a function of a trial, or distributions by name."""
     return given if isinstance(given, Space) else Space(given)
+
+
+def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:
+    """Return the elements that an option was given, or say what to give."""
+    wanted = f"{option} must be a list of {element}s"
+    if is_element(given):
+        raise TypeError(f"{wanted}, got a {element}; write [{element}]")
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise TypeError(f"{wanted}, got {given!r}")
+    found = list(given)
+    for one in found:
+        if not is_element(one):
+            raise TypeError(f"{wanted}, got {one!r} in it")
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as Python's, which can be stored as JSON; others as they are."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def only_value(distribution: BaseDistribution) -> Any:

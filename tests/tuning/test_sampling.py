@@ -110,6 +110,23 @@ def test_integers_on_a_logarithmic_scale_have_their_shares_in_irace() -> None:
     assert Scale(IntDistribution(1, 60, log=True)).unit(60) < 1.0
 
 
+@pytest.mark.parametrize("step", [1, 5])
+def test_integers_beyond_the_floats_are_told_apart(step: int) -> None:
+    low = 10**18
+    scale = Scale(IntDistribution(low, low + 10, step=step))
+    values = range(low, low + 11, step)
+    assert scale.levels == len(values)
+    assert [scale.value(scale.unit(value)) for value in values] == list(values)
+
+
+@pytest.mark.parametrize("low", [1, 10**17 + 1])
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("high", [2**63, 2**62 + 12345])
+def test_large_integers_reach_their_bounds(low: int, high: int, log: bool) -> None:
+    scale = Scale(IntDistribution(low, high, log=log))
+    assert [scale.value(place) for place in (0.0, 1.0)] == [low, high]
+
+
 def test_places_outside_are_the_nearer_end() -> None:
     assert Scale(IntDistribution(1, 3)).unit(7) == 1.0
     assert Scale(FloatDistribution(1, 3)).unit(-7) == 0.0
@@ -270,6 +287,21 @@ def test_a_model_chooses_from_a_litter(count: int) -> None:
     xs = [configuration.params["x"] for _, configuration in found]
     assert xs == sorted((c.params["x"] for c in seen), reverse=True)[:count]
     assert all(abs(parents[number].configuration.params["x"] - c.params["x"]) < 0.3 for number, c in found)
+
+
+def test_a_parents_ordered_choice_may_not_apply() -> None:
+    """As a number beyond the bounds that depend on others, which is put inside; a choice is drawn anew."""
+    space = Space(
+        {
+            "big": CategoricalDistribution([True, False]),
+            "size": lambda values: CategoricalDistribution(["s", "m", "l", "xl"] if values["big"] else ["s", "m"]),
+        },
+        ordinal=["size"],
+    )
+    found = children([Parent(space.read({"big": True, "size": "xl"}), Model(0.1))], space, 200, rng())
+    sizes = {big: {c.params["size"] for _, c in found if c.params["big"] == big} for big in (True, False)}
+    assert sizes[False] == {"s", "m"}
+    assert "xl" in sizes[True]
 
 
 # -- soft restarts -----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,26 @@ def test_empty_spaces(parameters: Any) -> None:
         (lambda: Space({"a": [1, 2]}), TypeError, "'a' must be an Optuna distribution"),
         (lambda: Space(svm, conditions={"C": bool}), ValueError, "in a function, write if"),
         (lambda: Space(MAPPING, conditions={"c": bool}), ValueError, "a condition for 'c'"),
+        (lambda: Space(MAPPING, conditions=bool), TypeError, "conditions must be a mapping of names to functions"),
+        (
+            lambda: mapping(forbidden=bool),
+            TypeError,
+            r"forbidden must be a list of functions, got a function; write \[function\]",
+        ),
+        (lambda: mapping(forbidden=None), TypeError, "forbidden must be a list of functions, got None"),
+        (lambda: mapping(forbidden=[3]), TypeError, "forbidden must be a list of functions, got 3 in it"),
+        (
+            lambda: mapping(ordinal="kernel"),
+            TypeError,
+            r"ordinal must be a list of names, got a name; write \[name\]",
+        ),
+        (
+            lambda: mapping(initial=GOOD),
+            TypeError,
+            r"initial must be a list of mappings, got a mapping; write \[mapping\]",
+        ),
+        (lambda: mapping(initial="C"), TypeError, "initial must be a list of mappings, got 'C'"),
+        (lambda: mapping(initial=["C"]), TypeError, "initial must be a list of mappings, got 'C' in it"),
         (lambda: Space(svm, ordinal=["n"]), ValueError, "ordinal names 'n'"),
         (
             lambda: Space(MAPPING, conditions={"kernel": lambda values: values["C"] > 1}),
@@ -142,6 +163,19 @@ def test_initial_configurations_are_checked(changes: dict[str, Any], message: st
 def test_initial_configurations_may_not_be_forbidden() -> None:
     with pytest.raises(ValueError, match="is forbidden"):
         mapping(initial=[GOOD], forbidden=[lambda values: values["n"] == 5])
+
+
+@pytest.mark.parametrize("space", [Space(svm), mapping()], ids=["function", "mapping"])
+def test_numpy_scalars_become_pythons(space: Space) -> None:
+    given = {"kernel": np.str_("linear"), "C": np.float64(1), "n": np.int64(5), "k": np.int8(4), "fixed": np.uint8(3)}
+    found = space.read(given).params
+    assert json.loads(json.dumps(found)) == GOOD
+    assert not any(isinstance(value, np.generic) for value in found.values())
+
+
+def test_iterables_are_lists() -> None:
+    space = mapping(initial=iter([GOOD]), ordinal=("kernel",), forbidden=(rule for rule in [lambda values: False]))
+    assert (len(space.initial), space.ordinal, len(space.forbidden)) == (1, {"kernel"}, 1)
 
 
 def test_steps_of_floats() -> None:
