@@ -19,6 +19,7 @@ from skde.tuning.space import Configuration
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"
+ERROR = "error"
 RETRY_SECONDS = 0.5
 
 
@@ -75,6 +76,8 @@ class Record:
     ----------
     known : dict of Experiment to float
         The results that were there.
+    errors : dict of int to str
+        Why configurations had failed.
 
     Raises
     ------
@@ -86,12 +89,14 @@ class Record:
         self.storage = storage
         self.name = name
         self.known: dict[Experiment, float] = {}
+        self.errors: dict[int, str] = {}
         self._trials: list[int] = []
         self._params: list[dict[str, Any]] = []
         self._done: list[bool] = []
         if resume:
             self._load(identity)
             return
+        described = json.dumps(identity, sort_keys=True)
         try:
             self._study = storage.create_new_study([StudyDirection.MINIMIZE], name)
         except optuna.exceptions.DuplicatedStudyError:
@@ -99,7 +104,7 @@ class Record:
                 f"the storage holds a tuning already, {name!r}: go on with it by resume(), or give another storage or "
                 "study_name"
             ) from None
-        storage.set_study_user_attr(self._study, IDENTITY, json.dumps(identity, sort_keys=True))
+        storage.set_study_user_attr(self._study, IDENTITY, described)
 
     @staticmethod
     def there(storage: BaseStorage, name: str = STUDY) -> bool:
@@ -137,8 +142,10 @@ class Record:
         self._study = self.storage.get_study_id_from_name(self.name)
         for trial in self.storage.get_all_trials(self._study, deepcopy=False):
             self._trials.append(self.storage.get_trial_id_from_study_id_trial_number(self._study, trial.number))
-            self._params.append(trial.params)
+            self._params.append(as_given(trial.params))
             self._done.append(trial.state.is_finished())
+            if ERROR in trial.user_attrs:
+                self.errors[trial.number] = trial.user_attrs[ERROR]
             for step, cost in trial.intermediate_values.items():
                 self.known[Experiment(trial.number, step)] = cost
 
@@ -156,7 +163,7 @@ class Record:
             Where another one is in its place.
         """
         if number < len(self._trials):
-            if self._params[number] != configuration.params:
+            if self._params[number] != as_given(configuration.params):
                 raise ValueError(
                     f"configuration {number} of the tuning in the storage is {self._params[number]!r}, but the space "
                     f"gives {configuration.params!r} now; a tuning can only be resumed with the space it was begun with"
@@ -169,7 +176,7 @@ class Record:
             user_attrs={"race": race},
         )
         self._trials.append(self.storage.create_new_trial(self._study, trial))
-        self._params.append(configuration.params)
+        self._params.append(as_given(configuration.params))
         self._done.append(False)
 
     def params(self, number: int) -> dict[str, Any]:
@@ -177,12 +184,14 @@ class Record:
         while number >= len(self._params):
             trial = self.storage.get_trial_id_from_study_id_trial_number(self._study, len(self._params))
             self._trials.append(trial)
-            self._params.append(self.storage.get_trial(trial).params)
+            self._params.append(as_given(self.storage.get_trial(trial).params))
             self._done.append(False)
         return self._params[number]
 
-    def report(self, experiment: Experiment, cost: float) -> None:
-        """Store a result."""
+    def report(self, experiment: Experiment, cost: float, error: str | None = None) -> None:
+        """Store a result, and why it is a failure."""
+        if error:
+            self.storage.set_trial_user_attr(self._trials[experiment.configuration], ERROR, error)
         self.storage.set_trial_intermediate_value(self._trials[experiment.configuration], experiment.step, cost)
         self.known[experiment] = cost
 
@@ -197,3 +206,13 @@ class Record:
     def note_race(self, iteration: int, summary: dict[str, Any]) -> None:
         """Store what is to be known of a race that is over."""
         self.storage.set_study_user_attr(self._study, f"race {iteration}", summary)
+
+
+def as_given(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with tuples for the lists that storages make of them, as of hidden_layer_sizes=(10, 10)."""
+    return {name: as_tuple(value) for name, value in params.items()}
+
+
+def as_tuple(value: Any) -> Any:
+    """Return lists, and those within, as tuples."""
+    return tuple(as_tuple(part) for part in value) if isinstance(value, list | tuple) else value

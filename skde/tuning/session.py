@@ -118,11 +118,12 @@ class Session:
         self.results: list[Result] = []
         self.races: list[dict[str, Any]] = []
         self.parents: list[Parent] = []  # every configuration with its model
-        self._costs: dict[int, dict[int, float]] = {}  # by step and configuration
-        self._errors: dict[int, str] = {}  # of configurations
+        self._taken: set[Experiment] = set()
+        self._errors = dict(record.errors)  # of configurations
         self._steps: dict[int, tuple[int, int]] = {}  # instance and seed
         self._restarted = False
         self._told: dict[Experiment, float] = {}  # results of the races that are over
+        self._costs: dict[int, dict[int, float]] = {}  # the same, by step and configuration
         self._surrogate: Surrogate | None = None  # of a guided tuning, after its first race
         self.machine = IteratedRace(
             setting.rules,
@@ -130,7 +131,7 @@ class Session:
             setting.max_experiments,
             self._shuffled,
             len(setting.instances) if setting.deterministic else None,
-            self._guide if setting.rules.guided else Race.best_first,
+            self._best_first,
         )
 
     def run(self, target: Target) -> None:
@@ -183,11 +184,6 @@ class Session:
     def _first(self, plan: Plan) -> list[Parent]:
         space = self.setting.space
         missing = plan.n_new - len(space.initial)
-        if missing < 0:
-            raise ValueError(
-                f"max_experiments is too small for {len(space.initial)} initial configurations: the first race is for "
-                f"{plan.n_new}"
-            )
         found = list(space.initial)
         if missing:
             rng = self.setting.rng(_CONFIGURATIONS, 1)
@@ -208,9 +204,16 @@ class Session:
         self._restarted = brood.restarted
         return brood.children
 
+    def _best_first(self, race: Race) -> list[int]:
+        """Take in what a race that is over has told, and return those alive, the best first."""
+        told = race.told()
+        self._told |= told
+        for experiment, cost in told.items():
+            self._costs.setdefault(experiment.step, {})[experiment.configuration] = cost
+        return self._guide(race) if self.setting.rules.guided else race.best_first()
+
     def _guide(self, race: Race) -> list[int]:
-        """Learn from a race that is over, and return those alive, the lowest expected cost first."""
-        self._told |= race.told()
+        """Learn from the results so far, and return those alive, the lowest expected cost first."""
         setting = self.setting
         found = [parent.configuration for parent in self.parents]
         self._surrogate = Surrogate(
@@ -245,7 +248,7 @@ class Session:
             pending = [experiment for experiment in pending if experiment.step == pending[0].step]
         outcomes = target.run([self._job(experiment) for experiment in pending])
         for experiment, outcome in zip(pending, outcomes, strict=True):
-            self.record.report(experiment, outcome.cost)
+            self.record.report(experiment, outcome.cost, outcome.error)
             self._take(experiment, outcome.cost, outcome)
 
     def _step(self, step: int) -> tuple[int, int]:
@@ -261,9 +264,8 @@ class Session:
     def _take(self, experiment: Experiment, cost: float, outcome: Outcome | None) -> None:
         """Take a result in, new or stored."""
         instance, seed = self._step(experiment.step)
-        of_step = self._costs.setdefault(experiment.step, {})
-        if experiment.configuration not in of_step:
-            of_step[experiment.configuration] = cost
+        if experiment not in self._taken:
+            self._taken.add(experiment)
             told = (outcome.seconds, outcome.n_evals, outcome.error) if outcome else (None, None, None)
             self.results.append(Result(*experiment, instance, seed, cost, *told))
             if outcome and outcome.error:
@@ -299,7 +301,8 @@ class Session:
     def value(self, number: int) -> float:
         """Return what a trial's value is: the mean share of configurations that are better, or the mean cost.
 
-        Costs of different instances cannot be averaged where only their ranks count.
+        Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
+        for do not count, such as those of a configuration that had failed, of which processes had begun more.
         """
         found = []
         for of_step in self._costs.values():

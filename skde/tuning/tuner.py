@@ -16,14 +16,14 @@ from skde.algorithms import ALGORITHMS, Algorithm
 from skde.seeds import run_seeds
 from skde.tuning.progress import Bar
 from skde.tuning.record import STUDY, Record, open_storage
-from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races
+from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races, race_budget
 from skde.tuning.session import Session, Setting, describe
 from skde.tuning.space import Space, as_space
 from skde.tuning.spaces import space_of
 from skde.tuning.target import Limits, Target
 from skde.tuning.targets import as_target
 from skde.tuning.tuned import Tuned
-from skde.tuning.workers import Offered, Queue, pause, work
+from skde.tuning.workers import Offered, Queue, check_shared, lost_after, pause, work
 from skde.validation import check_choice, check_int, check_real
 
 
@@ -248,14 +248,17 @@ class RacingTuner(Tuned, BaseEstimator):
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
         storage, name = self._study()
-        if self.n_jobs == 0:
-            found = Offered(found, Queue(storage, name), self._limits())
+        if self.n_jobs == 0:  # what is refused later has begun a study
+            check_shared(storage)
+            lost_after(self._limits())
         seed = None
         if resume and self.random_state is None:
             seed = Record.identity(storage, name)["random_state"]
         setting, identity = self._identify(target, found, seed)
-        self._target: Target = found
-        self._session = Session(setting, Record(storage, identity, resume, name))
+        session = Session(setting, Record(storage, identity, resume, name))
+        if self.n_jobs == 0:
+            found = Offered(found, Queue(storage, name), self._limits())
+        self._session, self._target = session, found
         return self._drive()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[Setting, dict[str, Any]]:
@@ -326,6 +329,12 @@ class RacingTuner(Tuned, BaseEstimator):
                 f"max_experiments must be at least {least} for {n} parameters, got {budget}: the first of "
                 f"{n_iterations(n)} races needs more than the {rules.n_survivors(n)} configurations that it keeps, and "
                 f"{rules.first_test} steps and more of each"
+            )
+        first = rules.configurations(race_budget(budget, 1, n_iterations(space.n_parameters)), 1)
+        if first < len(space.initial):
+            raise ValueError(
+                f"max_experiments is too small for {len(space.initial)} initial configurations: the first race is for "
+                f"{first}"
             )
         if seed is None:
             seed = int(run_seeds(self.random_state, 1)[0])

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skde.tuning import RacingTuner, Rules, Space
+from skde.tuning.record import open_storage
 
 from .landscape import INSTANCES, SPACE, cost, truth
 
@@ -230,13 +232,38 @@ def test_failing_configurations_are_rejected_and_the_race_goes_on(n_jobs: int) -
     fitted = tuner(n_jobs=n_jobs).fit(failing)
     assert fitted.best_params_["kind"] == "good"
     rejected = {number: error for race in fitted.races_ for number, error in race["rejected"].items()}
-    assert set(rejected.values()) == {"ArithmeticError: bad is bad", "ValueError: the cost is NaN", ""}
+    reasons = {"ArithmeticError: bad is bad", "ValueError: the cost is NaN", "the cost is inf"}
+    assert set(rejected.values()) == reasons
     states = [trial.state for trial in fitted.study_.trials]
     assert states.count(TrialState.FAIL) == len(rejected)
     failed = [result for result in fitted.results_ if result.cost == np.inf]
     if n_jobs == 1:
         assert len(failed) == len(rejected)
-    assert {result.error for result in failed} == {"ArithmeticError: bad is bad", "ValueError: the cost is NaN", None}
+    assert {result.error for result in failed} == reasons
+
+
+def sometimes(config: dict[str, Any], instance: float, seed: int) -> float:
+    found = cost(config, instance, seed)
+    if int(1e6 * found) % 10 == 0:
+        raise ArithmeticError("one in ten")
+    return found
+
+
+def test_processes_change_no_trial_where_some_fail() -> None:
+    """Of what has failed, processes may have begun more."""
+    alone, together = (tuner(n_jobs=n_jobs, max_experiments=300).fit(sometimes) for n_jobs in (1, 2))
+    assert decisions(alone) == decisions(together)
+    assert any(race["rejected"] for race in alone.races_)
+    assert [trial.values for trial in alone.study_.trials] == [trial.values for trial in together.study_.trials]
+
+
+def test_a_resumed_tuning_still_says_why(tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    fitted = tuner(storage=storage, max_experiments=100).fit(sometimes)
+    assert {why for race in fitted.races_ for why in race["rejected"].values()} == {"ArithmeticError: one in ten"}
+    resumed = tuner(storage=storage, max_experiments=100).resume(sometimes)
+    assert [race["rejected"] for race in resumed.races_] == [race["rejected"] for race in fitted.races_]
+    assert resumed.study_.user_attrs["race 1"]["rejected"] == fitted.races_[0]["rejected"]
 
 
 def test_all_configurations_fail() -> None:
@@ -304,6 +331,42 @@ def test_too_many_initial_configurations() -> None:
     initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
     with pytest.raises(ValueError, match="too small for 30 initial configurations"):
         tuner(space=Space(SPACE, initial=initial), max_experiments=100).fit(cost)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1])
+def test_what_is_refused_leaves_the_storage_empty(n_jobs: int, tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "tuning.log")
+    initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
+    for changes in ({"space": Space(SPACE, initial=initial), "max_experiments": 100}, {"max_experiments": 3}):
+        with pytest.raises(ValueError, match="max_experiments"):
+            tuner(storage=storage, n_jobs=n_jobs, **changes).fit(cost)
+    with pytest.raises(ValueError, match="no tuning to resume"):
+        tuner(storage=storage, n_jobs=n_jobs).resume(cost)
+    assert storage.get_all_studies() == []
+    fitted = tuner(storage=storage, space=Space(SPACE, initial=[{"x": 0.5, "kind": "good", "n": np.int64(3)}])).fit(
+        cost
+    )
+    assert fitted.study_.trials[0].params["n"] == 3
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution:UserWarning")
+def test_choices_that_are_tuples_can_be_resumed(tmp_path: Path) -> None:
+    """Storages make lists of them."""
+    space = {"layers": CategoricalDistribution([(10,), (10, 10), (5, 5, 5)]), "x": FloatDistribution(0.0, 1.0)}
+    settings = {"space": space, "storage": tmp_path / "tuning.log", "max_experiments": 100}
+    fitted = tuner(**settings).fit(layered)
+    assert decisions(tuner(**settings).resume(layered)) == decisions(fitted)
+    assert fitted.best_params_["layers"] == (10, 10)
+    with ThreadPoolExecutor(1) as pool:
+        settings["storage"] = tmp_path / "queue.log"
+        working = pool.submit(tuner(**settings).work, layered)
+        assert decisions(tuner(**settings, n_jobs=0).fit(layered)) == decisions(fitted)
+        assert working.result() == len(fitted.results_)
+
+
+def layered(config: dict[str, Any], instance: float, seed: int) -> float:
+    assert isinstance(config["layers"], tuple)
+    return instance * (config["x"] + abs(len(config["layers"]) - 2))
 
 
 def test_a_storage_with_a_tuning_is_not_begun_again(tmp_path: Path) -> None:
