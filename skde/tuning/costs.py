@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_consistent_length
 
 from skde.tuning.target import Job, Limits, Outcome, Target
 
@@ -139,10 +139,11 @@ class EstimatorCost(Cost):
         for number, instance in enumerate(instances):
             try:
                 X, y = data_of(instance)
-                same = _num_samples(X) == _num_samples(y)  # a sparse X has no len()
+                check_consistent_length(X, y)  # a sparse X has no len()
+                fits = y is not None
             except (TypeError, ValueError):
-                same = False
-            if not same:
+                fits = False
+            if not fits:
                 raise ValueError(f"instances[{number}] must be a data set: (X, y) of the same length, or a Bunch")
 
 

@@ -304,11 +304,16 @@ def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[
     """
     order = random.sample(waiting, len(waiting))  # so that workers seldom want the same
     claimed: list[FrozenTrial] = []
+    most = 0
     for offer in order:
-        alike = not claimed or place_of(offer)[1:] == place_of(claimed[0])[1:]
-        if alike and queue.claim(offer.number):
+        place = place_of(offer)
+        if not claimed:  # before the claim: an instance that cannot be made leaves none behind
+            most = at_once(place)
+        elif place[1:] != place_of(claimed[0])[1:]:
+            continue
+        if queue.claim(offer.number):
             claimed.append(offer)
-            if len(claimed) >= at_once(place_of(offer)):
+            if len(claimed) == most:
                 break
     return claimed
 

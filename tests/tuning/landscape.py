@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
+from skde.tuning import RacingTuner
+
 SPACE = {
     "x": FloatDistribution(-1.0, 1.0),
     "kind": CategoricalDistribution(["good", "bad", "ugly"]),
@@ -41,3 +43,22 @@ def killed_after(calls: int) -> Callable[[dict[str, Any], float, int], float]:
 
     function.__qualname__ = cost.__qualname__
     return function
+
+
+def sometimes(config: dict[str, Any], instance: float, seed: int) -> float:
+    """Return the cost, or fail."""
+    found = cost(config, instance, seed)
+    if int(1e6 * found) % 10 == 0:
+        raise ArithmeticError("one in ten")
+    return found
+
+
+def tuner(**options: Any) -> RacingTuner:
+    """Return a tuner of the landscape that always decides the same."""
+    settings = {"space": SPACE, "instances": INSTANCES, "max_experiments": 600, "random_state": 1, **options}
+    return RacingTuner(settings.pop("space"), settings.pop("instances"), **settings)
+
+
+def decisions(fitted: RacingTuner) -> Any:
+    """Return what a tuning decided."""
+    return [(race["elites"], race["alive"], race["n_experiments"]) for race in fitted.races_], fitted.elites_

@@ -374,6 +374,14 @@ def test_costs_that_are_not_finite(cost: float, error: str) -> None:
         assert (outcome.cost, outcome.error) == (math.inf, error)
 
 
+@pytest.mark.parametrize("best", [math.inf, -math.inf])
+def test_a_best_value_that_is_not_finite(best: float) -> None:
+    objective = (lambda x: np.full(len(x), best), [(-1.0, 1.0)] * 2)
+    (outcome,) = as_target("de", Limits(None, 200), 1, "cpu").run([job({"pop_size": 10}, objective)])
+    assert outcome.cost == math.inf
+    assert outcome.error == f"ValueError: the best value is {best}"
+
+
 def test_why_all_configurations_failed() -> None:
     tuner = RacingTuner({"x": FloatDistribution(0, 1)}, ["i1", "i2"], max_experiments=100, random_state=0)
     with pytest.raises(RuntimeError, match=r"in all: the cost is inf$"):

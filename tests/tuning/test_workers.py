@@ -165,6 +165,16 @@ def test_a_worker_takes_one_run_of_a_python_function(queue: Queue) -> None:
     assert len(claim_alike(queue, waiting, lambda place: target.at_once((sphere, [(-1.0, 1.0)]), place.seed))) == 1
 
 
+def test_an_instance_that_cannot_be_made_leaves_no_claim(queue: Queue) -> None:
+    def broken(seed: int) -> Any:
+        raise ArithmeticError(f"no instance for {seed}")
+
+    queue.offer(Place(0, 0, 5), 1)
+    with pytest.raises(ArithmeticError, match="no instance for 5"):
+        work(queue, lambda number: {}, [broken], as_target("de", Limits(0.1), 2, "cpu"))
+    assert [offer.state for offer in queue.offers()] == [TrialState.WAITING]
+
+
 def sphere(x: Any) -> Any:
     return (x**2).sum(axis=-1)
 

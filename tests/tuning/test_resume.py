@@ -1,0 +1,178 @@
+"""Tunings that are interrupted, killed or refused, what a storage has of them, and that they go on as they began."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+from skde.tuning import Space
+from skde.tuning.record import open_storage
+
+from .landscape import SPACE, cost, decisions, sometimes, truth, tuner
+
+KILLED = """
+import sys
+sys.path.insert(0, {folder!r})
+import optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+from landscape import INSTANCES, SPACE, killed_after
+from skde.tuning import RacingTuner
+tuner = RacingTuner(SPACE, INSTANCES, max_experiments=150, random_state=1, storage={storage!r})
+getattr(tuner, {method!r})(killed_after({calls}))
+"""
+
+
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_a_killed_tuning_resumes_with_the_same_decisions(kind: str, tmp_path: Path) -> None:
+    storage = str(tmp_path / "tuning.log") if kind == "journal" else f"sqlite:///{tmp_path / 'tuning.db'}"
+    for method, calls in (("fit", 37), ("resume", 41)):
+        code = KILLED.format(folder=str(Path(__file__).parent), storage=storage, method=method, calls=calls)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == -9, done.stderr
+    calls = []
+
+    def counted(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        return cost(config, instance, seed)
+
+    counted.__qualname__ = cost.__qualname__
+    resumed = tuner(storage=storage, random_state=None, max_experiments=150).resume(counted)
+    whole = tuner(max_experiments=150).fit(cost)
+    assert decisions(resumed) == decisions(whole)
+    assert len(calls) == len(whole.results_) - 37 - 41
+    assert resumed.results_[0].seconds is None
+    assert resumed.results_[-1].seconds is not None
+    # And once more, when all is done.
+    assert decisions(tuner(storage=storage, max_experiments=150).resume(counted)) == decisions(whole)
+    assert len(calls) == len(whole.results_) - 37 - 41
+
+
+def test_interrupted_and_resumed() -> None:
+    calls = []
+
+    def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
+        calls.append(seed)
+        if len(calls) == 200:
+            raise KeyboardInterrupt
+        return cost(config, instance, seed)
+
+    fitted = tuner().fit(interrupting)
+    assert len(fitted.results_) == 199
+    assert set(fitted.best_params_) == set(SPACE)
+    assert decisions(fitted.resume()) == decisions(tuner().fit(cost))
+
+
+def test_interrupted_before_anything_was_found() -> None:
+    def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tuner().fit(interrupting)
+
+
+def test_a_resumed_tuning_still_says_why(tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    fitted = tuner(storage=storage, max_experiments=100).fit(sometimes)
+    assert {why for race in fitted.races_ for why in race["rejected"].values()} == {"ArithmeticError: one in ten"}
+    resumed = tuner(storage=storage, max_experiments=100).resume(sometimes)
+    assert [race["rejected"] for race in resumed.races_] == [race["rejected"] for race in fitted.races_]
+    assert resumed.study_.user_attrs["race 1"]["rejected"] == fitted.races_[0]["rejected"]
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1])
+def test_what_is_refused_leaves_the_storage_empty(n_jobs: int, tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "tuning.log")
+    initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
+    for changes in ({"space": Space(SPACE, initial=initial), "max_experiments": 100}, {"max_experiments": 3}):
+        with pytest.raises(ValueError, match="max_experiments"):
+            tuner(storage=storage, n_jobs=n_jobs, **changes).fit(cost)
+    with pytest.raises(ValueError, match="no tuning to resume"):
+        tuner(storage=storage, n_jobs=n_jobs).resume(cost)
+    assert storage.get_all_studies() == []
+    fitted = tuner(storage=storage, space=Space(SPACE, initial=[{"x": 0.5, "kind": "good", "n": np.int64(3)}])).fit(
+        cost
+    )
+    assert fitted.study_.trials[0].params["n"] == 3
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution:UserWarning")
+def test_choices_that_are_tuples_can_be_resumed(tmp_path: Path) -> None:
+    """Storages make lists of them."""
+    space = {"layers": CategoricalDistribution([(10,), (10, 10), (5, 5, 5)]), "x": FloatDistribution(0.0, 1.0)}
+    settings = {"space": space, "storage": tmp_path / "tuning.log", "max_experiments": 100}
+    fitted = tuner(**settings).fit(layered)
+    assert decisions(tuner(**settings).resume(layered)) == decisions(fitted)
+    assert fitted.best_params_["layers"] == (10, 10)
+    with ThreadPoolExecutor(1) as pool:
+        settings["storage"] = tmp_path / "queue.log"
+        working = pool.submit(tuner(**settings).work, layered)
+        assert decisions(tuner(**settings, n_jobs=0).fit(layered)) == decisions(fitted)
+        assert working.result() == len(fitted.results_)
+
+
+def layered(config: dict[str, Any], instance: float, seed: int) -> float:
+    assert isinstance(config["layers"], tuple)
+    return instance * (config["x"] + abs(len(config["layers"]) - 2))
+
+
+def test_a_storage_with_a_tuning_is_not_begun_again(tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    tuner(storage=storage, max_experiments=100).fit(cost)
+    with pytest.raises(ValueError, match=r"go on with it by resume\(\)"):
+        tuner(storage=storage, max_experiments=100).fit(cost)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": {**SPACE, "x": FloatDistribution(-2.0, 1.0)}}, "had another space"),
+        ({"instances": [1.0, 2.0, 3.0]}, "had another instances"),
+        ({"max_experiments": 101}, "had another max experiments"),
+        ({"random_state": 7}, "had another random state"),
+        ({"test": "t"}, "had another rules"),
+        ({"run_time_limit": 2.0}, "had another limits"),
+    ],
+)
+def test_only_the_same_tuning_is_resumed(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    storage = tmp_path / "tuning.log"
+    tuner(storage=storage, max_experiments=100).fit(cost)
+    with pytest.raises(ValueError, match=message):
+        tuner(**{"storage": storage, "max_experiments": 100, **options}).resume(cost)
+    with pytest.raises(ValueError, match="had another target"):
+        tuner(storage=storage, max_experiments=100).resume(truth)
+
+
+def test_a_function_that_draws_otherwise_is_noticed(tmp_path: Path) -> None:
+    """The same distributions met, but other configurations: a condition that changed."""
+
+    def space(trial: Any, border: float = 0.5) -> None:
+        if trial.suggest_float("x", 0, 1) > border:
+            trial.suggest_float("y", 0, 1)
+
+    storage = tmp_path / "tuning.log"
+    options = {"storage": storage, "max_experiments": 100}
+    tuner(space=space, **options).fit(lambda config, instance, seed: config["x"])
+    changed = tuner(space=lambda trial: space(trial, 0.2), **options)
+    with pytest.raises(ValueError, match="but the space gives"):
+        changed.resume(lambda config, instance, seed: config["x"])
+
+
+def test_nothing_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no tuning to resume"):
+        tuner(storage=tmp_path / "tuning.log").resume(cost)
+    with pytest.raises(ValueError, match="resume needs the target"):
+        tuner(storage=tmp_path / "tuning.log").resume()
+    study = optuna.create_study(study_name="skde-tuning")
+    with pytest.raises(ValueError, match="is not of a tuning"):
+        tuner(storage=study._storage, random_state=None).resume(cost)
