@@ -150,7 +150,7 @@ def tuning(options: Any, paper: Any) -> int:
         verbose=sys.stderr.isatty() and not options.json,
     )
     if options.json:
-        print(to_json({**record, "summary": retuning.summary(record, paper.zero)}))
+        print(to_json({**record, "summary": retuning.summary(record)}))
     else:
         print(retuning.table(paper, record))
     return 0

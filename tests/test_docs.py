@@ -6,6 +6,7 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import json
 import pkgutil
 import re
 from collections.abc import Iterator
@@ -16,13 +17,19 @@ import pytest
 
 import skde
 from skde.algorithms import ALGORITHMS, Algorithm
+from skde.benchmark.records import text_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md")])]
+PAGES += sorted([*DOCS.glob("benchmarks/*.md"), *ROOT.glob("benchmarks/*/*.md")])
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(skde.__path__, "skde.") if not module.name.endswith("__main__")
 )
+
+
+RECORDS = sorted(DOCS.glob("benchmarks/*.json"))
+needs_records = pytest.mark.skipif(not RECORDS, reason="the source distribution has no records")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +84,7 @@ def test_some_modules_have_examples() -> None:
     assert {"skde.minimizer", "skde.algorithms.de", "skde.algorithms.jde", "skde.problems"} <= set(found)
 
 
+@needs_records
 def test_made_pages_are_those_that_would_be_made(render: ModuleType) -> None:
     made = render.texts()
     for path, text in made.items():
@@ -84,6 +92,18 @@ def test_made_pages_are_those_that_would_be_made(render: ModuleType) -> None:
     assert {f"algorithms/{path.name}" for path in DOCS.glob("algorithms/*.md")} == {
         path for path in made if path.startswith("algorithms/")
     }
+
+
+@needs_records
+def test_records_are_small_and_have_a_cell_a_line() -> None:
+    assert sum(path.stat().st_size for path in RECORDS) < 1_500_000
+    for path in RECORDS:
+        text = path.read_text()
+        record = json.loads(text)
+        assert text == text_of(record) + "\n", f"{path.name} is not in the form of skde.benchmark.records"
+        for cell in record.get("cells", []):
+            assert {"f_opt", "source", "n_evals"} <= set(cell), path.name
+            assert ("best" in cell) != ("error" in cell), path.name
 
 
 def test_every_algorithm_has_its_plot() -> None:
@@ -142,4 +162,5 @@ def test_what_docstrings_say_is_read(render: ModuleType) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([\w./-]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+        if RECORDS or "benchmarks" not in (page.parent / target).parts:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from skde.benchmark.papers import PAPERS, Paper
-from skde.benchmark.retuning import summary
+from skde.benchmark.retuning import read_tuning, summary
 
 DOCS = Path(__file__).resolve().parents[1]
 HEADS = ["record", "found", "better", "equal", "worse", "a run is better with probability", "p, functions", "p, boxes"]
@@ -17,10 +15,8 @@ def table() -> list[str]:
     """Return what every tuning found, how it compares with the paper's parameters, and what it took."""
     lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
     for path in sorted((DOCS / "benchmarks").glob("table-1-*.json")):
-        record = json.loads(path.read_text())
-        paper = PAPERS[record["settings"]["paper"]]
-        assert isinstance(paper, Paper)
-        for row in summary(record, paper.zero):
+        record = read_tuning(path)
+        for row in summary(record):
             tuned = record["tuned"][row["algorithm"]]
             found = ", ".join(f"{name} {shown(value)}" for name, value in tuned["best"].items())
             cells = [

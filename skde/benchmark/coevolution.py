@@ -17,7 +17,7 @@ from skde.algorithms import get_algorithm
 from skde.benchmark import trials
 from skde.benchmark.papers import MinMaxPaper
 from skde.benchmark.papers.paper import Milliseconds, Values
-from skde.benchmark.records import Cell, Record
+from skde.benchmark.records import Cell, Record, errors_of
 from skde.engines import choose_engine
 from skde.minmax import MinMaxSolver
 from skde.problems import ConstrainedProblem, get_problem, known_value
@@ -175,15 +175,17 @@ def measured(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> 
         seconds(number, 1)
     alone = [seconds(1, n_cycles) for _ in range(REPEATS)]
     together = seconds(n_runs, n_cycles)
-    runs = solver.runs_
+    runs, f_opt = solver.runs_, known_value(problem)
+    best = trials.or_null([run.fun for run in runs])
     return {
-        "best": trials.or_null([run.fun for run in runs]),
-        "error": trials.or_null([run.fun - known_value(problem) for run in runs]),
+        "f_opt": f_opt,
+        "best": best,
+        "error": errors_of(best, f_opt),
         "violation": trials.or_null([run.max_violation for run in runs]),
         "feasible": [run.feasible for run in runs],
         "n_evals": [run.n_evals for run in runs],
-        "seconds": together,
-        "alone": alone,
+        "seconds": round(together, 6),
+        "alone": [round(spent, 6) for spent in alone],
     }
 
 

@@ -1,9 +1,20 @@
-"""The files of measurements: those of `skde bench run`, which are read again, and others."""
+"""The files of measurements: those of `skde bench run`, which are read again, and others.
+
+A record is JSON with one line an entry, and one line an item of a list of objects. A cell of `skde bench run` is such a
+line; it is written without anything that follows from the rest:
+
+- values that are the same for all runs are written once; `settings` has the number of runs;
+- of `best` and `error` only one is written where the other follows from it and `f_opt`, the function's minimum;
+- processor and commit are in the list `sources`; a cell has their index, `source`.
+
+`read_record` returns cells with all of this. Cells of earlier versions have everything, and are read as they are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +22,11 @@ from typing import Any
 Cell = dict[str, Any]
 Record = dict[str, Any]
 LISTS = ("best", "error", "n_evals")
+PER_RUN = (*LISTS, "violation", "feasible")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
+SOURCE = ("cpu", "commit")
+# Errors have ten significant digits: as many as the statistics tell apart.
+DIGITS = 10
 
 
 def read_record(file: str | os.PathLike[str]) -> Record:
@@ -40,44 +55,174 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     wrong = what_is_wrong(record)
     if wrong:
         raise ValueError(f"{file} is no record of skde bench run: {wrong}")
+    sources = record.pop("sources", [])
+    runs = record["settings"].get("runs")
+    try:
+        record["cells"] = [unpacked(cell, number, runs, sources) for number, cell in enumerate(record["cells"])]
+    except ValueError as error:
+        raise ValueError(f"{file} is no record of skde bench run: {error}") from None
     found: Record = record
     return found
 
 
 def what_is_wrong(record: Any) -> str:
-    """Return what a record lacks, or nothing."""
+    """Return what a record lacks, its cells aside, or nothing."""
     if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
         return "it has no settings"
     for name in ("suite", "budget"):
         if not isinstance(record["settings"].get(name), str):
             return f"its settings have no {name}"
-    cells = record.get("cells")
-    if not isinstance(cells, list):
+    if not isinstance(record.get("cells"), list):
         return "it has no cells"
-    for number, cell in enumerate(cells):
-        if not isinstance(cell, dict):
-            return f"cell {number} is no object"
-        for name, kind in NAMES.items():
-            if not isinstance(cell.get(name), kind):
-                return f"cell {number} has no {name}"
-        for name in LISTS:
-            values = cell.get(name)
-            # What was not finite is null.
-            if not isinstance(values, list) or not all(isinstance(v, int | float | None) for v in values):
-                return f"cell {number} has no numbers {name}"
-            if not values or len(values) != len(cell["best"]):
-                return f"cell {number} has not one {name} a run"
+    if not isinstance(record.get("sources", []), list):
+        return "its sources are no list"
     return ""
+
+
+# -- cells -------------------------------------------------------------------------------------------------------------
+
+
+def unpacked(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
+    """Return a cell with all that follows from what is written.
+
+    Raises
+    ------
+    ValueError
+        For something that is no cell.
+    """
+    if not isinstance(cell, dict):
+        raise ValueError(f"cell {number} is no object")
+    found = {name: repeated(value, runs) if name in PER_RUN else value for name, value in cell.items()}
+    for name, kind in NAMES.items():
+        if not isinstance(found.get(name), kind):
+            raise ValueError(f"cell {number} has no {name}")
+    if is_number(found.get("f_opt")):
+        if is_numbers(found.get("error")):
+            found.setdefault("best", bests(found["error"], found["f_opt"]))
+        elif is_numbers(found.get("best")):
+            found.setdefault("error", errors_of(found["best"], found["f_opt"]))
+    for name in LISTS:
+        if not is_numbers(found.get(name)):
+            raise ValueError(f"cell {number} has no numbers {name}")
+        if not found[name] or len(found[name]) != len(found["best"]):
+            raise ValueError(f"cell {number} has not one {name} a run")
+    found |= {name: as_floats(found[name]) for name in ("best", "error")}
+    if "source" in found:
+        place = found.pop("source")
+        if not isinstance(place, int) or not 0 <= place < len(sources) or not isinstance(sources[place], dict):
+            raise ValueError(f"cell {number} has the source {place!r}, which the record does not have")
+        found |= sources[place]
+    return found
+
+
+def packed(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
+    """Return what is written of a cell, and add its processor and commit to the sources."""
+    found = dict(cell)
+    if "f_opt" in found:
+        if bests(found["error"], found["f_opt"]) == found["best"]:
+            del found["best"]
+        elif errors_of(found["best"], found["f_opt"]) == found["error"]:
+            del found["error"]
+    found = {name: once(value, runs) if name in PER_RUN else value for name, value in found.items()}
+    source = {name: found.pop(name) for name in SOURCE if name in found}
+    if source:
+        if source not in sources:
+            sources.append(source)
+        found["source"] = sources.index(source)
+    return found
+
+
+def repeated(value: Any, runs: Any) -> Any:
+    """Return one value for each run where it was written once."""
+    return value if isinstance(value, list) or not isinstance(runs, int) else [value] * runs
+
+
+def once(values: list[Any], runs: int | None) -> Any:
+    """Return the value that all runs have, or their values; whole numbers are written without a fraction."""
+    short = [shortened(value) for value in values]
+    return short[0] if len(short) == runs and all(value == short[0] for value in short) else short
+
+
+def shortened(value: Any) -> Any:
+    """Return a float that is a whole number of at most ten digits as an integer, which takes fewer characters."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 10**DIGITS else value
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number."""
+    return isinstance(value, int | float)
+
+
+def is_numbers(values: Any) -> bool:
+    """Return whether a value is a list of numbers, with null for those that are not finite."""
+    return isinstance(values, list) and all(value is None or is_number(value) for value in values)
+
+
+def as_floats(values: Sequence[float | None]) -> list[float | None]:
+    """Return the values, of which whole numbers may have been written as integers, as floats."""
+    return [None if value is None else float(value) for value in values]
+
+
+def errors_of(best: Sequence[float | None], f_opt: float) -> list[float | None]:
+    """Return how far the best values are above the minimum."""
+    return [None if value is None else value - f_opt for value in best]
+
+
+def bests(error: Sequence[float | None], f_opt: float) -> list[float | None]:
+    """Return the best values that are so far above the minimum."""
+    return [None if value is None else f_opt + value for value in error]
+
+
+def rounded(values: Sequence[float | None]) -> list[float | None]:
+    """Return the values in ten significant digits."""
+    return [None if value is None else float(f"{value:.{DIGITS}g}") for value in values]
+
+
+def key_of(cell: Cell) -> tuple[str, int, str]:
+    """Return the names that tell a cell from others."""
+    return cell["function"], cell["dim"], cell["algorithm"]
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 def write_record(file: str | os.PathLike[str], record: Record) -> None:
     """Write a record of `skde bench run`."""
-    replace_text(file, text_of(record))
+    sources: list[dict[str, Any]] = []
+    runs = record["settings"].get("runs")
+    cells = [packed(cell, runs, sources) for cell in record["cells"]]
+    write_figures(file, {**{k: v for k, v in record.items() if k != "cells"}, "sources": sources, "cells": cells})
 
 
 def write_figures(file: str | os.PathLike[str], record: Record) -> None:
     """Write the record of another measurement."""
-    replace_text(file, json.dumps(record, indent=1, allow_nan=False) + "\n")
+    replace_text(file, text_of(record) + "\n")
+
+
+def text_of(value: Any, depth: int = 0) -> str:
+    """Return JSON with one line for each entry of an object that holds objects, and for each object of a list."""
+    if isinstance(value, dict) and (depth == 0 or any(map(holds_objects, value.values()))):
+        lines = [f"{json.dumps(str(name))}: {text_of(item, depth + 1)}" for name, item in value.items()]
+        return broken(lines, "{}", depth)
+    if holds_objects(value) and isinstance(value, list):
+        return broken([json_of(item) for item in value], "[]", depth)
+    return json_of(value)
+
+
+def broken(lines: list[str], ends: str, depth: int) -> str:
+    """Return the lines between brackets, one blank further in than these."""
+    inner, outer = ("\n" + " " * n for n in (depth + 1, depth))
+    return f"{ends[0]}{inner}{f',{inner}'.join(lines)}{outer}{ends[1]}"
+
+
+def holds_objects(value: Any) -> bool:
+    """Return whether a value is an object or a list of them."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def json_of(value: Any) -> str:
+    """Return JSON on one line, without blanks."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def replace_text(file: str | os.PathLike[str], text: str) -> None:
@@ -89,15 +234,3 @@ def replace_text(file: str | os.PathLike[str], text: str) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def text_of(record: Record) -> str:
-    """Return a record as JSON with one line a cell."""
-    head = json.dumps({**record, "cells": []}, indent=1, allow_nan=False)
-    lines = ",\n".join(f"  {json.dumps(cell, allow_nan=False)}" for cell in record["cells"])
-    return head.removesuffix("[]\n}") + (f"[\n{lines}\n ]\n}}\n" if lines else "[]\n}\n")
-
-
-def key_of(cell: Cell) -> tuple[str, int, str]:
-    """Return what a cell is told apart by."""
-    return cell["function"], cell["dim"], cell["algorithm"]

@@ -116,7 +116,7 @@ def run(
     contenders = [preset(paper, algorithm) for algorithm in algorithms]
     for dim in dims:
         check_choice(f"dim of {paper.name!r}", str(dim), map(str, paper.dims))
-    return trials.run(settings, contenders, dims, out=out, command=command, verbose=verbose)
+    return trials.run(settings, contenders, dims, exact=True, out=out, command=command, verbose=verbose)
 
 
 def rows(paper: Paper, record: Record) -> list[Row]:

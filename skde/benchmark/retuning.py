@@ -17,8 +17,8 @@ from scipy import stats
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import taken
 from skde.benchmark.contenders import Budget
-from skde.benchmark.papers import Paper, Tuning
-from skde.benchmark.records import Record, write_figures
+from skde.benchmark.papers import Paper, Tuning, find_paper
+from skde.benchmark.records import Record, once, repeated, write_figures
 from skde.benchmark.statistics import errors, rank_sum, stratified_t
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import gpu_of, or_null
@@ -31,8 +31,11 @@ from skde.tuning.record import open_storage
 from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset
 from skde.tuning.spaces import SPACES
+from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
 
+# The two settings of the comparison.
+BOTH = ("tuned", "paper")
 # What a box loses at most, of its width, in every variable.
 MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
@@ -127,7 +130,8 @@ def run(
     -------
     record : dict
         Where and with what it was taken, the settings; of every algorithm the races and the best configuration; of
-        every algorithm, function and box the errors of the runs with both settings.
+        every algorithm, function and box the ranks of the runs with both settings by their errors, among each other,
+        and of each setting the median error and the mean number of evaluations.
 
     Raises
     ------
@@ -144,7 +148,7 @@ def run(
 
     def keep() -> None:
         if out is not None:
-            write_figures(out, record)
+            write_tuning(out, record)
 
     storage = None if out is None else f"{out}.log"
     for name in algorithms:
@@ -162,15 +166,55 @@ def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) 
     record = {**here, "settings": wanted, "tuned": {}, "compared": []}
     if out is None or not os.path.exists(out):
         return record
+    found = read_tuning(out)
+    if found["settings"] != wanted:
+        raise ValueError(
+            f"{out} has the settings {found['settings']}, not {wanted}; use the same settings, or another file"
+        )
+    return {**record, **{name: found[name] for name in ("tuned", "compared")}}
+
+
+def read_tuning(file: str | os.PathLike[str]) -> Record:
+    """Return the record in a file.
+
+    Parameters
+    ----------
+    file : path
+        Written by `run`, or by an earlier version, which kept the errors of all runs; ranks are made of these.
+
+    Returns
+    -------
+    record : dict
+
+    Raises
+    ------
+    ValueError
+        Where it holds something else.
+    """
     try:
-        found = json.loads(Path(out).read_bytes())
-        there = found["settings"]
-        kept = {name: found[name] for name in ("tuned", "compared")}
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{out} is no record of a paper's tuning: give another file") from None
-    if there != wanted:
-        raise ValueError(f"{out} has the settings {there}, not {wanted}; use the same settings, or another file")
-    return {**record, **kept}
+        record: Record = json.loads(Path(file).read_bytes())
+        runs, paper = record["settings"].get("runs"), find_paper(record["settings"]["paper"])
+        assert isinstance(paper, Paper)
+        record["tuned"].keys()
+        record["compared"] = [unpacked(cell, runs, paper.zero) for cell in record["compared"]]
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError):
+        raise ValueError(f"{file} is no record of a paper's tuning: give another file") from None
+    return record
+
+
+def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
+    """Write a record; ranks that are the same for all runs of a setting are written once."""
+    runs = record["settings"]["runs"]
+    cells = [{**cell, "ranks": {who: once(cell["ranks"][who], runs) for who in BOTH}} for cell in record["compared"]]
+    write_figures(file, {**record, "compared": cells})
+
+
+def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
+    """Return a box's cell with the ranks of all runs."""
+    if "ranks" in cell:
+        return {**cell, "ranks": {who: repeated(cell["ranks"][who], runs) for who in BOTH}}
+    key = {name: cell[name] for name in ("algorithm", "function", "box")}
+    return {**key, **judged({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
 
 
 # -- the tuning --------------------------------------------------------------------------------------------------------
@@ -264,7 +308,7 @@ def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
         "timed_experiments": len(timed),
         "seconds": sum(result.seconds or 0.0 for result in timed),
         "n_evals": sum(result.n_evals or 0 for result in timed),
-        "races": tuner.races_,
+        "races": [{name: value for name, value in race.items() if name != "alive"} for race in tuner.races_],
     }
 
 
@@ -306,12 +350,15 @@ def compare(paper: Paper, settings: Settings, name: str, record: Record, keep: C
             problem = suite.function(function, settings.dim).objective
             for box in boxes:
                 cell = {"algorithm": name, "function": function, "box": box}
-                record["compared"].append({**cell, **compared(moved(problem, box), both, settings, box)})
+                runs = compared(moved(problem, box), both, settings, box)
+                record["compared"].append({**cell, **judged(*runs, paper.zero)})
             keep()
             print(f"{name}: {function} compared", file=sys.stderr, flush=True)
 
 
-def compared(problem: Problem, both: list[Algorithm], settings: Settings, box: int) -> dict[str, Any]:
+def compared(
+    problem: Problem, both: list[Algorithm], settings: Settings, box: int
+) -> tuple[dict[str, list[float | None]], dict[str, list[int]]]:
     """Return errors and evaluations of both settings' runs, which are side by side in one batch."""
     budget = Budget.read(settings.budget)
     minimizer = OwnClocks(
@@ -325,20 +372,41 @@ def compared(problem: Problem, both: list[Algorithm], settings: Settings, box: i
     )
     minimizer.run_seconds = budget.seconds
     runs = minimizer.fit(problem).runs_
-    halves = {"tuned": runs[: settings.runs], "paper": runs[settings.runs :]}
-    found: dict[str, Any] = {who: or_null([run.fun - problem.f_opt for run in half]) for who, half in halves.items()}
-    return {**found, "n_evals": {who: [run.n_evals for run in half] for who, half in halves.items()}}
+    halves = dict(zip(BOTH, (runs[: settings.runs], runs[settings.runs :]), strict=True))
+    found = {who: or_null([run.fun - problem.f_opt for run in half]) for who, half in halves.items()}
+    return found, {who: [run.n_evals for run in half] for who, half in halves.items()}
 
 
-def summary(record: Record, zero: float) -> list[dict[str, Any]]:
+def judged(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
+    """Return what a record keeps of both settings' runs in one box: their ranks among each other, medians, means.
+
+    Parameters
+    ----------
+    error : dict of list of float or None
+        Of the runs of both settings.
+    n_evals : dict of list of int
+        Their evaluations.
+    zero : float
+        Errors below are 0.
+    """
+    # Rounding can put a value below the minimum.
+    values = {who: np.maximum(errors({"error": error[who]}, zero), 0.0) for who in BOTH}
+    ranks = stats.rankdata(np.concatenate([values[who] for who in BOTH])).tolist()
+    n = len(values["tuned"])
+    return {
+        "ranks": {"tuned": ranks[:n], "paper": ranks[n:]},
+        "median": dict(zip(BOTH, or_null([float(np.median(values[who])) for who in BOTH]), strict=True)),
+        "mean_evals": {who: round(float(np.mean(n_evals[who]))) for who in BOTH},
+    }
+
+
+def summary(record: Record) -> list[dict[str, Any]]:
     """Return, for every algorithm, how what was found compares with the paper's parameters.
 
     Parameters
     ----------
     record : dict
         Of `run`.
-    zero : float
-        Errors below are 0.
 
     Returns
     -------
@@ -357,7 +425,7 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
             continue
         verdicts, above = [], []
         for function in functions:
-            ranks = [ranked(cell, zero) for cell in cells if cell["function"] == function]
+            ranks = [both_ranks(cell) for cell in cells if cell["function"] == function]
             ours, theirs = (np.concatenate(half) for half in zip(*ranks, strict=True))
             verdicts.append(rank_sum(ours, theirs))
             above.append(np.array([(paper.mean() - found.mean()) / (2 * len(found)) for found, paper in ranks]))
@@ -365,24 +433,22 @@ def summary(record: Record, zero: float) -> list[dict[str, Any]]:
         counts = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
         p = float(stats.wilcoxon(means, alternative="greater").pvalue) if means.any() else 1.0
         p_boxes = stratified_t(above) if min(map(len, above)) > 1 else None
-        judged = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": p_boxes}
-        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, **judged})
+        chances = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": p_boxes}
+        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, **chances})
     return rows
 
 
-def ranked(cell: dict[str, Any], zero: float) -> tuple[Any, Any]:
-    """Return the ranks of both settings' errors in one box, among each other."""
-    # Rounding can put a value below the minimum.
-    ours, theirs = (np.maximum(errors({"error": cell[who]}, zero), 0.0) for who in ("tuned", "paper"))
-    ranks = stats.rankdata(np.concatenate([ours, theirs]))
-    return ranks[: len(ours)], ranks[len(ours) :]
+def both_ranks(cell: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+    """Return the ranks of both settings' runs in one box."""
+    ours, theirs = (np.array(cell["ranks"][who], np.float64) for who in BOTH)
+    return ours, theirs
 
 
 def table(paper: Paper, record: Record) -> str:
     """Return what was found, for people."""
     assert paper.tuning is not None
     lines = []
-    for row in summary(record, paper.zero):
+    for row in summary(record):
         theirs = paper_setting(paper, row["algorithm"])
         over_boxes = "unknown" if row["p_boxes"] is None else f"{row['p_boxes']:.2g}"
         shown = {name: theirs.get_params()[name] for name in paper.tuning.parameters[row["algorithm"]]}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skde.benchmark.records import Cell, Record, key_of
+from skde.benchmark.records import Cell, Record, key_of, rounded
 from skde.benchmark.suites import suites
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
@@ -73,8 +73,7 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
         What was not finite is infinite. The others have ten digits: two that stay at the same local minimum are equal,
         also where the function's value, from which the minimum is taken, is rounded in another way.
     """
-    rounded = [np.inf if error is None else float(f"{error:.10g}") for error in cell["error"]]
-    values = np.array(rounded, np.float64)
+    values = np.array([np.inf if error is None else error for error in rounded(cell["error"])], np.float64)
     values[np.abs(values) < zero] = 0.0
     return values
 

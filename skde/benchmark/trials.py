@@ -12,7 +12,7 @@ from typing import Any
 
 from skde.benchmark import gpu_descriptions, now, taken
 from skde.benchmark.contenders import Budget, Contender
-from skde.benchmark.records import Cell, Record, key_of, read_record, write_record
+from skde.benchmark.records import Cell, Record, bests, errors_of, key_of, read_record, rounded, write_record
 from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine
 from skde.validation import check_int
@@ -54,6 +54,7 @@ def run(
     dims: Sequence[int],
     functions: Sequence[str] | None = None,
     *,
+    exact: bool = False,
     out: str | os.PathLike[str] | None = None,
     command: str = "",
     verbose: bool = False,
@@ -70,6 +71,9 @@ def run(
         The dimensions.
     functions : sequence of str or None, default None
         The suite's functions; None: all.
+    exact : bool, default False
+        Whether the best values are kept as they are, which takes more space. Otherwise the errors have ten significant
+        digits, as many as the statistics tell apart, and the best values are the sums of minimum and error.
     out : path or None, default None
         A file that is written anew after every cell. Where it is there already, its cells are kept and not run again.
     command : str, default ""
@@ -80,8 +84,8 @@ def run(
     Returns
     -------
     record : dict
-        Ready for JSON: where and with what it was taken, the settings, and for every cell the best value, the error
-        and the evaluations of each run, and the seconds that all of them took.
+        Ready for JSON: where and with what it was taken, the settings, and for every cell the function's minimum
+        f_opt, the best value, the error and the evaluations of each run, and the seconds that all of them took.
 
     Raises
     ------
@@ -91,7 +95,7 @@ def run(
     cells = planned(settings, contenders, dims, functions)
     budget = Budget.read(settings.budget)
     jobs: list[tuple[tuple[str, int, str], Measure]] = [
-        ((function.name, function.dim, contender.text), partial(measured, settings, budget, function, contender))
+        ((function.name, function.dim, contender.text), partial(measured, settings, budget, function, contender, exact))
         for function, contender in cells
     ]
     return fill(begun(settings, out, command), jobs, out, verbose)
@@ -185,15 +189,24 @@ def gpu_of(device: str) -> dict[str, str]:
     return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
 
 
-def measured(settings: Settings, budget: Budget, function: Function, contender: Contender) -> dict[str, Any]:
+def measured(
+    settings: Settings, budget: Budget, function: Function, contender: Contender, exact: bool = False
+) -> dict[str, Any]:
     """Run one cell."""
     begin = time.perf_counter()
     found = contender.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    seconds = time.perf_counter() - begin
+    best = or_null(found.best)
+    error = errors_of(best, function.f_opt)
+    if not exact:
+        error = rounded(error)
+        best = bests(error, function.f_opt)
     return {
-        "best": or_null(found.best),
-        "error": or_null([best - function.f_opt for best in found.best]),
+        "f_opt": function.f_opt,
+        "best": best,
+        "error": error,
         "n_evals": found.n_evals,
-        "seconds": time.perf_counter() - begin,
+        "seconds": round(seconds, 6),
     }
 
 

@@ -77,7 +77,9 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
 
 
 def cell(function: str, box: int, tuned: list[float | None], paper: list[float | None]) -> dict[str, Any]:
-    return {"algorithm": "de", "function": function, "box": box, "tuned": tuned, "paper": paper}
+    both = {"tuned": tuned, "paper": paper}
+    evals = {who: [300] * len(values) for who, values in both.items()}
+    return {"algorithm": "de", "function": function, "box": box, **retuning.judged(both, evals, 1e-12)}
 
 
 def test_judgement() -> None:
@@ -85,19 +87,19 @@ def test_judgement() -> None:
     tiny = [1e-13, 0.0, 1e-20, 0.0, 0.0]
     cells = [cell("f0", 0, low, high), cell("f0", 1, low, high), cell("f1", 0, tiny, [0.0] * 5)]
     cells += [cell("f2", 0, high, low), cell("f2", 1, [1e9], [1e8])]
-    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]}, 1e-12)
+    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]})
     assert (row["better"], row["equal"], row["worse"]) == (1, 1, 0)
     assert row["share"] == 0.75
-    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]}, 1e-12)
+    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
     assert (row["better"], row["equal"], row["worse"], row["share"], row["p"]) == (0, 0, 1, 0.0, 1.0)
     # What rounding puts below the minimum is as good as the minimum.
     (row,) = retuning.summary(
-        {"tuned": {"de": {"python": "DE()"}}, "compared": [cell("f0", 0, [-3.6e-12] * 5, [0.0] * 5)]}, 1e-12
+        {"tuned": {"de": {"python": "DE()"}}, "compared": [cell("f0", 0, [-3.6e-12] * 5, [0.0] * 5)]}
     )
     assert (row["equal"], row["share"]) == (1, 0.5)
     # Twenty functions of which each is better.
     all_better = [cell(f"f{k}", 0, low, high) for k in range(20)]
-    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better}, 1e-12)
+    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better})
     assert row["p"] < 1e-4
     assert row["p_boxes"] is None  # of one box nothing is known of others
     record = {"tuned": {"de": {"python": "DE()"}}, "compared": all_better}
@@ -106,7 +108,7 @@ def test_judgement() -> None:
     ours, theirs = [1.0, 2.0, 3.0, 4.0, 50.0], [6.0, 7.0, 8.0, 9.0, 5.0]
     two_of_three = [cell(f"f{k}", box, low, high) for k in range(2) for box in range(3)]
     two_of_three += [cell("f2", 0, high, low), cell("f2", 1, high, low), cell("f2", 2, theirs, ours)]
-    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three}, 1e-12)
+    (row,) = retuning.summary({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three})
     assert (row["better"], row["equal"], row["worse"]) == (2, 0, 1)
     assert row["p"] > 0.1
     assert row["p_boxes"] < 0.05
@@ -115,7 +117,7 @@ def test_judgement() -> None:
 
 def decisions(record: dict[str, Any]) -> Any:
     tuned = record["tuned"]["de"]
-    return tuned["races"], tuned["best"], [(c["tuned"], c["paper"]) for c in record["compared"]]
+    return tuned["races"], tuned["best"], record["compared"]
 
 
 def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +127,9 @@ def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.
     assert printed.err.count("de: race") == len(whole["tuned"]["de"]["races"])
     assert whole["tuned"]["de"]["finished"]
     assert len(whole["compared"]) == 20 * 2
-    assert all(len(c["tuned"]) == len(c["n_evals"]["paper"]) == 4 for c in whole["compared"])
+    assert all(len(c["ranks"]["tuned"]) == len(c["ranks"]["paper"]) == 4 for c in whole["compared"])
+    assert all(sum(c["ranks"]["tuned"]) + sum(c["ranks"]["paper"]) == 8 * 9 / 2 for c in whole["compared"])
+    assert all(0 < c["mean_evals"][who] <= 300 for c in whole["compared"] for who in ("tuned", "paper"))
     best = eval(whole["tuned"]["de"]["python"], vars(skde))
     assert best.get_params() == {**skde.DE.nashed2012().get_params(), **whole["tuned"]["de"]["best"]}
 
@@ -143,7 +147,7 @@ def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.
     assert races == whole["tuned"]["de"]["races"][: len(races)]
     assert main([*SMALL, "--out", str(out)]) == 0
     assert "functions better" in capsys.readouterr().out
-    assert decisions(json.loads(out.read_bytes())) == decisions(whole)
+    assert decisions(retuning.read_tuning(out)) == decisions(whole)
     assert main([*SMALL, "--out", str(out)]) == 0
     assert capsys.readouterr().err == ""  # nothing is done again
 
@@ -195,3 +199,19 @@ def test_files_of_something_else_are_refused(capsys: pytest.CaptureFixture[str],
     out.write_text(json.dumps({"settings": settings, "tuned": {}, "compared": []}))
     assert main([*SMALL, "--out", str(out)]) == 2
     assert "use the same settings, or another file" in capsys.readouterr().err
+
+
+def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    errors = {"tuned": [0.5, 1e-13, None], "paper": [0.25, 0.0, 0.5]}
+    old = {"algorithm": "de", "function": "f0", "box": 1, **errors, "n_evals": {who: [300, 300, 297] for who in errors}}
+    settings = vars(Settings("nashed2012", 3, 600, "300", runs=3))
+    file = tmp_path / "table.json"
+    file.write_text(json.dumps({"settings": settings, "tuned": {}, "compared": [old]}))
+    record = retuning.read_tuning(file)
+    (found,) = record["compared"]
+    assert found["ranks"] == {"tuned": [4.5, 1.5, 6], "paper": [3, 1.5, 4.5]}
+    assert found["median"] == {"tuned": 0.5, "paper": 0.25}
+    assert found["mean_evals"] == {"tuned": 299, "paper": 299}
+    retuning.write_tuning(file, record)
+    assert retuning.read_tuning(file) == record
+    assert retuning.begun(Settings(**settings), file, "")["compared"] == record["compared"]

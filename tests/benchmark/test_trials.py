@@ -7,7 +7,7 @@ import pytest
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
 from skde.benchmark.contenders import Budget, contender
-from skde.benchmark.records import read_record
+from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
 from skde.cli import main
@@ -48,13 +48,20 @@ def test_cells_are_the_minimizers_runs():
     options = {"max_evals": 600, "n_runs": 3, "random_state": 5, "device": "cpu"}
     for cell, algorithm in zip(record["cells"][-2:], (JDE(), DE(F=0.3, pop_size=20)), strict=True):
         minimizer = Minimizer(algorithm, **options).fit("schwefel", dim=3)
-        assert cell["best"] == [run.fun for run in minimizer.runs_]
         f_opt = get_problem("schwefel", dim=3).f_opt
-        assert cell["error"] == [run.fun - f_opt for run in minimizer.runs_]
+        assert cell["f_opt"] == f_opt
+        assert cell["error"] == [float(f"{run.fun - f_opt:.10g}") for run in minimizer.runs_]
+        assert cell["best"] == [f_opt + error for error in cell["error"]]
         assert cell["n_evals"] == [run.n_evals for run in minimizer.runs_] == [600] * 3
         assert cell["seconds"] > 0
     assert set(record) == {"date", "device", "machine", "versions", "commit", "command", "settings", "cells"}
     json.dumps(record, allow_nan=False)
+
+
+def test_best_values_can_be_kept_as_they_are():
+    record = trials.run(SMALL, [contender("jde")], [3], ["f10"], exact=True)
+    minimizer = Minimizer("jde", max_evals=600, n_runs=3, random_state=5, device="cpu").fit("schwefel", dim=3)
+    assert record["cells"][0]["best"] == [run.fun for run in minimizer.runs_]
 
 
 def test_all_functions_of_a_suite_are_the_default():
@@ -84,11 +91,11 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
     run, measured = [], trials.measured
 
-    def interrupted(settings, budget, function, algorithm):
+    def interrupted(settings, budget, function, algorithm, exact):
         run.append((function.name, algorithm.text))
         if function.name == "f9":
             raise KeyboardInterrupt
-        return measured(settings, budget, function, algorithm)
+        return measured(settings, budget, function, algorithm, exact)
 
     monkeypatch.setattr(trials, "measured", interrupted)
     both = [contender("jde"), contender("de")]
@@ -100,6 +107,40 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     assert last["cells"][:2] == first["cells"]
     assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
     assert read_record(file) == last
+
+
+def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
+    cell = {"function": "f0", "dim": 2, "algorithm": "jde", "best": [1 / 3, 2.0, None], "error": [1 / 3, 2.0, None]}
+    cell |= {"n_evals": [400, 400, 399], "seconds": 0.1, "date": "2026-11-21", "cpu": "a", "commit": "b"}
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps({"settings": vars(SMALL), "cells": [cell]}, indent=1))
+    assert read_record(file)["cells"] == [cell]
+    record = trials.run(SMALL, [contender("jde")], [2], ["f0"], out=file)
+    assert record["cells"] == [cell]
+    write_record(file, record)
+    assert read_record(file) == record
+
+
+def test_a_cell_is_a_line_without_anything_twice(tmp_path):
+    file = tmp_path / "runs.json"
+    key = {"function": "f0", "dim": 2, "algorithm": "jde", "f_opt": 100.0}
+    solved = {"best": [100.0] * 3, "error": [0.0] * 3, "n_evals": [400] * 3, "seconds": 0.5, "cpu": "a", "commit": "b"}
+    # Of the first best value the error has lost the last digits, so the errors follow from the best values alone.
+    exact = {**solved, "best": [0.1, 102.0, None], "error": [0.1 - 100.0, 2.0, None], "violation": [0.0, 1e-9, None]}
+    record = {"date": "today", "settings": vars(SMALL), "cells": [{**key, **solved}, {**key, **exact, "cpu": "c"}]}
+    write_record(file, record)
+    lines = file.read_text().splitlines()
+    key_text = '{"function":"f0","dim":2,"algorithm":"jde","f_opt":100.0,'
+    assert lines[-5:] == [
+        ' "cells": [',
+        f'  {key_text}"error":0,"n_evals":400,"seconds":0.5,"source":0}},',
+        f'  {key_text}"best":[0.1,102,null],"n_evals":400,"seconds":0.5,"violation":[0,1e-09,null],"source":1}}',
+        " ]",
+        "}",
+    ]
+    assert ' "date": "today",' in lines
+    assert '  {"cpu":"a","commit":"b"},' in lines
+    assert read_record(file) == record
 
 
 @pytest.mark.parametrize("calls", [0, 3])
@@ -132,6 +173,12 @@ def test_other_settings_are_refused(tmp_path, capsys, nothing_runs):
     assert "runs.json has runs=3, not 4" in told
 
 
+def cell_text(**given):
+    """A record with one cell."""
+    cell = {"function": "f", "dim": 2, "algorithm": "jde", "seconds": 1, **given}
+    return json.dumps({"settings": {"suite": "a", "budget": "1", "runs": 3}, "cells": [cell]})
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -142,6 +189,14 @@ def test_other_settings_are_refused(tmp_path, capsys, nothing_runs):
         ('{"settings": {"suite": "a", "budget": "1"}}', "it has no cells"),
         ('{"settings": {"suite": "a", "budget": "1"}, "cells": [1]}', "cell 0 is no object"),
         ('{"settings": {"suite": "a", "budget": "1"}, "cells": [{"function": "f"}]}', "cell 0 has no dim"),
+        ('{"settings": {"suite": "a", "budget": "1"}, "cells": [], "sources": 1}', "its sources are no list"),
+        (cell_text(n_evals=5), "cell 0 has no numbers best"),
+        (cell_text(error="a", n_evals=5), "cell 0 has no numbers best"),
+        (cell_text(f_opt=0, error="a", n_evals=5), "cell 0 has no numbers best"),
+        (cell_text(f_opt="0", error=1, n_evals=5), "cell 0 has no numbers best"),
+        (cell_text(f_opt=0, error=[1, 2]), "cell 0 has no numbers n_evals"),
+        (cell_text(f_opt=0, error=[1, 2, 3], n_evals=[4, 5]), "cell 0 has not one n_evals a run"),
+        (cell_text(f_opt=0, error=1, n_evals=5, source=0), "cell 0 has the source 0, which the record does not have"),
     ],
 )
 def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected):
