@@ -15,13 +15,13 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from skde import get_problem
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "tuners"
 
 
 @pytest.fixture(scope="module")
 def tuners() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXAMPLES)  # the script imports its neighbours
+        patch.syspath_prepend(BENCHMARK)  # the script imports its neighbours
         yield importlib.import_module("tuners")
 
 

@@ -1,6 +1,6 @@
 """Iterated racing beside random search and Optuna's TPE, at equal numbers of experiments, judged on held-out steps.
 
-python examples/tuners.py --repetitions 20 --jobs 4 --out docs/benchmarks/tuners.json
+python benchmarks/tuners/tuners.py --repetitions 20 --jobs 4 --out docs/benchmarks/tuners.json
 
 All are judged by the mean over instances and seeds that none of them has seen: of the costs where these can be
 averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
@@ -225,7 +225,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     record = begun(options.out, settings)
     rows: list[dict[str, Any]] = record["figures"]
     repetitions = range(options.first, options.first + options.repetitions)
-    here = taken(shlex.join(["python", "examples/tuners.py", *arguments]))
+    here = taken(shlex.join(["python", "benchmarks/tuners/tuners.py", *arguments]))
 
     def save() -> None:
         if options.out:
