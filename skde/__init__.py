@@ -1,11 +1,13 @@
 """Population-based optimisation as scikit-learn-style estimators, compiled for CPU and GPU from one source."""
 
 try:
-    from skde import _cpu as _cpu
-except ImportError as error:
+    import skde._cpu as _cpu
+except ModuleNotFoundError as error:
+    # Python looks in the folder that it runs in first: in a clone it takes the sources, also where skde is installed.
     raise ImportError(
-        "skde's compiled core is missing. In the folder of the sources, Python may have taken those instead of the "
-        "installed package: go to another folder, or set PYTHONSAFEPATH=1. Otherwise install again: pip install ."
+        f"the sources of skde in {__path__[0]} have no compiled core: run pip install -e . in their folder, after "
+        "which import skde works in every folder; or, where skde is installed without -e, run Python in another "
+        "folder or with PYTHONSAFEPATH=1"
     ) from error
 
 from skde.algorithms import (
