@@ -45,7 +45,8 @@ def minimize(
     Returns
     -------
     result : scipy.optimize.OptimizeResult
-        x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation.
+        x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation. As
+        elsewhere in SciPy, success is whether a target or a tolerance was reached, not that the budget was spent.
 
     Raises
     ------

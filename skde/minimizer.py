@@ -109,7 +109,7 @@ class Minimizer(Asking, Saving):
     runs_ : list of RunResult
         Every run.
     result_ : scipy.optimize.OptimizeResult
-        The best run in SciPy's form; nfev counts all runs.
+        The best run in SciPy's form; nfev counts all runs, success is converged_.
 
     Notes
     -----

@@ -79,7 +79,7 @@ class RunResult:
 
     @property
     def success(self) -> bool:
-        """Whether the run reached what was asked, at a feasible point."""
+        """Whether the run reached its target or its tolerance, at a feasible point."""
         return self.feasible and self.status.success
 
     @property
@@ -98,11 +98,11 @@ def best_run(runs: Sequence[RunResult]) -> int:
 
 
 def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray, n_evals: int) -> OptimizeResult:
-    """Return SciPy's form of a result; `nfev` counts all runs."""
+    """Return SciPy's form of a result; `nfev` counts all runs, and `success` is False where a limit ended the run."""
     return OptimizeResult(
         x=run.x,
         fun=run.fun,
-        success=run.feasible and (run.status.success or run.status == Status.LIMIT),
+        success=run.success,
         status=int(run.status),
         message=run.message,
         nfev=n_evals,

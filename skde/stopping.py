@@ -32,7 +32,7 @@ class Status(IntEnum):
 
     @property
     def success(self) -> bool:
-        """Whether the run reached what was asked, rather than ran out of something."""
+        """Whether the run reached its target or its tolerance, rather than ran out of something."""
         return self in (Status.TARGET, Status.CONVERGED)
 
 

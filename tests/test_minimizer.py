@@ -84,7 +84,7 @@ def test_results() -> None:
     assert m.message_ == MESSAGES[Status.LIMIT]
     assert 0 < m.time_ < 5
     result = m.result_
-    assert (result.nfev, result.nit, result.success, result.status) == (3 * 4100, 40, True, Status.LIMIT)
+    assert (result.nfev, result.nit, result.success, result.status) == (3 * 4100, 40, False, Status.LIMIT)
     assert np.array_equal(result.population_energies, m.fitness_)
 
 

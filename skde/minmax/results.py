@@ -17,7 +17,6 @@ from skde.minmax.arenas import PartedCoevolution
 from skde.minmax.pairs import Pairs
 from skde.result import RunResult, best_run
 from skde.returned import library_of
-from skde.stopping import Status
 from skde.typing import Array, FloatArray
 
 # How far either side can get from the answer alone is estimated by a search.
@@ -129,7 +128,7 @@ class Results(Fitted):
             x=self.x_,
             y=self.y_,
             fun=best.fun,
-            success=best.feasible and (best.status.success or best.status == Status.LIMIT),
+            success=best.success,
             status=int(best.status),
             message=best.message,
             nfev=sum(run.n_evals for run in self.runs_),
