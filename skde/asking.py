@@ -24,8 +24,10 @@ class Asking(Preparing):
         Returns
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
-            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. Where
-            populations differ in size, the largest counts: the rows behind a smaller one's need no value.
+            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. All
+            rows are inside the bounds, and some need no value: those of a run (or island) that has ended, which are
+            points of its last population; and those behind a smaller population where sizes differ, as the largest
+            counts, which repeat its trials.
 
         Raises
         ------
@@ -41,8 +43,10 @@ class Asking(Preparing):
         rows = runner.engine.trials(batch, runner.generation + 1)
         shape = self._ask_shape(runner)
         with runner.engine.here:
-            if batch.varies:
-                rows = rows.reshape(batch.n_runs, batch.pop_max, batch.dim)[:, : shape[-2] // batch.n_islands]
+            if batch.varies or (batch.pops != batch.pop_max).any():
+                size = shape[-2] // batch.n_islands
+                used = np.arange(batch.n_runs)[:, None] * batch.pop_max + np.arange(size) % runner.sizes[:, None]
+                rows = rows[batch.xp.asarray(used)]
             runner.asked = rows.reshape(shape)
         return runner.asked
 
@@ -55,6 +59,7 @@ class Asking(Preparing):
             The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
         f : array-like of shape (pop_size,), or (n_runs, pop_size)
             Their values. With constraints these are evaluated here.
+            In rows that need no value, whatever they hold is ignored.
 
         Returns
         -------
@@ -95,8 +100,8 @@ class Asking(Preparing):
     def stopped_(self) -> bool:
         """Whether every run has ended, so that there is nothing more to ask.
 
-        A GPU is asked at most every few milliseconds, so this may come true some generations late; runs that have ended
-        take no notice of what they are told.
+        A GPU is asked at most every few milliseconds, so this may come true some generations late: until then `ask`
+        returns points of the last populations, and what they are told is ignored.
         """
         return self._asking().hear()
 

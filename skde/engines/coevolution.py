@@ -194,9 +194,15 @@ class Coevolution(Answers, Batch):
         return np.zeros(self.n_runs, np.int64), values
 
     def opponents_of(self, c: int) -> Array:
-        """Return the opponents that x has in cycle c: a copy of shape (R, n, dim y)."""
+        """Return the opponents that x has in cycle c: a copy of shape (R, n, dim y).
+
+        A run that ended in an earlier cycle may remember fewer: its population of y then fills the rest.
+        """
         n = self.opponents + min(c, self.rounds.archive)
-        return self.xp.ascontiguousarray(self.between["columns"][:, :, :n].transpose(0, 2, 1))
+        known = self.opponents + np.minimum(self.host("generation") + 1, self.rounds.archive)
+        rows = np.where(np.arange(n) < known[:, None], np.arange(n), np.arange(n) % self.opponents)
+        columns = self.between["columns"].transpose(0, 2, 1)
+        return self.xp.ascontiguousarray(columns[self.xp.arange(self.n_runs)[:, None], self.xp.asarray(rows)])
 
     def state(self) -> dict[str, Any]:
         """Return all that a checkpoint must hold."""

@@ -218,13 +218,28 @@ SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& 
   return conclude<Algorithm>(team, run, share.leader, g);
 }
 
+// Where a run has ended, its rows of trials hold the points of its last population, from the first on again where these are
+// fewer than the rows: whoever evaluates all rows of a batch meets no point that is not inside the bounds.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  const i64 last = task.generation[r];
+  run.enter(last);
+  share.divide(int(task.pop_max - task.kept));
+  for (int i = share.begin; i < share.end; i += share.step) {
+    const real* const x = run.x(last, i % run.pop);
+    real* const out = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
+    if (x != out) team.each(run.dim, [&](int j) { out[j] = x[j]; });
+  }
+}
+
 // The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
 // in `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = typename Algorithm::template Draws<Team>;
-  if (task.status[r] != RUNNING) return;
-  if (conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING) return;
+  if (conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING)
+    return repeat_population<Algorithm>(team, task, r, share, g, trials);
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.pop);

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines import DeviceEngine
+from skde.engines import Batch, DeviceEngine
 from skde.engines.batch import to_numpy
 from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, Rounds
 from skde.islands import REFRESH
@@ -137,15 +137,15 @@ class Arena:
             engine.accept(x, g, None, self._flat(self.worst_for_x(values)))
             start = values
         if pair.constraints:
-            table = yield self._population(x, c * rounds.gens_x), None
+            table = yield self._population(x), None
             pair.between["table"][...] = table.transpose(0, 2, 1)
         if rounds.updates:
             engine.coevolution_step(pair, c, CORRECT)
         else:
             yield from self._turn_of_y(pair, c, done_y, start)
-        population = self._standing(pair, c)
+        population = self._standing(pair)
         if not first and not pair.constraints:
-            answers = pair.array["x"][(c - 1) & 1][:, :, : x.dim]
+            answers = self._population(pair)[:, :, : x.dim]
             population = self.xp.concatenate([population, answers], axis=1)
         values = start if first and not rounds.updates and start is not None else None
         if values is None:
@@ -156,26 +156,26 @@ class Arena:
 
     def _turn_of_y(self, pair: Coevolution, c: int, done: int, start: Array) -> Cycle:
         engine, y, rounds = self.engine, pair.y, pair.rounds
-        population = self._standing(pair, c)
+        population = self._standing(pair)
         if c == 0 and start is not None:  # of the first populations every pair is known
             engine.accept(y, 0, None, self._flat(self.worst_for_y(start)))
             done = 0
         elif c > 0 and y.host("met").max() < c:  # y has not been judged against the new x
             engine.coevolution_step(pair, c, RENEW)
-            values = yield from self._values(pair, population, self._population(y, done), described=True)
+            values = yield from self._values(pair, population, self._population(y), described=True)
             self._set_values(y, done, self.worst_for_y(values))
-            y.put("met", c)
+            self._set(y.array["met"], y, c)
         for g in range(done + 1, c * rounds.gens_y + 1):
             engine.propose(y, g)
             values = yield from self._values(pair, population, self._trials(y, g), described=True)
             engine.accept(y, g, None, self._flat(self.worst_for_y(values)))
         engine.coevolution_step(pair, c, GATHER)
 
-    def _standing(self, pair: Coevolution, c: int) -> Array:
+    def _standing(self, pair: Coevolution) -> Array:
         """Return the population of x after its turn or, in a Lagrangian, what stands for it."""
         if pair.constraints:
             return self.xp.ascontiguousarray(pair.between["table"].transpose(0, 2, 1))
-        return self._population(pair.x, c * pair.rounds.gens_x)
+        return self._population(pair.x)
 
     def _values(self, pair: Coevolution, X: Array, Y: Array, described: bool = False) -> Wanted:
         """Return the values of pairs: asked for or, of a Lagrangian, made from what stands for X."""
@@ -196,12 +196,18 @@ class Arena:
         if values.shape[1] > pair.x.pop_max:
             strengths[:, 1, :n] = values[:, -1]
 
-    def _set_values(self, side: Any, g: int, f: Array) -> None:
-        side.array["f"][g & 1][...] = f
+    def _set_values(self, side: Batch, g: int, f: Array) -> None:
+        self._set(side.array["f"][g & 1], side, f)
         self.engine.migrate(side, g, REFRESH)
 
-    def _population(self, side: Any, g: int) -> Array:
-        return side.array["x"][g & 1].copy()
+    def _set(self, target: Array, side: Batch, values: Any) -> None:
+        """Write values of the running runs; those of runs that have ended stay as they are."""
+        running = side.array["status"] == Status.RUNNING
+        target[...] = self.xp.where(running.reshape(-1, *(1,) * (target.ndim - 1)), values, target)
+
+    def _population(self, side: Batch) -> Array:
+        """Return a copy of every run's last population, of shape (R, P, D)."""
+        return side.array["x"][side.array["generation"] & 1, self.xp.arange(side.n_runs)]
 
     def _trials(self, side: Any, g: int) -> Array:
         return self.engine.trials(side, g).reshape(side.n_runs, side.pop_max, side.dim)
@@ -229,7 +235,10 @@ def play(cycle: Cycle, evaluate: Callable[[Array, Array | None], Array]) -> None
     """Give a cycle the values that it wants until it is done."""
     wanted = next(cycle, None)
     while wanted is not None:
+        values = evaluate(
+            *wanted
+        )  # outside of `try`: a user's function may raise StopIteration, which does not end a cycle
         try:
-            wanted = cycle.send(evaluate(*wanted))
+            wanted = cycle.send(values)
         except StopIteration:
             return

@@ -133,7 +133,7 @@ class MinMaxSolver(Saving):
     runs_ : list of RunResult
         Every run; x is x and y one behind the other.
     result_ : scipy.optimize.OptimizeResult
-        The best run in SciPy's form.
+        The best run in SciPy's form; nfev counts all runs, success is converged_.
 
     Raises
     ------
@@ -348,7 +348,8 @@ class MinMaxSolver(Saving):
         Returns
         -------
         X, Y : ndarray of shape (n, dim x), (m, dim y), or (n_runs, n, dim x), (n_runs, m, dim y) with n_runs > 1
-            NumPy or CuPy, where the solver lives. Asking again without telling returns the same points.
+            NumPy or CuPy, where the solver lives. Asking again without telling returns the same points. The rows of
+            a run that has ended are points of its last populations: they are inside the boxes, and need no value.
 
         Raises
         ------
@@ -366,10 +367,10 @@ class MinMaxSolver(Saving):
         if not isinstance(arena, Arena):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            self._cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)
+            cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)
             with arena.here:
-                X, Y = next(self._cycle)
-            self._asked = X, cast(Array, Y)
+                X, Y = next(cycle)
+            self._cycle, self._asked = cycle, (X, cast(Array, Y))
         X, Y = self._asked
         return (X, Y) if runner.batch.n_runs > 1 else (X[0], Y[0])
 
@@ -381,7 +382,7 @@ class MinMaxSolver(Saving):
         X, Y : ndarray
             What `ask` returned.
         F : array-like of shape (n, m), or (n_runs, n, m)
-            The value of every row of X against every row of Y.
+            The value of every row of X against every row of Y. Those of a run that has ended are ignored.
 
         Returns
         -------
@@ -410,6 +411,9 @@ class MinMaxSolver(Saving):
                 self._cycle = None
                 runner.generation += 1
                 runner._check_start()
+            except BaseException:  # a generator that has failed would look like one that is done
+                self._cycle = None
+                raise
         return self
 
     def _begin(self) -> None:

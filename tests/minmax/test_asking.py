@@ -1,0 +1,162 @@
+"""Runs that have ended while others go on, and a function's StopIteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+
+from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
+from skde.returned import library_of
+
+from .games import make, side, state
+
+LOW, HIGH = 1.0, 3.0
+BOX = [(LOW, HIGH)] * 2
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+# Runs end with their initial populations, and in several of the cycles after these.
+PARAMETERS: dict[str, Any] = {"n_runs": 6, "target": 1.0, "n_cycles": 12, "gens_x": 1, "gens_y": 3, "renewal": 0.3}
+
+
+def game(X: Any, Y: Any) -> Any:
+    """Return the values of a game with a saddle point at 2 and 2."""
+    return (20 * (X[:, None] - 2.0) ** 2 - (Y[None] - 2.0) ** 2).sum(axis=2)
+
+
+def solver(**parameters: Any) -> MinMaxSolver:
+    return make(algorithm_x=side("de"), bounds_x=BOX, bounds_y=BOX, **{**PARAMETERS, **parameters})
+
+
+def kept(solver: MinMaxSolver) -> dict[str, Any]:
+    """Return all numbers but how the sides' states are noted down, which differs where the host drives."""
+    return {name: array for name, array in state(solver).items() if not name.endswith(".status")}
+
+
+def same(first: MinMaxSolver, second: MinMaxSolver) -> bool:
+    a, b = kept(first), kept(second)
+    return all(np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f") for name in a)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_has_ended_takes_no_notice(dtype: str, device: str) -> None:
+    fitted = solver(dtype=dtype, device=device).fit(game)
+    assert len({run.n_iter for run in fitted.runs_}) > 2
+    told = solver(dtype=dtype, device=device)
+    while not told.stopped_:
+        X, Y = told.ask()
+        for points in (X, Y):
+            assert bool(((points >= LOW) & (points <= HIGH)).all())
+        F = library_of(X).stack([game(x, y) for x, y in zip(X, Y, strict=True)])
+        F[library_of(X).asarray(told._runner.batch.host("status") != Status.RUNNING)] = np.nan
+        told.tell(X, Y, F)
+    assert same(told, fitted)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_has_ended_keeps_its_values(device: str) -> None:
+    """Its populations are those of a fit that ended with it."""
+    fitted = solver(device=device).fit(game)
+    for r, run in enumerate(fitted.runs_):
+        alone = solver(device=device, n_runs=1, random_state=run.seed).fit(game)
+        for one, whole in ((alone._pair.x, fitted._pair.x), (alone._pair.y, fitted._pair.y)):
+            for a, b in zip(one.population(0), whole.population(r), strict=True):
+                assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_compiled_games_end_as_those_of_python(device: str) -> None:
+    problem = get_problem("minmax/rustem5")
+    parameters = {**PARAMETERS, "target": 5.0, "device": device}
+    inside = make(**parameters).fit(problem)
+    assert len({run.n_iter for run in inside.runs_}) > 2
+    outside = make(**parameters).fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
+    assert same(outside, inside)
+
+
+def test_a_compiled_fit_goes_on_by_hand() -> None:
+    """The engine's own loop leaves the other half of what has ended unwritten."""
+    problem = get_problem("minmax/rustem5")
+    parameters = {**PARAMETERS, "target": 5.0, "bounds_x": problem.bounds_x, "bounds_y": problem.bounds_y}
+    m = make(**parameters, callbacks=lambda progress: True).fit(problem)
+    assert {run.status for run in m.runs_} == {Status.TARGET, Status.CALLBACK}
+    while not m.stopped_:
+        X, Y = m.ask()
+        for points, box in ((X, problem.bounds_x), (Y, problem.bounds_y)):
+            assert ((points >= box[:, 0]) & (points <= box[:, 1])).all()
+        m.tell(X, Y, np.stack([problem(x, y) for x, y in zip(X, Y, strict=True)]))
+    assert same(m, make(**parameters).fit(problem))
+
+
+# -- StopIteration -----------------------------------------------------------------------------------------------------
+
+
+class Ends:
+    """A function, of pairs or of one pair, that raises StopIteration once, after so many calls."""
+
+    def __init__(self, function: Any, calls: int) -> None:
+        self.function, self.left = function, calls
+
+    def __call__(self, *points: Any) -> Any:
+        self.left -= 1
+        if self.left == -1:
+            next(iter(()))
+        return self.function(*points)
+
+
+def one_pair(x: Any, y: Any) -> float:
+    return float(game(x[None], y[None])[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "parameters"),
+    [
+        (game, 20, {}),
+        (game, 60, {"n_runs": 3}),
+        (game, 40, {"n_runs": 3, "device": ["cpu", "cpu"]}),
+        (one_pair, 5000, {"pairwise": True}),
+        (one_pair, 5000, {"pairwise": True, "n_jobs": 2}),
+    ],
+)
+def test_the_stop_iteration_of_a_function_is_an_error(function: Any, calls: int, parameters: dict[str, Any]) -> None:
+    m = make(algorithm_x=side("de"), **parameters)
+    with joblib.parallel_config("threading"), pytest.raises((StopIteration, RuntimeError)) as caught:
+        m.fit(Ends(function, calls), BOX, BOX)
+    assert isinstance(caught.value, StopIteration) or "StopIteration" in str(caught.value)
+    assert np.isfinite(m._runner.batch.best()[1]).all()
+    assert Status.RUNNING in {run.status for run in m.runs_}
+
+
+@pytest.mark.parametrize("part", ["function", "constraint"])
+def test_the_stop_iteration_of_a_constrained_problem_is_an_error(part: str) -> None:
+    ends = Ends(lambda x: x[0], 12)
+    f = (lambda X: ends(X.T)) if part == "function" else (lambda X: X[:, 0])
+    g = (lambda x: ends(x)) if part == "constraint" else (lambda x: x[0])
+    m = make(algorithm_x=side("de"))
+    with pytest.raises((StopIteration, RuntimeError)):
+        m.fit(ConstrainedProblem(f, BOX, NonlinearConstraint(g, -np.inf, 2)))
+    assert m.runs_[0].status == Status.RUNNING
+
+
+def test_an_error_inside_a_cycle_does_not_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, broken = (make(algorithm_x=side("de"), bounds_x=BOX, bounds_y=BOX) for _ in range(2))
+    whole.fit(game)
+    asked = 0
+    while not broken.stopped_:
+        X, Y = broken.ask()
+        asked += 1
+        if asked == 9:
+            with monkeypatch.context() as patch:
+                patch.setattr(broken._runner.engine.engine, "accept", fails)
+                with pytest.raises(MemoryError):
+                    broken.tell(X, Y, game(X, Y))
+            X, Y = broken.ask()
+        broken.tell(X, Y, game(X, Y))
+    assert same(broken, whole)
+
+
+def fails(*arguments: Any) -> None:
+    raise MemoryError
