@@ -131,9 +131,10 @@ class Arena:
             engine.propose(y, 0)
             engine.coevolution_step(pair, 0, GATHER)
         start: Array = None
+        opponents = pair.opponents_of(c)
         for g in range(done_x + 1, c * rounds.gens_x + 1):
             engine.propose(x, g)
-            values = yield from self._values(pair, self._trials(x, g), pair.opponents_of(c))
+            values = yield from self._values(pair, self._trials(x, g), opponents.copy())
             engine.accept(x, g, None, self._flat(self.worst_for_x(values)))
             start = values
         if pair.constraints:
