@@ -52,6 +52,9 @@ def minimize(
     ------
     ValueError, TypeError
         As `Minimizer.fit`, and for a parameter that Minimizer has not.
+    KeyboardInterrupt
+        After Ctrl-C; what was found is lost. A `Minimizer` keeps it, and a callback that returns True ends a call with a
+        result.
 
     Examples
     --------
@@ -83,7 +86,8 @@ def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Calla
     Returns
     -------
     method : callable
-        Called by SciPy. It needs bounds; x0 joins the initial population.
+        Called by SciPy. It needs bounds; x0 joins the initial population. Ctrl-C raises KeyboardInterrupt, as in
+        `minimize`.
 
     Examples
     --------

@@ -210,6 +210,8 @@ class Minimizer(Asking, Saving):
             For parameters, bounds or objective values that are not allowed; the best so far stays readable.
         RuntimeError
             For a device that is not there.
+        KeyboardInterrupt
+            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
         """
         found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
         engine = self._engine(found)
@@ -234,6 +236,11 @@ class Minimizer(Asking, Saving):
         Returns
         -------
         self : Minimizer
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
         if objective is None:

@@ -140,6 +140,7 @@ class Preparing(Storing):
             tol=rules["tol"],
             stagnation=rules["stagnation"],
             dtype=np.dtype(dtype),
+            iteration=max(algorithm.iteration_length for algorithm in algorithms),
         )
 
     def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:

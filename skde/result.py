@@ -24,7 +24,8 @@ class History:
     seconds : ndarray of shape (n,)
         Time since the fit began, interpolated between the moments at which the engine came back.
     best : ndarray of shape (n,)
-        The best value so far; with constraints that of feasible points, infinite before the first.
+        The best value so far, inside an iteration of `SS` that of its beginning; the last one is that of the end. With
+        constraints that of feasible points, infinite before the first.
     """
 
     n_evals: IntArray

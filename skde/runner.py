@@ -12,6 +12,7 @@ from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, Sha
 from skde.engines.batch import best_of, sampled_generations
 from skde.engines.steps import Evaluation, Hearing
 from skde.feasibility import WORST, Outcome, Remembered, Rules, readable
+from skde.interrupts import interrupts
 from skde.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status
@@ -79,6 +80,7 @@ class Runner:
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out
+        self._unjudged = False  # whether the last generation may not have been judged: a step leaves that to the next
         self._uneven = False  # whether running runs are at different generations
         self._last = int(self.batch.spec.limits.max())
         self._hearing, self._known_done = Hearing(self.batch), False
@@ -89,16 +91,23 @@ class Runner:
     @property
     def status(self) -> Any:
         """Every run's state, of shape (R,)."""
+        self.judge()
         status = self.batch.host("status")
         status[status == Status.HELD] = Status.RUNNING
         limits = self.batch.spec.limits
-        # The kernels judge a generation when the next one is asked for; limits are known before.
+        # A limit may have been set below the generation that a run is at.
         return np.where((status == 0) & (self.batch.host("generation") >= limits), int(Status.LIMIT), status)
 
     @property
     def done(self) -> bool:
         """Whether no run is running."""
         return bool((self.status != Status.RUNNING).all())
+
+    def judge(self) -> None:
+        """See to it that the last generation has been judged, so that a rule ends a run there or it goes on."""
+        if self._unjudged:
+            self.engine.judge(self.batch, self.generation)
+            self._unjudged = False
 
     def hear(self) -> bool:
         """Return whether no run is running, as far as is known; for certain where a limit is reached."""
@@ -168,33 +177,43 @@ class Runner:
             Seconds of running time.
         look : callable or None
             Called whenever the host hears from the engine; true ends the fit.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; the results are those of the last generation that is whole, and can be gone on from.
         """
-        self.clock.start()
-        try:
-            if execution == "graph":
-                self._run_graph(objective, max_time, look)
-            elif isinstance(self.engine, SharingEngine):
-                with self.engine.share(self.batch, objective, execution):
-                    self._run_chunks(max_time, look, level=execution == "step")
-            elif execution == "step":
-                self._run_steps(objective, max_time, look)
-            elif objective.compiled is None:
-                raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
-            else:
-                engine, batch = self._one
-                engine.load(batch, objective.compiled)
-                if batch.spec.run_seconds is None:
-                    self._run_chunks(max_time, look)
-                else:
-                    with engine.alone:
-                        self._run_slices(look)
-        except BaseException as error:
-            self._locate()
-            if not isinstance(error, KeyboardInterrupt):
+        with interrupts.fit:
+            self.clock.start()
+            try:
+                self.judge()
+                self._run(objective, execution, max_time, look)
+            except BaseException as error:
+                self._locate()
+                if isinstance(error, KeyboardInterrupt):
+                    self.ending = Status.INTERRUPTED
                 raise
-            self.ending = Status.INTERRUPTED
-        finally:
-            self.clock.pause()
+            finally:
+                self.clock.pause()
+
+    def _run(self, objective: Any, execution: str, max_time: float | None, look: Look | None) -> None:
+        if execution == "graph":
+            self._run_graph(objective, max_time, look)
+        elif isinstance(self.engine, SharingEngine):
+            with self.engine.share(self.batch, objective, execution):
+                self._run_chunks(max_time, look, level=execution == "step")
+        elif execution == "step":
+            self._run_steps(objective, max_time, look)
+        elif objective.compiled is None:
+            raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
+        else:
+            engine, batch = self._one
+            engine.load(batch, objective.compiled)
+            if batch.spec.run_seconds is None:
+                self._run_chunks(max_time, look)
+            else:
+                with engine.alone:
+                    self._run_slices(look)
 
     @property
     def _one(self) -> tuple[DeviceEngine, Batch]:
@@ -285,6 +304,7 @@ class Runner:
         while not self.done and not self._ends(max_time, look):
             before = self.clock.seconds
             until = min(self.generation + generations, last)
+            self.proposed, self._unjudged = False, True
             recording.replay(until - self.generation)
             generations = self._next_chunk(until - self.generation, self.clock.seconds - before, max_time)
             self.generation = until
@@ -316,11 +336,11 @@ class Runner:
         if self._uneven:
             self._level()
         self.engine.propose(self.batch, self.generation + 1)
-        self.proposed = True
+        self.proposed, self._unjudged = True, False
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select, by the trials' values of shape (R, P) or flattened."""
-        self.proposed, self.asked = False, None
+        self.proposed, self.asked, self._unjudged = False, None, True
         self.engine.accept(self.batch, self.generation + 1, trials, f)
         # Where an exception comes between these two lines, the generation is made again, and comes out the same.
         self.generation += 1

@@ -22,6 +22,7 @@ class Saving(Preparing):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         runner = self._fitted()
+        runner.judge()
         spec = runner.batch.spec
         parameters = {
             name: spec.dtype.name if name == "dtype" else plain(value)

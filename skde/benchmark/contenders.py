@@ -9,13 +9,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
 from skde.result import RunResult
-from skde.stopping import Status
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
 
@@ -157,14 +155,7 @@ class Own(Contender):
 
     def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
         """Return the runs of one fit."""
-        minimizer.fit(function.objective, bounds=function.bounds)
-        try:
-            found = minimizer.runs_
-        except NotFittedError:  # interrupted before anything was evaluated
-            raise KeyboardInterrupt from None
-        if any(run.status == Status.INTERRUPTED for run in found):
-            raise KeyboardInterrupt
-        return found
+        return minimizer.fit(function.objective, bounds=function.bounds).runs_
 
 
 class Peer(Contender):

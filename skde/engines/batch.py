@@ -146,7 +146,7 @@ class Batch(Runs):
             "vectors": (len(self.vector_names), 2, R, P, D),
             "archive": (R, spec.needs.archive, D),
             "record": (2, R),
-            "history": (R, history_slots(spec.last) if spec.recorded else 0),
+            "history": (R, self._slots),
         }
         self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
         islands = spec.islands
@@ -207,9 +207,17 @@ class Batch(Runs):
         fill_data(self.task, arrays)
         self.data = arrays  # keeps them alive
 
+    @property
+    def _slots(self) -> int:
+        """How many slots the history has: up to the end of an iteration that a limit cuts short.
+
+        An iteration's samples are written when it begins, and those behind the limit are needed when it is raised.
+        """
+        return history_slots(self.spec.last + self.spec.iteration - 1) if self.spec.recorded else 0
+
     def _grow_history(self) -> None:
-        old, slots = self.array["history"], history_slots(self.spec.last)
-        if self.spec.recorded and slots > old.shape[1]:
+        old, slots = self.array["history"], self._slots
+        if slots > old.shape[1]:
             with self.here():
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
                 self.array["history"][:, : old.shape[1]] = old

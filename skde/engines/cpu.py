@@ -12,6 +12,7 @@ from skde import _cpu
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, address, fill_data
 from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.islands import JUDGE
 from skde.typing import Array, FloatArray
 
 
@@ -61,6 +62,10 @@ class CpuEngine:
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
         _cpu.run(batch.number, batch.single, batch.task_address, begin, until, self.threads, *batch.program)
+
+    def judge(self, batch: Batch, g: int) -> None:
+        """Judge the end of generation g, for the runs that are at it."""
+        self.migrate(batch, g, JUDGE)
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+from skde.interrupts import interrupts
 
 
 class Device(Protocol):
@@ -68,9 +70,11 @@ class Crew:
                 raise error
 
         # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and hears them out.
-        future = self.pool.submit(everyone)
+        begun: list[Future[None]] = []
         try:
-            wait([future])
+            with interrupts.held:
+                begun.append(self.pool.submit(everyone))
+            wait(begun)
         finally:
-            wait([future])
-        future.result()
+            wait(begun)
+        begun[0].result()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from threading import Lock
 from typing import Any
 
@@ -14,11 +14,13 @@ from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.interrupts import interrupts
 from skde.islands import JUDGE, REORDER
 from skde.typing import Array
 
 STEP_TEAMS = 4  # warps in a block of the step kernels
 NULL = np.int64(0)
+WHOLE = nullcontext()  # around one launch, which Ctrl-C cannot divide
 
 
 class Current:
@@ -145,12 +147,17 @@ class CudaEngine:
             arrivals.data.memset_async(0, arrivals.nbytes)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
+    def judge(self, batch: Batch, g: int) -> None:
+        """Judge the end of generation g, for the runs that are at it."""
+        self.migrate(batch, g, JUDGE)
+
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.here:
             if batch.spec.islands.meet(g - 1):
-                for step in range(JUDGE, REORDER + 1):
-                    self.migrate(batch, g - 1, step)
+                with interrupts.held:
+                    for step in range(JUDGE, REORDER + 1):
+                        self.migrate(batch, g - 1, step)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
@@ -160,7 +167,7 @@ class CudaEngine:
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.here:
+        with self.here, interrupts.held if batch.spec.needs.stages else WHOLE:
             batch.step("accept", batch.record, np.int64(g), NULL, NULL if trials is None else trials, f)
             for stage in range(batch.spec.needs.stages):
                 batch.step("settle", batch.record, np.int64(g), NULL, np.int64(stage))
@@ -366,6 +373,8 @@ class Recording:
 
     def replay(self, generations: int) -> None:
         """Run generations and wait for their end."""
-        for _ in range(generations):
-            self.graph.launch(self.stream)
-        self.stream.synchronize()
+        try:
+            for _ in range(generations):
+                self.graph.launch(self.stream)
+        finally:  # after Ctrl-C, too: other streams do not wait for this one
+            self.stream.synchronize()

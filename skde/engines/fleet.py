@@ -191,6 +191,10 @@ class Fleet:
 
         self.crew.together(work)
 
+    def judge(self, batch: FleetBatch, g: int) -> None:
+        """Judge the end of generation g, for the runs that are at it."""
+        self.crew.together(lambda k, meeting: self.engines[k].judge(batch.parts[k], g))
+
     def propose(self, batch: FleetBatch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 

@@ -48,6 +48,9 @@ class Engine(Protocol):
     def run(self, batch: Any, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
 
+    def judge(self, batch: Any, g: int) -> None:
+        """Judge the end of generation g, for the runs that are at it; `propose` does so for the one before."""
+
     def propose(self, batch: Any, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 

@@ -94,6 +94,7 @@ class Spec:
     recorded: bool = True  # whether the best value of generations is kept
     pop_max: int = 0  # rows of a population; 0: as many as the largest has
     last: int = 0  # the largest of all limits that there have been
+    iteration: int = 1  # generations of the longest iteration
 
     def __post_init__(self) -> None:
         if self.run_seconds is not None and self.islands.n_islands > 1:

@@ -8,7 +8,6 @@ import numpy as np
 
 from skde.engines.batch import Batch, Runs
 from skde.engines.protocol import DeviceEngine, Valued
-from skde.islands import JUDGE
 from skde.stopping import Status
 from skde.typing import Array, IntArray
 
@@ -103,5 +102,5 @@ def advance(engine: DeviceEngine, batch: Batch, objective: Valued, execution: st
                 if hearing.listen() and not (hearing.status == Status.RUNNING).any():
                     break
                 engine.accept(batch, g, None, evaluation.values(g, hearing.status))
-            engine.migrate(batch, until, JUDGE)
+            engine.judge(batch, until)
         engine.synchronize()

@@ -11,6 +11,7 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.protocol import Valued
 from skde.engines.spec import Spec
 from skde.engines.steps import advance
+from skde.interrupts import interrupts
 from skde.islands import EMIGRATE, REORDER
 from skde.stopping import Status
 
@@ -52,8 +53,10 @@ class Workers(CpuEngine):
         rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
         islands = batch.spec.shared_islands(rows)
         for g, end in islands.legs(begin, until):
-            for step in range(EMIGRATE, REORDER + 1) if islands.meet(g) else ():
-                self.migrate(batch, g, step)
+            if islands.meet(g):
+                with interrupts.held:
+                    for step in range(EMIGRATE, REORDER + 1):
+                        self.migrate(batch, g, step)
             self._advance(batch, rows, g, end)
 
     def _advance(self, batch: Batch, rows: Sequence[tuple[int, int]], begin: int, until: int) -> None:
@@ -69,7 +72,8 @@ class Workers(CpuEngine):
         )
         for k, part in zip(going, done, strict=True):
             parts[k] = part
-        batch.restore(join(parts))
+        with interrupts.held:
+            batch.restore(join(parts))
 
 
 def work(

@@ -220,7 +220,7 @@ template <class Team, class real, class Share> struct Cycle {
     const Run<Nobody, real> run(answers, Shared<real>(answers), r);
     const Status status = SKDE_NAMESPACE::conclude<Nobody>(team, run, true, c);
     if (co.updates) return status;
-    const bool ends = rests(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status == RUNNING;
+    const bool ends = rests(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
     if (ends && team.lane == 0) answers.status[r] = CONVERGED;
     return ends ? CONVERGED : status;
   }

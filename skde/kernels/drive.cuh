@@ -51,7 +51,7 @@ SKDE_FN Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled)
     });
   }
 
-  Status status = RUNNING;
+  Status status = g >= run.limit ? LIMIT : RUNNING;
   if (task.stagnation) {
     const i64 iteration = Algorithm::iteration(run, g);
     const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
@@ -60,7 +60,6 @@ SKDE_FN Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled)
     if (g - since >= task.stagnation) status = STAGNATED;
     if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
   }
-  if (g >= run.limit) status = LIMIT;
   if (task.tol >= 0 && converged<Algorithm>(team, run, g)) status = CONVERGED;
   if (aimed && double(least) <= task.target) status = TARGET;
   return status;
@@ -208,11 +207,12 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 
-// Whether generation g ends run r, where the generation was made by halves. Once islands have met after it, its values are
-// no longer those that it is judged by.
+// Whether generation g ends run r, where the generation was made by halves. A run that is at another generation is left
+// alone. Once islands have met after it, its values are no longer those that it is judged by.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& share, i64 g) {
-  if (g < 0 || task.status[r] != RUNNING || has_met(task, r, g)) return Status(task.status[r]);
+  const bool open = g >= 0 && task.status[r] == RUNNING && task.generation[r] == g && !has_met(task, r, g);
+  if (!open) return Status(task.status[r]);
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   return conclude<Algorithm>(team, run, share.leader, g);

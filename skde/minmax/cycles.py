@@ -13,6 +13,7 @@ import numpy as np
 from skde.engines import Batch, DeviceEngine
 from skde.engines.batch import to_numpy
 from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, Rounds
+from skde.interrupts import interrupts
 from skde.islands import REFRESH
 from skde.minmax.lagrangian import lagrangian_game
 from skde.schedule import Schedule
@@ -141,19 +142,28 @@ class Arena:
             table = yield self._population(x), None
             pair.between["table"][...] = table.transpose(0, 2, 1)
         if rounds.updates:
-            engine.coevolution_step(pair, c, CORRECT)
+            with interrupts.held:  # multipliers are corrected once a cycle; from here on nothing is asked for
+                engine.coevolution_step(pair, c, CORRECT)
+                yield from self._end(pair, c, None)
         else:
             yield from self._turn_of_y(pair, c, done_y, start)
+            yield from self._end(pair, c, start if first else None)
+
+    def _end(self, pair: Coevolution, c: int, values: Array) -> Cycle:
+        """Judge x anew, unless the values of all its pairs are given, and choose the answer."""
+        x = pair.x
         population = self._standing(pair)
-        if not first and not pair.constraints:
+        if c > 0 and not pair.constraints:
             answers = self._population(pair)[:, :, : x.dim]
             population = self.xp.concatenate([population, answers], axis=1)
-        values = start if first and not rounds.updates and start is not None else None
-        if values is None:
+        known = values is not None
+        if not known:
             values = yield from self._values(pair, population, pair.opponents_of(c), described=True)
-            self._set_values(x, c * rounds.gens_x, self.worst_for_x(values)[:, : x.pop_max])
-        self._weigh(pair, c, values)
-        engine.coevolution_step(pair, c, CONCLUDE)
+        with interrupts.held:
+            if not known:
+                self._set_values(x, c * pair.rounds.gens_x, self.worst_for_x(values)[:, : x.pop_max])
+            self._weigh(pair, c, values)
+            self.engine.coevolution_step(pair, c, CONCLUDE)
 
     def _turn_of_y(self, pair: Coevolution, c: int, done: int, start: Array) -> Cycle:
         engine, y, rounds = self.engine, pair.y, pair.rounds
@@ -164,8 +174,9 @@ class Arena:
         elif c > 0 and y.host("met").max() < c:  # y has not been judged against the new x
             engine.coevolution_step(pair, c, RENEW)
             values = yield from self._values(pair, population, self._population(y), described=True)
-            self._set_values(y, done, self.worst_for_y(values))
-            self._set(y.array["met"], y, c)
+            with interrupts.held:
+                self._set_values(y, done, self.worst_for_y(values))
+                self._set(y.array["met"], y, c)
         for g in range(done + 1, c * rounds.gens_y + 1):
             engine.propose(y, g)
             values = yield from self._values(pair, population, self._trials(y, g), described=True)

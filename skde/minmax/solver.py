@@ -268,6 +268,8 @@ class MinMaxSolver(Saving):
             For parameters, boxes or values that are not allowed; the best so far stays readable.
         RuntimeError
             For a device that is not there.
+        KeyboardInterrupt
+            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
         """
         found = self._resolved(f, bounds_x, bounds_y, dim)
         self._runner = self._start(found)
@@ -285,6 +287,11 @@ class MinMaxSolver(Saving):
         Returns
         -------
         self : MinMaxSolver
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
         if f is not None:

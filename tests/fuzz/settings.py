@@ -1,4 +1,4 @@
-"""How long the fuzzers run."""
+"""How many examples the fuzzers try."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def examples(default: int) -> int:
-    """Return how many examples to try: the default, times what SKDE_FUZZ says."""
+    """Return how many examples to try: `default`, or SKDE_FUZZ times as many where that is set."""
     return default * int(os.environ.get("SKDE_FUZZ", "1"))

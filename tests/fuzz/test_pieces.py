@@ -1,0 +1,159 @@
+"""A fit in pieces is the fit in one piece: whatever is fitted, wherever the pieces end, also by way of files."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import Migration, Minimizer, MinMaxSolver, SS, get_problem
+from skde.algorithms import ALGORITHMS, Algorithm
+from skde.returned import library_of
+
+from .settings import examples
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def waves(X: Any) -> Any:
+    """Return the values of a function of many minima, on arrays of either library."""
+    return (X * X - 3 * library_of(X).cos(3 * X)).sum(axis=1)
+
+
+def game(X: Any, Y: Any) -> Any:
+    """Return the values of a game, rounded: sides come to rest after some cycles."""
+    x, y = X[:, None, :] - 0.5, Y[None] + 0.5
+    return library_of(X).rint(8 * (x * x - y * y + x * y).sum(axis=2)) / 8
+
+
+def told(solver: Any) -> list[Any]:
+    """Return all that can be read of the runs, but for the time."""
+    return [
+        (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status.name, run.violation)
+        + (run.history.best.tolist(), run.history.n_evals.tolist())
+        for run in solver.runs_
+    ]
+
+
+def limits_of(draw: random.Random, last: int) -> list[int]:
+    """Return where the pieces of a fit of `last` generations end."""
+    return [*sorted(draw.sample(range(last + 1), min(draw.randint(1, 4), last + 1))), last]
+
+
+def rules_of(draw: random.Random) -> dict[str, Any]:
+    """Return rules that end many runs early, and often in the last generation of a piece."""
+    return {
+        "target": draw.choice([None, None, 3.0, 0.1, -6.0]),
+        "tol": draw.choice([None, None, 0.3, 0.05]),
+        "stagnation": draw.choice([None, 1, 2, 3, 5]),
+    }
+
+
+def algorithm_of(draw: random.Random) -> Algorithm:
+    """Return a small instance of an algorithm."""
+    kind = ALGORITHMS[draw.choice(sorted(ALGORITHMS))]
+    if kind is SS:
+        return SS(pop_size=12, n_best=draw.randint(1, 3), n_diverse=draw.randint(1, 2), n_local=draw.randint(0, 6))
+    return kind(**{**kind.get_test_params(), "pop_size": draw.randint(5, 14)})
+
+
+def minimizer_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
+    """Return a Minimizer's parameters, what it fits, and where the pieces end."""
+    algorithm = algorithm_of(draw)
+    last = draw.randint(0, 40) if draw.random() < 0.9 else draw.randint(128, 300)
+    islands = draw.choice([1, 1, 2, 3])
+    kind = draw.choice(["name", "function", "constrained"])
+    parameters: dict[str, Any] = {
+        "algorithm": algorithm,
+        "device": draw.choice([device, device, [device] * 2]),
+        "n_runs": draw.randint(2, 3),
+        "n_islands": islands,
+        "n_jobs": draw.choice([1, 2]),
+        "migration": Migration(every=draw.randint(1, 6), n_migrants=1) if islands > 1 else None,
+        "dtype": "float64" if kind == "constrained" else draw.choice(["float32", "float64"]),
+        "random_state": draw.randrange(2**32),
+        "execution": draw.choice(["auto", "step"]),
+        **rules_of(draw),
+    }
+    if device == "cuda" and kind == "function" and islands == 1 and parameters["device"] == "cuda":
+        parameters["execution"] = draw.choice(["auto", "graph"]) if type(algorithm) is not SS else "auto"
+    given = {
+        "name": {"objective": "rastrigin", "dim": draw.randint(1, 5)},
+        "function": {"objective": waves, "bounds": [(-3.0, 3.0)] * draw.randint(1, 4)},
+        "constrained": {"objective": get_problem("fabris2012/p5")},
+    }[kind]
+    # Where the limit plans the fit it must stay.
+    pieces = [last] if algorithm.shrinks else limits_of(draw, last)
+    return parameters, given, pieces
+
+
+def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
+    """Return a MinMaxSolver's parameters, what it solves, and where the pieces end."""
+    sides = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
+    kind = draw.choice(["name", "function", "constrained"])
+    # Sides that plan with n_cycles would plan otherwise.
+    planned = "jso"
+    x, y = (ALGORITHMS[draw.choice([name for name in sides if name != planned])] for _ in "xy")
+    parameters: dict[str, Any] = {
+        "algorithm_x": x(**{**x.get_test_params(), "pop_size": draw.randint(6, 12)}),
+        "algorithm_y": y(**{**y.get_test_params(), "pop_size": draw.randint(6, 12)}),
+        "gens_x": draw.randint(1, 3),
+        "gens_y": draw.randint(1, 3),
+        "archive_size": draw.randint(0, 4),
+        "renewal": draw.choice([0.0, 0.3]),
+        "n_runs": draw.randint(2, 3),
+        "device": draw.choice([device, [device] * 2]),
+        "dtype": "float64" if kind == "constrained" else draw.choice(["float32", "float64"]),
+        "random_state": draw.randrange(2**32),
+        **rules_of(draw),
+    }
+    box = [(-2.0, 2.0)] * draw.randint(1, 2)
+    given = {
+        "name": {"f": "minmax/rustem4"},
+        "function": {"f": game, "bounds_x": box, "bounds_y": box},
+        "constrained": {"f": get_problem("fabris2012/p5")},
+    }[kind]
+    return parameters, given, limits_of(draw, draw.randint(0, 12))
+
+
+def in_pieces(solver: Any, limit: str, pieces: list[int], given: dict[str, Any], draw: random.Random, path: Path) -> Any:
+    """Return a solver after a fit of which the limit was raised step by step."""
+    solver.set_params(**{limit: pieces[0]}).fit(**given)
+    function = next(iter(given.values()))
+    for last in pieces[1:]:
+        if draw.random() < 0.4:
+            told(solver)  # reading changes nothing
+        saved = draw.random() < 0.5
+        if saved:
+            solver.save(path)
+            solver = type(solver).load(path)
+        solver.set_params(**{limit: last}).resume(function if saved and not isinstance(function, str) else None)
+    return solver
+
+
+def check(kind: Any, limit: str, make: Any, device: str, number: int, path: Path) -> None:
+    """Fit in one piece and in several, and compare."""
+    draw = random.Random(f"{kind.__name__} {device} {number}")
+    parameters, given, pieces = make(draw, device)
+    whole = kind(**parameters, **{limit: pieces[-1]}).fit(**given)
+    parts = in_pieces(kind(**parameters), limit, pieces, given, draw, path)
+    assert told(parts) == told(whole), f"example {number}: {pieces} {parameters} {given}"
+    assert np.array_equal(parts.population_, whole.population_)
+    assert np.array_equal(parts.fitness_, whole.fitness_)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("part", range(4))
+def test_minimizers(part: int, device: str, tmp_path: Path) -> None:
+    for number in range(part, examples(240), 4):
+        check(Minimizer, "max_iter", minimizer_of, device, number, tmp_path / "fit.skde")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("part", range(2))
+def test_min_max_solvers(part: int, device: str, tmp_path: Path) -> None:
+    for number in range(part, examples(80), 2):
+        check(MinMaxSolver, "n_cycles", solver_of, device, number, tmp_path / "fit.skde")
