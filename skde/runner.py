@@ -333,9 +333,13 @@ class Runner:
 
     def propose(self) -> None:
         """Make the trials of the next generation at their place."""
-        if self._uneven:
-            self._level()
-        self.engine.propose(self.batch, self.generation + 1)
+        while True:
+            if self._uneven:
+                self._level()
+            self.engine.propose(self.batch, self.generation + 1)
+            # Where all that are behind have just ended, others go on, so that nobody is asked for the values of no points.
+            if not self._uneven or (self.batch.host("status") == Status.RUNNING).any():
+                break
         self.proposed, self._unjudged = True, False
 
     def accept(self, trials: Array | None, f: Array) -> None:

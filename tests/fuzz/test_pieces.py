@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from skde import Migration, Minimizer, MinMaxSolver, SS, get_problem
+from skde import SS, Migration, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.returned import library_of
 
@@ -19,7 +20,8 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 def waves(X: Any) -> Any:
-    """Return the values of a function of many minima, on arrays of either library."""
+    """Return the values of a function of many minima, on arrays of either library; it is never asked for none."""
+    assert len(X)
     return (X * X - 3 * library_of(X).cos(3 * X)).sum(axis=1)
 
 
@@ -57,7 +59,7 @@ def algorithm_of(draw: random.Random) -> Algorithm:
     kind = ALGORITHMS[draw.choice(sorted(ALGORITHMS))]
     if kind is SS:
         return SS(pop_size=12, n_best=draw.randint(1, 3), n_diverse=draw.randint(1, 2), n_local=draw.randint(0, 6))
-    return kind(**{**kind.get_test_params(), "pop_size": draw.randint(5, 14)})
+    return kind(**{**kind.get_test_params(), "pop_size": draw.randint(6, 14)})
 
 
 def minimizer_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
@@ -68,26 +70,38 @@ def minimizer_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict
     kind = draw.choice(["name", "function", "constrained"])
     parameters: dict[str, Any] = {
         "algorithm": algorithm,
-        "device": draw.choice([device, device, [device] * 2]),
-        "n_runs": draw.randint(2, 3),
+        "n_runs": draw.choice([1, 2, 3]),
         "n_islands": islands,
-        "n_jobs": draw.choice([1, 2]),
+        "n_jobs": 1,
         "migration": Migration(every=draw.randint(1, 6), n_migrants=1) if islands > 1 else None,
         "dtype": "float64" if kind == "constrained" else draw.choice(["float32", "float64"]),
         "random_state": draw.randrange(2**32),
         "execution": draw.choice(["auto", "step"]),
         **rules_of(draw),
     }
-    if device == "cuda" and kind == "function" and islands == 1 and parameters["device"] == "cuda":
-        parameters["execution"] = draw.choice(["auto", "graph"]) if type(algorithm) is not SS else "auto"
+    several = islands * parameters["n_runs"] > 1 and draw.random() < 0.3
+    parameters["device"] = [device] * 2 if several else device
+    if device == "cuda" and kind == "function" and not several and not algorithm.shrinks and type(algorithm) is not SS:
+        parameters["execution"] = draw.choice(["auto", "graph"])
     given = {
         "name": {"objective": "rastrigin", "dim": draw.randint(1, 5)},
         "function": {"objective": waves, "bounds": [(-3.0, 3.0)] * draw.randint(1, 4)},
         "constrained": {"objective": get_problem("fabris2012/p5")},
     }[kind]
-    # Where the limit plans the fit it must stay.
-    pieces = [last] if algorithm.shrinks else limits_of(draw, last)
-    return parameters, given, pieces
+    return parameters, given, limits_of(draw, last)
+
+
+def sizes_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
+    """Return the same for runs of several sizes with limits of evaluations: they are not at the same generation."""
+    parameters, given, pieces = minimizer_of(draw, device)
+    algorithm = parameters["algorithm"]
+    if algorithm.shrinks:
+        algorithm = ALGORITHMS["jde"]()
+    if parameters["execution"] == "graph":  # which needs one size
+        parameters["execution"] = "auto"
+    sizes = [draw.randint(10, 25) for _ in range(3)]
+    parameters |= {"n_runs": 3, "algorithm": [clone(algorithm).set_params(pop_size=size) for size in sizes]}
+    return parameters, given, [75 + 20 * last for last in pieces]
 
 
 def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
@@ -104,8 +118,9 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
         "gens_y": draw.randint(1, 3),
         "archive_size": draw.randint(0, 4),
         "renewal": draw.choice([0.0, 0.3]),
-        "n_runs": draw.randint(2, 3),
-        "device": draw.choice([device, [device] * 2]),
+        "n_runs": 2,
+        "n_jobs": 1,
+        "device": draw.choice([device, device, [device] * 2]),
         "dtype": "float64" if kind == "constrained" else draw.choice(["float32", "float64"]),
         "random_state": draw.randrange(2**32),
         **rules_of(draw),
@@ -119,24 +134,46 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
     return parameters, given, limits_of(draw, draw.randint(0, 12))
 
 
+def piece(limit: str, last: int, until: int, planned: bool) -> dict[str, Any]:
+    """Return the parameters by which a fit ends early: a limit or, where the limit plans the fit, a callback."""
+    if planned:
+        return {limit: last, "callbacks": lambda progress: progress.n_iter >= until}
+    return {limit: until, "callbacks": None}
+
+
+def by_hand(solver: Any, generations: int) -> None:
+    """Ask and tell."""
+    for _ in range(generations):
+        if not solver.stopped_:
+            X = solver.ask()
+            solver.tell(X, waves(X))
+
+
 def in_pieces(solver: Any, limit: str, pieces: list[int], given: dict[str, Any], draw: random.Random, path: Path) -> Any:
-    """Return a solver after a fit of which the limit was raised step by step."""
-    solver.set_params(**{limit: pieces[0]}).fit(**given)
+    """Return a solver after a fit that was gone on with piece by piece."""
     function = next(iter(given.values()))
-    for last in pieces[1:]:
+    planned = limit == "max_iter" and solver.algorithm.shrinks
+    alone = function is waves and solver.n_runs * solver.n_islands == 1
+    first = piece(limit, pieces[-1], pieces[0], planned)
+    if alone and draw.random() < 0.7:
+        by_hand(solver.set_params(**{limit: pieces[-1]}, bounds=given["bounds"]), pieces[0] + 1)
+    else:
+        solver.set_params(**first).fit(**given)
+    for until in pieces[1:]:
         if draw.random() < 0.4:
             told(solver)  # reading changes nothing
-        saved = draw.random() < 0.5
-        if saved:
+        if draw.random() < 0.5:
             solver.save(path)
             solver = type(solver).load(path)
-        solver.set_params(**{limit: last}).resume(function if saved and not isinstance(function, str) else None)
+        solver.set_params(**piece(limit, pieces[-1], until, planned)).resume(
+            function if not isinstance(function, str) else None
+        )
     return solver
 
 
 def check(kind: Any, limit: str, make: Any, device: str, number: int, path: Path) -> None:
     """Fit in one piece and in several, and compare."""
-    draw = random.Random(f"{kind.__name__} {device} {number}")
+    draw = random.Random(f"{make.__name__} {device} {number}")
     parameters, given, pieces = make(draw, device)
     whole = kind(**parameters, **{limit: pieces[-1]}).fit(**given)
     parts = in_pieces(kind(**parameters), limit, pieces, given, draw, path)
@@ -146,14 +183,18 @@ def check(kind: Any, limit: str, make: Any, device: str, number: int, path: Path
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("part", range(4))
-def test_minimizers(part: int, device: str, tmp_path: Path) -> None:
-    for number in range(part, examples(240), 4):
+def test_minimizers(device: str, tmp_path: Path) -> None:
+    for number in range(examples(130)):
         check(Minimizer, "max_iter", minimizer_of, device, number, tmp_path / "fit.skde")
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("part", range(2))
-def test_min_max_solvers(part: int, device: str, tmp_path: Path) -> None:
-    for number in range(part, examples(80), 2):
+def test_runs_of_several_sizes(device: str, tmp_path: Path) -> None:
+    for number in range(examples(60)):
+        check(Minimizer, "max_evals", sizes_of, device, number, tmp_path / "fit.skde")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_min_max_solvers(device: str, tmp_path: Path) -> None:
+    for number in range(examples(60)):
         check(MinMaxSolver, "n_cycles", solver_of, device, number, tmp_path / "fit.skde")
