@@ -27,13 +27,6 @@ class Interrupts:
         self.waiting: tuple[int, FrameType | None] | None = None
         self.fit, self.held = Fit(self), Held(self)
 
-    def hear(self, number: int, frame: FrameType | None) -> None:
-        """Handle the signal: now, or at the end of the step."""
-        if self.steps:
-            self.waiting = number, frame
-        else:
-            self.before(number, frame)
-
     def listen(self) -> None:
         """Set the handler, unless Ctrl-C is ignored or not Python's."""
         before = signal.getsignal(signal.SIGINT)
@@ -41,9 +34,24 @@ class Interrupts:
             self.before = before
             signal.signal(signal.SIGINT, self.hear)
 
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal: now, or at the end of the step."""
+        if self.steps:
+            self.waiting = number, frame
+        else:
+            self.tell(number, frame)
+
+    def tell(self, number: int, frame: FrameType | None) -> None:
+        """Call the old handler. The exception that it usually raises may keep a fit from leaving by itself."""
+        before, fits = self.before, self.fits
+        self.leave()
+        before(number, frame)
+        self.fits = fits
+
     def leave(self) -> None:
         """Put the old handler back, unless somebody else has set one."""
-        before, self.before = self.before, None
+        before, self.before, self.waiting = self.before, None, None
+        self.fits = self.steps = 0
         if before is not None and signal.getsignal(signal.SIGINT) == self.hear:
             signal.signal(signal.SIGINT, before)
 
@@ -61,7 +69,7 @@ class Fit:
     def __exit__(self, *error: object) -> None:
         if in_main_thread():
             self.interrupts.fits -= 1
-            if self.interrupts.fits == 0 and self.interrupts.before is not None:
+            if self.interrupts.fits <= 0:
                 self.interrupts.leave()
 
 
@@ -86,7 +94,7 @@ class Held:
         interrupts.steps -= 1
         if interrupts.steps == 0 and interrupts.waiting is not None:
             waiting, interrupts.waiting = interrupts.waiting, None
-            interrupts.before(*waiting)
+            interrupts.tell(*waiting)
 
 
 def in_main_thread() -> bool:

@@ -1,0 +1,140 @@
+"""Ctrl-C at any moment of a fit: it is raised, what was found can be read, and resume ends where the whole fit does."""
+
+from __future__ import annotations
+
+import linecache
+import random
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import skde
+from skde import DE, SHADE, SS, Migration, Minimizer, MinMaxSolver
+from skde.returned import library_of
+
+from .fuzz.settings import examples
+from .minmax.games import game, ring
+
+SOURCES = str(Path(skde.__file__).parent)
+BOX = [(-5.0, 5.0)] * 3
+gpu = pytest.mark.gpu
+MIGRATION = Migration(every=2, n_migrants=2)
+
+
+def f(X: Any) -> Any:
+    """Sum of squares, waves added."""
+    return (X * X - 4 * library_of(X).cos(3 * X)).sum(axis=1)
+
+
+def minimizer(algorithm: Any, **parameters: Any) -> Minimizer:
+    """Return a Minimizer of two runs with islands, unless told otherwise."""
+    given = {"n_runs": 2, "n_islands": 2, "migration": MIGRATION, "max_iter": 9, "random_state": 1, "n_jobs": 1}
+    return Minimizer(algorithm, **{**given, **parameters})
+
+
+def solver(**parameters: Any) -> MinMaxSolver:
+    """Return a MinMaxSolver of few and short cycles."""
+    given = {"n_cycles": 4, "gens_x": 2, "gens_y": 2, "archive_size": 2, "n_runs": 2, "n_jobs": 1, "random_state": 1}
+    return MinMaxSolver(SHADE(pop_size=8), "lsrtde", **{**given, **parameters})
+
+
+ALONE = {"n_islands": 1, "migration": None}
+BY_NAME = {"objective": "rastrigin", "dim": 4}
+BY_FUNCTION = {"objective": f, "bounds": BOX}
+PLAY = {"f": game, "bounds_x": BOX, "bounds_y": BOX}
+WAYS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "run": (lambda device: minimizer(SHADE(pop_size=8), device=device), BY_NAME),
+    "scatter search": (lambda device: minimizer(SS(12, 3, 1, n_local=2), device=device), BY_FUNCTION),
+    "step": (lambda device: minimizer(SHADE(pop_size=8), device=device, execution="step"), BY_FUNCTION),
+    "devices": (lambda device: minimizer(SHADE(pop_size=8), device=[device] * 3), BY_FUNCTION),
+    "joblib": (lambda device: minimizer(SHADE(pop_size=8), device=device, execution="joblib", n_jobs=3), BY_FUNCTION),
+    "bar": (lambda device: minimizer(DE(pop_size=8), device=device, verbose=1, callbacks=print), BY_FUNCTION),
+    "game": (lambda device: solver(device=device), PLAY),
+    "compiled game": (lambda device: solver(device=device), {"f": "minmax/rustem4"}),
+    "multipliers": (lambda device: solver(device=device), {"f": ring()}),
+    "evolving multipliers": (lambda device: solver(device=device, multipliers="evolve", penalty=10.0), {"f": ring()}),
+    "games": (lambda device: solver(device=[device] * 2), PLAY),
+}
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """Heed it, also where the shell has told its jobs not to."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+class Moment:
+    """The k-th line of this package's that the main thread comes to: there Ctrl-C is pressed."""
+
+    def __init__(self, k: int | None = None) -> None:
+        self.k, self.lines = k, 0
+
+    def __call__(self, frame: Any, event: str, argument: Any) -> Any:
+        name = frame.f_code.co_filename
+        if not name.startswith(SOURCES) or name.endswith("interrupts.py"):
+            return None
+        # Leaving a context is a line for who traces; a signal comes before or after it.
+        if event == "line" and "with interrupts" not in linecache.getline(name, frame.f_lineno):
+            self.lines += 1
+            if self.lines == self.k:
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+    def during(self, call: Callable[[], Any]) -> None:
+        """Call something."""
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+
+
+def told(solver: Any) -> list[Any]:
+    """Return all that can be read of the runs, but for the time."""
+    return [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in solver.runs_]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=gpu)])
+@pytest.mark.parametrize("way", WAYS)
+def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make, given = WAYS[way]
+    if device == "cuda" and way == "joblib":
+        pytest.skip("its workers are processes' business")
+    draw = random.Random(way)
+    with joblib.parallel_config("threading"):
+        whole = make(device).fit(**given)
+        moment = Moment()
+        moment.during(lambda: make(device).fit(**given))
+        for _ in range(examples(6 if way == "joblib" else 25)):
+            part = make(device)
+            pressed = Moment(draw.randint(1, moment.lines))
+            try:
+                pressed.during(lambda part=part: part.fit(**given))
+            except KeyboardInterrupt:
+                assert pressed.lines >= pressed.k
+            else:  # how often an engine is called depends on how fast it is
+                assert pressed.lines < pressed.k
+            again = next(iter(given.values()))
+            try:
+                assert all(np.isfinite(run.fun) for run in part.runs_)
+            except NotFittedError:
+                with pytest.raises(NotFittedError):
+                    part.resume(again)
+                part.fit(**given)
+            if draw.random() < 0.3 and "multipliers" not in way:
+                part.save(tmp_path / "part.skde")
+                part = type(part).load(tmp_path / "part.skde")
+            part.resume(again)
+            assert told(part) == told(whole)
+            assert np.array_equal(part.population_, whole.population_)
