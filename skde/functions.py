@@ -53,8 +53,8 @@ def minimize(
     ValueError, TypeError
         As `Minimizer.fit`, and for a parameter that Minimizer has not.
     KeyboardInterrupt
-        After Ctrl-C; what was found is lost. A `Minimizer` keeps it, and a callback that returns True ends a call with a
-        result.
+        After Ctrl-C; what was found is lost. A `Minimizer` keeps it, and a callback that returns True ends this call
+        with a result.
 
     Examples
     --------

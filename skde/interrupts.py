@@ -11,9 +11,9 @@ from typing import Any
 class Interrupts:
     """What becomes of Ctrl-C in the main thread, the only one that Python tells of it.
 
-    A step whose parts change the state one after the other, such as the launches that make one generation, is made
-    `with interrupts.held:`; Ctrl-C is then heard at its end. It needs a signal handler, which takes microseconds to set:
-    the first such step of a fit sets it, and the end of the fit puts the old one back. Outside of fits nothing is held.
+    Steps that change the state in several parts, such as the launches that make one generation, are made `with
+    interrupts.held:`; Ctrl-C is then heard at their end. That needs a signal handler, which takes microseconds to set: the
+    first such step of a fit sets it, and the end of the fit puts the old one back. Outside of fits nothing is held.
 
     Attributes
     ----------

@@ -36,8 +36,10 @@ def looked_at(solver: Any, runner: Runner) -> Any:
         yield look if callbacks or bar is not None else None
     finally:
         if bar is not None:
-            bar(Progress(runner, solver), last=True)
-            bar.close()
+            try:
+                bar(Progress(runner, solver), last=True)
+            finally:
+                bar.close()
 
 
 def checked(callbacks: Callback | Sequence[Callback] | None) -> Sequence[Callback]:

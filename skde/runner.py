@@ -337,7 +337,7 @@ class Runner:
             if self._uneven:
                 self._level()
             self.engine.propose(self.batch, self.generation + 1)
-            # Where all that are behind have just ended, others go on, so that nobody is asked for the values of no points.
+            # Where all that are behind have just ended, the others go on: there is no generation without trials.
             if not self._uneven or (self.batch.host("status") == Status.RUNNING).any():
                 break
         self.proposed, self._unjudged = True, False

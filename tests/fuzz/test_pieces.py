@@ -31,11 +31,15 @@ def game(X: Any, Y: Any) -> Any:
     return library_of(X).rint(8 * (x * x - y * y + x * y).sum(axis=2)) / 8
 
 
+def samples(history: Any) -> list[Any]:
+    """Return a history, but for the time."""
+    return [history.best.tolist(), history.n_evals.tolist()]
+
+
 def told(solver: Any) -> list[Any]:
     """Return all that can be read of the runs, but for the time."""
     return [
-        (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status.name, run.violation)
-        + (run.history.best.tolist(), run.history.n_evals.tolist())
+        (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status.name, run.violation, samples(run.history))
         for run in solver.runs_
     ]
 
@@ -149,7 +153,9 @@ def by_hand(solver: Any, generations: int) -> None:
             solver.tell(X, waves(X))
 
 
-def in_pieces(solver: Any, limit: str, pieces: list[int], given: dict[str, Any], draw: random.Random, path: Path) -> Any:
+def in_pieces(
+    solver: Any, limit: str, pieces: list[int], given: dict[str, Any], draw: random.Random, path: Path
+) -> Any:
     """Return a solver after a fit that was gone on with piece by piece."""
     function = next(iter(given.values()))
     planned = limit == "max_iter" and solver.algorithm.shrinks

@@ -1,0 +1,152 @@
+"""A rule that ends a run and a limit in the same generation: the rule wins, in one piece and in several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+from skde import DE, SS, Migration, Minimizer, MinMaxSolver, Status, get_problem
+from skde.returned import library_of
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+PROBLEM = get_problem("rastrigin", dim=3)
+RULES: dict[Status, dict[str, Any]] = {
+    Status.TARGET: {"target": 15.0},
+    Status.CONVERGED: {"tol": 0.2},
+    Status.STAGNATED: {"stagnation": 4},
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "run": {},
+    "step": {"execution": "step"},
+    "islands": {"n_islands": 2, "migration": Migration(every=2, n_migrants=1)},
+    "devices": {"devices": 3},
+    "devices by step": {"devices": 3, "execution": "step"},
+    "joblib": {"execution": "joblib", "n_jobs": 2},
+}
+LENGTH = 6  # of an iteration
+
+
+def rastrigin(X: Any) -> Any:
+    """The problem as a function of arrays of either library."""
+    xp = library_of(X)
+    return (X * X - 10 * xp.cos(2 * xp.pi * X) + 10).sum(axis=1)
+
+
+def make(device: str, algorithm: Any = None, devices: int = 1, **parameters: Any) -> Minimizer:
+    """Return a small Minimizer of three runs, on this device or on it several times."""
+    where = [device] * devices if devices > 1 else device
+    given = {"n_runs": 3, "n_jobs": 1, "random_state": 7, "bounds": PROBLEM.bounds, "max_iter": 200, **parameters}
+    return Minimizer(algorithm or DE(pop_size=8), device=where, **given)
+
+
+def told(solver: Any) -> list[Any]:
+    """Return all that can be read of the runs, but for the time."""
+    return [
+        (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status, run.history.best.tolist())
+        for run in solver.runs_
+    ]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("status", RULES)
+@pytest.mark.parametrize("way", WAYS)
+def test_the_rule_wins(way: str, status: Status, device: str) -> None:
+    parameters = WAYS[way] | RULES[status]
+    with joblib.parallel_config("threading"):
+        whole = make(device, **parameters).fit(PROBLEM)
+        last = min(run.n_iter for run in whole.runs_)
+        part = make(device, **parameters, max_iter=last).fit(PROBLEM)
+        assert 0 < last < 200
+        assert {run.status for run in part.runs_ if run.n_iter == last} >= {status}
+        assert told(part.set_params(max_iter=200).resume()) == told(whole)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("rules", "status"),
+    [
+        ({"target": 0.5}, Status.TARGET),
+        ({"tol": 1e-3}, Status.CONVERGED),
+        ({"stagnation": 3}, Status.STAGNATED),
+        ({"tol": 1e9, "stagnation": 1}, Status.CONVERGED),
+    ],
+)
+def test_the_rule_wins_over_the_last_cycle(rules: dict[str, Any], status: Status, device: str) -> None:
+    parameters: dict[str, Any] = {"gens_x": 3, "gens_y": 4, "random_state": 3, "device": device, **rules}
+    whole = MinMaxSolver(n_cycles=100, **parameters).fit("minmax/rustem4")
+    assert whole.runs_[0].status == status
+    part = MinMaxSolver(n_cycles=whole.n_iter_, **parameters).fit("minmax/rustem4")
+    assert part.runs_[0].status == status
+    assert told(part.set_params(n_cycles=100).resume()) == told(whole)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("status", RULES)
+def test_the_last_values_that_are_told_are_judged(status: Status, device: str) -> None:
+    """By whoever reads the results, saves them or goes on with a fit, although nothing more is asked for."""
+    parameters = {"n_runs": 1, **RULES[status]}
+    whole = make(device, **parameters).fit(PROBLEM)
+    for limit in (whole.n_iter_, 200):
+        m = make(device, max_iter=limit, **parameters)
+        for _ in range(whole.n_iter_ + 1):
+            X = m.ask()
+            m.tell(X, rastrigin(X))
+        assert m.runs_[0].status == status
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("status", RULES)
+def test_what_was_told_is_gone_on_with(status: Status, device: str) -> None:
+    parameters = {"n_runs": 1, "algorithm": DE(pop_size=8), **RULES[status]}
+    whole = make(device, **parameters).fit(PROBLEM)
+    for generations in range(1, whole.n_iter_ + 2):
+        m = make(device, **parameters)
+        for _ in range(generations):
+            X = m.ask()
+            m.tell(X, PROBLEM(X))
+        assert told(m.resume(PROBLEM)) == told(whole)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_history_goes_on_inside_an_iteration(way: str, device: str) -> None:
+    """Samples are those of the fit in one piece, wherever a limit cuts an iteration short."""
+    algorithm = SS(pop_size=10, n_best=2, n_diverse=1, n_local=LENGTH - 1)
+    with joblib.parallel_config("threading"):
+        whole = make(device, algorithm, max_iter=20, **WAYS[way]).fit(PROBLEM)
+        for last in (0, 1, 7, 8, 11, 12):
+            part = make(device, algorithm, max_iter=last, **WAYS[way]).fit(PROBLEM)
+            begun = last // LENGTH * LENGTH
+            for run, other in zip(part.runs_, whole.runs_, strict=True):
+                assert np.array_equal(run.history.best[:-1], other.history.best[:last])
+                assert np.array_equal(run.history.n_evals, other.history.n_evals[: last + 1])
+                assert run.history.best[-1] == run.fun <= other.history.best[begun]
+            assert told(part.set_params(max_iter=20).resume()) == told(whole)
+
+
+def test_a_history_goes_on_after_a_file(tmp_path: Any) -> None:
+    """Far out, too, where not every generation is sampled."""
+    algorithm = SS(pop_size=10, n_best=2, n_diverse=1, n_local=39)
+    whole = make("cpu", algorithm, max_iter=400).fit(PROBLEM)
+    make("cpu", algorithm, max_iter=285).fit(PROBLEM).save(tmp_path / "part.skde")
+    assert told(Minimizer.load(tmp_path / "part.skde").set_params(max_iter=400).resume()) == told(whole)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_nobody_is_asked_for_the_values_of_no_points(device: str) -> None:
+    """Where runs of several sizes go on, those behind may end while the others wait for them."""
+
+    def counted(X: Any) -> Any:
+        assert len(X)
+        return rastrigin(X)
+
+    def sizes(max_evals: int) -> Minimizer:
+        algorithms = [DE(pop_size=size) for size in (8, 30)]
+        return make(device, algorithms, n_runs=2, max_iter=None, max_evals=max_evals, target=6.0)
+
+    part = sizes(240).fit(counted)
+    assert [run.n_iter for run in part.runs_] == [29, 7]
+    assert told(part.set_params(max_evals=4000).resume()) == told(sizes(4000).fit(counted))
