@@ -11,9 +11,9 @@ from typing import Any
 class Interrupts:
     """What becomes of Ctrl-C in the main thread, the only one that Python tells of it.
 
-    Steps that change the state in several parts, such as the launches that make one generation, are made `with
-    interrupts.held:`; Ctrl-C is then heard at their end. That needs a signal handler, which takes microseconds to set: the
-    first such step of a fit sets it, and the end of the fit puts the old one back. Outside of fits nothing is held.
+    Steps that change the state in several parts, such as the launches that make one generation, are made in the
+    context `held`; Ctrl-C is then heard at their end. That needs a signal handler, which takes microseconds to set: the
+    first of these steps in a fit sets it, and the end of the fit puts the old one back. Outside of fits nothing is held.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,28 @@ def ctrl_c() -> Iterator[None]:
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_while_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have begun, and nobody has taken note of that yet: their end is waited for all the same."""
+    make, given = WAYS["devices"]
+    submit = ThreadPoolExecutor.submit
+    starts: list[Any] = []
+
+    def pressed(pool: Any, work: Any, *arguments: Any) -> Any:
+        future = submit(pool, work, *arguments)
+        if work.__name__ == "everyone":
+            starts.append(future)
+            if len(starts) == 2:
+                signal.raise_signal(signal.SIGINT)
+        return future
+
+    monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor.submit", pressed)
+    part = make("cpu")
+    with pytest.raises(KeyboardInterrupt):
+        part.fit(**given)
+    assert starts[-1].done()
+    assert told(part.resume(f)) == told(make("cpu").fit(**given))
 
 
 class Moment:

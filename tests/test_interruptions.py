@@ -120,6 +120,48 @@ def test_ctrl_c_ends_a_fit_with_the_best_so_far(kind: str, tmp_path: Path) -> No
     assert process.returncode == 0
 
 
+LOOP = """
+import sys
+import scipy.optimize
+from skde import Minimizer, MinMaxSolver, minimize, scipy_method
+FITS = {
+    "minimizer": lambda: Minimizer(max_iter=20, device="cpu").fit("sphere", dim=3),
+    "function": lambda: Minimizer(max_iter=20, device="cpu").fit(lambda X: X[:, 0] ** 2, bounds=[(-1, 1)]),
+    "devices": lambda: Minimizer(max_iter=20, n_runs=2, device=["cpu"] * 2).fit("sphere", dim=3),
+    "resume": lambda: fitted.set_params(max_iter=fitted.max_iter + 20).resume(),
+    "minimize": lambda: minimize("sphere", dim=3, max_iter=20, device="cpu"),
+    "scipy": lambda: scipy.optimize.minimize(
+        lambda x: x[0] ** 2, [0.5], method=scipy_method(max_iter=2, device="cpu"), bounds=[(-1, 1)]
+    ),
+    "min-max": lambda: MinMaxSolver(n_cycles=2, device="cpu").fit("minmax/rustem4"),
+}
+fitted = Minimizer(max_iter=20, device="cpu").fit("sphere", dim=3)
+fit = FITS[sys.argv[1]]
+fit()
+print("begins", flush=True)
+try:
+    while True:
+        fit()
+except KeyboardInterrupt:
+    print("ends", flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", re.findall(r'^    "(.*)": lambda', LOOP, re.MULTILINE))
+def test_one_ctrl_c_ends_a_loop_of_fits(kind: str) -> None:
+    """Also where a fit ends before it hears of it."""
+    with subprocess.Popen([sys.executable, "-c", LOOP, kind], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.communicate(timeout=5)[0] == "ends\n"
+        finally:
+            process.kill()
+    assert process.returncode == 0
+
+
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:
     path = tmp_path / "fit.skde"
     process = start("killed", path)
