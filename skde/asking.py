@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
+from skde.arrays import contiguous, moved_to, real_values
 from skde.feasibility import Remembered, Rules
 from skde.objective import Objective, told
 from skde.preparing import Preparing
-from skde.returned import real_values
 from skde.runner import Runner
 from skde.typing import Array
 from skde.validation import check_bounds
@@ -75,19 +75,20 @@ class Asking(Preparing):
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
         with runner.engine.here:
-            points = runner.asked if X is runner.asked else xp.asarray(X, dtype=batch.spec.dtype)
+            points = runner.asked
+            if X is not runner.asked:
+                points = contiguous(moved_to(X, runner.asked, "X"), batch.spec.dtype)
             # Looking at the points of a GPU means waiting for it: those that were asked for are known to be inside.
             if xp is np or points is not runner.asked:
                 self._check_inside(points.reshape(batch.n_runs, -1, batch.dim), runner)
             flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
-            values = real_values(flat, len(flat), batch.spec.dtype, xp, "f")
+            values = real_values(flat, points.reshape(-1, batch.dim), "f")
             rules = self._rules_of(runner)
             if rules is not None:
                 values = rules.codes(points.reshape(-1, batch.dim), values)
             size = shape[-2] // batch.n_islands
             if size == batch.pop_max:
-                points = points if points is runner.asked else xp.ascontiguousarray(points)
-                runner.accept(points, xp.ascontiguousarray(values))
+                runner.accept(points, values)
             else:  # the kernels' rows are those of the largest population
                 all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
                 all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
+from skde.arrays import contiguous, library_of, points, real_array, real_values
 from skde.feasibility import total_violation
-from skde.returned import RowByRow, library_of, real_array, real_values
+from skde.returned import RowByRow
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_real
 
@@ -116,22 +117,45 @@ class ConstrainedProblem:
         return sum(len(one.equalities) for one in self._sized())
 
     def f(self, X: Array) -> Array:
-        """Return the function's values of the rows of X, of shape (n,)."""
+        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        X = points(X, self.dim, self)
         # What the kernels have compiled in takes arrays in any case.
         arrays = self.vectorized or hasattr(self._f, "cpp_type")
         function = self._f if arrays else RowByRow(self._f, self._n_jobs)
-        return real_values(function(X), len(X), X.dtype, library_of(X), "the objective's return value")
+        return real_values(function(X), X, "the objective's return value")
 
     def constraint_values(self, X: Array) -> Array:
-        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l)."""
-        found = [(one.values(X, self.vectorized, self._n_jobs), one) for one in self._constraints]
-        columns = [column for c, one in found for column in one.inequalities.of(c)]
-        columns += [column for c, one in found for column in one.equalities.of(c)]
-        xp = library_of(X)
+        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        X = points(X, self.dim, self)
+        inequalities: list[Array] = []
+        equalities: list[Array] = []
+        for one in self._constraints:
+            c = one.values(X, self.vectorized, self._n_jobs)
+            # Before the next function is called, which may return the same memory.
+            inequalities += one.inequalities.of(c)
+            equalities += one.equalities.of(c)
+        xp, columns = library_of(X), inequalities + equalities
         return xp.stack(columns, axis=1) if columns else xp.zeros((len(X), 0))
 
     def values(self, X: Array) -> Array:
-        """Return f, g and h of the rows of X, of shape (n, 1 + m + l), in X's library."""
+        """Return f, g and h.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim), NumPy or CuPy
+            Points. float32 is kept, everything else becomes float64.
+
+        Returns
+        -------
+        values : ndarray of shape (n, 1 + m + l)
+            In X's library.
+
+        Raises
+        ------
+        ValueError
+            For another shape, and for anything else than real numbers.
+        """
+        X = points(X, self.dim, self)
         xp = library_of(X)
         return xp.concatenate([self.f(X)[:, None], self.constraint_values(X)], axis=1)
 
@@ -140,7 +164,7 @@ class ConstrainedProblem:
 
         Parameters
         ----------
-        X : ndarray of shape (n, dim), NumPy or CuPy
+        X : array-like of shape (n, dim), NumPy or CuPy
             Points.
         tol : float, default 1e-6
             What counts as satisfied, g <= tol and abs(h) <= tol, >= 0.
@@ -286,7 +310,7 @@ class Nonlinear(Constraint):
         """Return the function's components of the rows of X, checked."""
         if vectorized:
             given = self.function(X.T)
-            values = real_array(given, library_of(X), f"{self.what}'s return value", "numbers")
+            values = real_array(given, X, f"{self.what}'s return value")
             values = values[None] if values.ndim == 1 else values
             if values.ndim != 2 or values.shape[1] != len(X):
                 raise ValueError(
@@ -302,10 +326,10 @@ class Nonlinear(Constraint):
                 f"its bounds, got {values.shape[1]}"
             )
         self.size = values.shape[1]
-        return values.astype(np.float64, copy=False)
+        return contiguous(values, np.float64)
 
     def _of_one(self, value: Any, row: FloatArray) -> FloatArray:
-        values: FloatArray = real_array(value, np, f"{self.what}'s return value", "numbers")
+        values: FloatArray = real_array(value, row, f"{self.what}'s return value")
         if values.ndim > 1:
             raise ValueError(
                 f"{self.what}'s function must return (m,) or a number for one point, got shape {values.shape}"

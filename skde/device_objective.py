@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from skde import _cpu
+from skde.arrays import as_real, contiguous, points
 from skde.engines.batch import MAX_ARRAYS
 from skde.typing import Array, FloatArray
 from skde.validation import check_int
@@ -89,10 +90,10 @@ class DeviceObjective:
         return f"DeviceObjective({self.name!r}, arrays={list(self.names)})"
 
     def __call__(self, X: Array) -> Array:
-        """Return the values of the rows of X, of shape (n, d), NumPy or CuPy."""
+        """Return the values of the rows of X, array-like of shape (n, d), NumPy or CuPy; float64 but for float32."""
         from skde.engines import evaluate
 
-        return evaluate(self, X)
+        return evaluate(self, points(X, None, self))
 
     @cached_property
     def folder(self) -> Path:
@@ -160,7 +161,7 @@ class DeviceObjective:
 def number_array(name: str, value: Any) -> FloatArray:
     """Return an array of float64, or say what is wrong with it."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        array: FloatArray = contiguous(as_real(value, f"arrays[{name!r}]"), np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"arrays[{name!r}] must hold numbers, got {value!r}") from error
     if array.size == 0:

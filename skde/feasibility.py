@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skde.returned import library_of
+from skde.arrays import library_of
 from skde.typing import Array, FloatArray
 
 if TYPE_CHECKING:

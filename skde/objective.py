@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import real_values
 from skde.constraints import ConstrainedProblem, constraint_list
 from skde.device_objective import DeviceObjective
 from skde.engines import Compiled
 from skde.feasibility import Rules
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constrained import CompiledConstrainedProblem
-from skde.returned import RowByRow, real_values
+from skde.returned import RowByRow
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real
 
@@ -53,8 +54,8 @@ class Objective:
         self.origin = origin
         self.rules = rules
 
-    def values(self, X: Array, xp: Any) -> Array:
-        """Return f of the rows of X as an (n,) array of X's library and dtype.
+    def values(self, X: Array) -> Array:
+        """Return f of the rows of X as an (n,) array of X's library, device and dtype, in C order.
 
         Raises
         ------
@@ -63,7 +64,7 @@ class Objective:
         """
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        return real_values(self.function(X), len(X), X.dtype, xp, "the objective's return value")
+        return real_values(self.function(X), X, "the objective's return value")
 
 
 def resolve(

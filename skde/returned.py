@@ -1,4 +1,4 @@
-"""What a user's function returned, checked; and functions of one point as functions of many."""
+"""What a user's function of one point returned, checked; and such functions as functions of many."""
 
 from __future__ import annotations
 
@@ -7,60 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import REAL, complex_hint, is_masked, library_of
 from skde.typing import Array, FloatArray
-
-
-def library_of(X: Array) -> Any:
-    """Return NumPy, or CuPy for its arrays."""
-    if isinstance(X, np.ndarray):
-        return np
-    import cupy
-
-    return cupy
-
-
-def real_array(given: Any, xp: Any, what: str, numbers: str) -> Array:
-    """Return what was given as an array of real numbers of one library; `what` names it, `numbers` says how many."""
-    if xp is not np and not isinstance(given, xp.ndarray):
-        raise TypeError(
-            f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
-            "write the objective with cupy, or use device='cpu'"
-        )
-    try:
-        values = xp.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} must be an array of {numbers}, got {given!r}") from error
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"{what} must hold real numbers, got dtype {values.dtype}" + complex_hint(values.dtype))
-    return values
-
-
-def real_values(given: Any, n: int, dtype: Any, xp: Any, what: str) -> Array:
-    """Return what was given as the values of n points: an (n,) array of the library and dtype of a population.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When it is anything else than n real numbers in that library; `what` names it.
-    """
-    values = real_array(given, xp, what, f"{n} numbers")
-    if values.shape != (n,):
-        raise ValueError(
-            f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
-            "a function of a single point needs vectorized=False"
-        )
-    return values.astype(dtype, copy=False)
-
-
-def complex_hint(dtype: np.dtype[Any]) -> str:
-    """Say what to do about complex values."""
-    return "; return .real or an absolute value" if dtype.kind == "c" else ""
 
 
 def one_number(value: Any, what: str, where: str = "") -> float:
     """Return one real number, or say what came instead; `what` names who gave it, `where` at which point."""
     array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "fiub":
+    if array.size != 1 or array.dtype.kind not in REAL or is_masked(value):
         raise TypeError(
             f"{what} must return one real number, got {value!r} ({type(value).__name__}){where}"
             + complex_hint(array.dtype)

@@ -299,7 +299,7 @@ class Runner:
         while self.generation < 0 or self._uneven:  # the initial population is checked on the way
             self.accept(None, evaluation.values(self.generation + 1, batch.host("status")))
             self.propose()
-        recording = self.engine.record(batch, self.generation, lambda X: objective.values(X, batch.xp))
+        recording = self.engine.record(batch, self.generation, objective.values)
         generations = 1
         while not self.done and not self._ends(max_time, look):
             before = self.clock.seconds

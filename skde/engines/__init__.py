@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from skde.arrays import contiguous, moved_to
 from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Answers, Coevolution, Game, Rounds
 from skde.engines.cpu import CpuEngine
@@ -145,8 +146,7 @@ def evaluate(objective: Compiled, x: Array) -> Array:
 
 def matrix(game: Game, X: Array, Y: Array) -> Array:
     """Return the game's values of the rows of X against the rows of Y, of shape (n, m), made where X lives."""
-    if isinstance(X, np.ndarray):
-        return CpuEngine().matrix(game, np.ascontiguousarray(X), np.ascontiguousarray(Y, X.dtype))
-    engine = cuda_engine(X.device.id)
+    engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.device.id)
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
     with engine.here:
-        return engine.matrix(game, engine.xp.ascontiguousarray(X), engine.xp.ascontiguousarray(Y, X.dtype))
+        return engine.matrix(game, contiguous(X, dtype), contiguous(moved_to(Y, X, "Y"), dtype))

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from skde import _cpu
+from skde.arrays import address, to_numpy
 from skde.engines.spec import Spec
 from skde.typing import Array, FloatArray, IntArray
 
 MAX_ARRAYS = 8
 
 # One field of eight bytes each; the extension reports names and order, so the layout is written down once, in task.cuh.
-TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.task_fields()])
+KINDS = dict(_cpu.task_fields())
+TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KINDS.items()])
 DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 
 
@@ -127,9 +129,10 @@ class Batch(Runs):
         self.here = here
         with self.here():
             self._allocate()
+        self.device: int | None = None if xp is np else self.array["x"].device.id
         self.task = np.zeros(1, TASK)
         self.record = self.task[0]  # the same memory, as a scalar
-        self.task_address = address(self.task)
+        self.task_address = address(self.task, TASK, 1)
         self.program: Any = None  # what the engine made of the objective
         self.step: Any = None  # how the engine launches the halves of a generation
         self.refresh()
@@ -200,11 +203,11 @@ class Batch(Runs):
         task["run_seconds"] = spec.run_seconds or 0.0
         task["pause_seconds"] = spec.pause_seconds
         for name, array in self.array.items():
-            task[name] = address(array)
+            task[name] = address(array, read_dtype(KINDS[name], spec.dtype), device=self.device)
 
     def attach(self, arrays: tuple[Array, ...]) -> None:
         """Let the kernels see the objective's data (arrays of this batch's library and dtype)."""
-        fill_data(self.task, arrays)
+        fill_data(self.task, arrays, self.spec.dtype, self.device)
         self.data = arrays  # keeps them alive
 
     @property
@@ -296,6 +299,11 @@ class Batch(Runs):
         self.put("evals", evals)
 
 
+def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return what kernels of a precision read where a field points to: its kind as the extension reports it."""
+    return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
+
+
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
     """Return where `parts` consecutive parts of n things begin and end; their sizes differ by one at most."""
     ends = [n * k // parts for k in range(parts + 1)]
@@ -358,20 +366,8 @@ def sampled_generations(last: int) -> IntArray:
     return np.concatenate(parts)
 
 
-def address(array: Array) -> int:
-    """Where an array's memory begins."""
-    if isinstance(array, np.ndarray):
-        return int(array.ctypes.data)  # __array_interface__ would describe every field of a task
-    return int(array.data.ptr)
-
-
-def fill_data(task: Any, arrays: tuple[Array, ...]) -> None:
-    """Write the objective's arrays into a task."""
+def fill_data(task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None) -> None:
+    """Write the objective's arrays, of the precision that the kernels read on a device, into a task."""
     for k in range(MAX_ARRAYS):
-        task[f"array{k}"] = address(arrays[k]) if k < len(arrays) else 0
+        task[f"array{k}"] = address(arrays[k], dtype, device=device) if k < len(arrays) else 0
         task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0
-
-
-def to_numpy(array: Array) -> Any:
-    """Return a NumPy copy of an array of either library."""
-    return array.get() if hasattr(array, "get") else np.array(array)

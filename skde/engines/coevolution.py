@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from skde import _cpu
-from skde.engines.batch import MAX_ARRAYS, TASK, Batch, Runs, address, fill_data, to_numpy
+from skde.arrays import address, contiguous, to_numpy
+from skde.engines.batch import MAX_ARRAYS, TASK, Batch, Runs, fill_data
 from skde.engines.spec import Spec
 from skde.typing import Array, FloatArray, IntArray
 
@@ -180,12 +181,12 @@ class Coevolution(Answers, Batch):
         fields["feasibility"] = rounds.feasibility
         fields["gap"] = -1.0 if self.spec.tol is None else self.spec.tol
         for name, array in self.between.items():
-            fields[name] = address(array)
+            fields[name] = address(array, self.spec.dtype, device=self.device)
 
     @property
     def addresses(self) -> tuple[int, int, int, int]:
         """Where the records are that the CPU's kernels read."""
-        return address(self.fields), self.x.task_address, self.y.task_address, self.task_address
+        return address(self.fields, FIELDS, 1), self.x.task_address, self.y.task_address, self.task_address
 
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's answer, and its value."""
@@ -226,9 +227,9 @@ class Coevolution(Answers, Batch):
 
 def opponents_data(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
     """Return a task whose data are the rows of Y as opponents of the rows of X, and the arrays to be kept alive."""
-    columns = xp.ascontiguousarray(Y.T)
-    own = tuple(xp.asarray(np.ascontiguousarray(array, X.dtype)) for array in game.arrays)
+    columns = contiguous(Y.T, X.dtype)
+    own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)
     task = np.zeros(1, TASK)
-    fill_data(task, (columns, columns, columns, *own))
+    fill_data(task, (columns, columns, columns, *own), X.dtype, None if xp is np else X.device.id)
     task["size0"], task["size1"], task["size2"] = len(Y), len(Y), Y.shape[1]
     return task, (columns, *own)

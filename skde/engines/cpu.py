@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from skde import _cpu
-from skde.engines.batch import DATA_OFFSET, TASK, Batch, address, fill_data
+from skde.arrays import address, contiguous
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, fill_data
 from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.islands import JUDGE
@@ -73,8 +74,9 @@ class CpuEngine:
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        where = 0 if trials is None else address(trials)
-        _cpu.accept(batch.number, batch.single, batch.task_address, g, where, address(f), self.threads)
+        n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
+        where = 0 if trials is None else address(trials, dtype, n * batch.dim)
+        _cpu.accept(batch.number, batch.single, batch.task_address, g, where, address(f, dtype, n), self.threads)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
         """Do one step of the meeting of the islands after generation g."""
@@ -85,18 +87,18 @@ class CpuEngine:
         f = np.empty(len(x), x.dtype)
         arrays = data_of(objective, x.dtype)
         task = np.zeros(1, TASK)
-        fill_data(task, arrays)
+        fill_data(task, arrays, x.dtype, None)
         single = x.dtype == np.float32
         n, dim = x.shape
         _cpu.evaluate(
             single,
             objective.cpu_address(single),
             objective.scratch,
-            address(task) + DATA_OFFSET,
-            address(x),
+            address(task, TASK, 1) + DATA_OFFSET,
+            address(x, real_dtype(single), n * dim),
             n,
             dim,
-            address(f),
+            address(f, x.dtype, n),
             self.threads,
         )
         return f
@@ -124,7 +126,8 @@ class CpuEngine:
         task, kept = opponents_data(game, X, Y, np)
         single = X.dtype == np.float32
         n, dim = X.shape
-        _cpu.matrix(game.number, single, address(task) + DATA_OFFSET, address(X), n, dim, address(f), self.threads)
+        data, where = address(task, TASK, 1) + DATA_OFFSET, address(X, real_dtype(single), n * dim)
+        _cpu.matrix(game.number, single, data, where, n, dim, address(f, X.dtype, n * len(Y)), self.threads)
         del kept
         return f
 
@@ -143,4 +146,9 @@ class CpuEngine:
 
 def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
     """Return the objective's arrays in the precision of a batch."""
-    return tuple(np.ascontiguousarray(array, dtype) for array in objective.arrays)
+    return tuple(contiguous(np.asarray(array), dtype) for array in objective.arrays)
+
+
+def real_dtype(single: bool) -> np.dtype[Any]:
+    """Return what the compiled functions of a precision read."""
+    return np.dtype(np.float32 if single else np.float64)

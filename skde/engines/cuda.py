@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import address, contiguous
 from skde.engines.batch import TASK, Batch, fill_data
 from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
@@ -168,7 +169,9 @@ class CudaEngine:
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         with self.here, interrupts.held if batch.spec.needs.stages else WHOLE:
-            batch.step("accept", batch.record, np.int64(g), NULL, NULL if trials is None else trials, f)
+            n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
+            where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
+            batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
             for stage in range(batch.spec.needs.stages):
                 batch.step("settle", batch.record, np.int64(g), NULL, np.int64(stage))
 
@@ -220,7 +223,9 @@ class CudaEngine:
                 for step in range(JUDGE, REORDER + 1):
                     batch.step("migrate", task, np.int64(0), clock, np.int64(step))
             batch.step("propose", task, one, clock, trials)
-            batch.step("accept", task, one, clock, trials, values())
+            f = values()
+            where = self._address(f, batch.spec.dtype, batch.n_runs * batch.pop_max)
+            batch.step("accept", task, one, clock, trials, where)
             for stage in range(batch.spec.needs.stages):
                 batch.step("settle", task, one, clock, np.int64(stage))
             batch.step.function("tick")((1,), (1,), (clock,))
@@ -238,7 +243,7 @@ class CudaEngine:
             n, dim = x.shape
             arrays = self._upload(objective, x.dtype)
             task = np.zeros(1, TASK)
-            fill_data(task, arrays)
+            fill_data(task, arrays, x.dtype, self.device)
             sizes = tuple(array.size for array in arrays)
             work = Work(dim, n, 1, objective.scratch, sizes, x.dtype.itemsize)
             staged, roomy, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
@@ -249,7 +254,9 @@ class CudaEngine:
             task["dim"], task["workspace"] = dim, workspace.data.ptr
             f = self.xp.empty(n, x.dtype)
             module = self._module("gpu_evaluate", x.dtype, "Warp", plan.threads, 1, objective=objective)
-            Launcher(module, plan, objective.scratch)("evaluate", task[0], x, np.int64(n), f)
+            Launcher(module, plan, objective.scratch)(
+                "evaluate", task[0], self._address(x, f.dtype, n * dim), np.int64(n), f
+            )
             return f
 
     def coevolution(self, rounds: Rounds) -> Coevolution:
@@ -314,7 +321,8 @@ class CudaEngine:
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, 0, False, 0)
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
-            launcher("matrix", task[0], X, np.int64(X.shape[0]), np.int64(X.shape[1]), f)
+            n, dim = X.shape
+            launcher("matrix", task[0], self._address(X, f.dtype, n * dim), np.int64(n), np.int64(dim), f)
             del kept
             return f
 
@@ -330,6 +338,8 @@ class CudaEngine:
 
         The source may be on another GPU, but then has to be complete.
         """
+        address(target, target.dtype, device=self.device)
+        address(source, target.dtype, target.size, source.device.id)
         with self.here:
             target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
 
@@ -338,8 +348,12 @@ class CudaEngine:
         with self.here:
             self.xp.cuda.get_current_stream().synchronize()
 
+    def _address(self, array: Array, dtype: np.dtype[Any], size: int) -> np.int64:
+        """Return an array's address as a kernel takes it."""
+        return np.int64(address(array, dtype, size, self.device))
+
     def _upload(self, objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[Array, ...]:
-        return tuple(self.xp.asarray(np.ascontiguousarray(array, dtype)) for array in objective.arrays)
+        return tuple(self.xp.asarray(contiguous(np.asarray(array), dtype)) for array in objective.arrays)
 
     def _module(
         self,

@@ -19,8 +19,8 @@ class Valued(Protocol):
     def compiled(self) -> Compiled | None:
         """What the kernels call."""
 
-    def values(self, X: Array, xp: Any) -> Array:
-        """Return the function's values of the rows of X."""
+    def values(self, X: Array) -> Array:
+        """Return the function's values of the rows of X, as an engine takes them."""
 
 
 class Engine(Protocol):

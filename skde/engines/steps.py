@@ -64,9 +64,9 @@ class Evaluation:
                 return self.engine.evaluate(self.objective.compiled, X)
             rows = self._used(g, status)
             if len(rows) == len(X):
-                return self.objective.values(self.engine.trials(batch, g), xp)
+                return self.objective.values(self.engine.trials(batch, g))
             f = xp.full(len(X), np.nan, X.dtype)
-            f[rows] = self.objective.values(X[rows], xp)
+            f[rows] = self.objective.values(X[rows])
             return f
 
     def _used(self, g: int, status: IntArray) -> Array:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import to_numpy
 from skde.engines import Batch, DeviceEngine
-from skde.engines.batch import to_numpy
 from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, Rounds
 from skde.interrupts import interrupts
 from skde.islands import REFRESH

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import points
 from skde.constraints import ConstrainedProblem
 from skde.engines import matrix
 from skde.engines.coevolution import Game
@@ -77,13 +78,9 @@ class AugmentedLagrangian:
         -------
         L : ndarray of shape (n, k)
         """
-        X, Y = (side if hasattr(side, "__cuda_array_interface__") else np.asarray(side, np.float64) for side in (X, Y))
-        constraints = self.problem.n_inequalities + self.problem.n_equalities
-        if X.ndim != 2 or X.shape[1] != self.problem.dim:
-            raise ValueError(f"X must have shape (n, {self.problem.dim}), a point a row, got {X.shape}")
-        if Y.ndim != 2 or Y.shape[1] != constraints:
-            raise ValueError(f"Y must have shape (k, {constraints}), a multiplier for each constraint, got {Y.shape}")
-        return matrix(lagrangian_game(self.problem.n_inequalities, self.penalty), self.problem.values(X), Y)
+        Y = points(Y, self.problem.n_inequalities + self.problem.n_equalities, self.problem, "multipliers Y")
+        values = self.problem.values(points(X, self.problem.dim, self.problem).astype(np.float64, copy=False))
+        return matrix(lagrangian_game(self.problem.n_inequalities, self.penalty), values, Y)
 
 
 def lagrangian_game(inequalities: int, penalty: Any) -> Game:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import contiguous, library_of, real_array
 from skde.constraints import ConstrainedProblem
 from skde.engines import Game, matrix
 from skde.feasibility import Outcome, Rules
 from skde.problems import MinMaxProblem, Problem, get_problem
-from skde.returned import RowByRow, library_of, one_number, real_array
+from skde.returned import RowByRow, one_number
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
 
@@ -73,13 +74,12 @@ class Pairs:
         Y : ndarray of shape (R, m, dim y) or None
             Opponents; None for what stands for the points in a Lagrangian.
         """
-        xp = library_of(X)
-        if Y is None:
-            found = [self.features(X[r]) for r in range(len(X)) if running[r]]
-        else:
-            found = [self.values(X[r], Y[r]) for r in range(len(X)) if running[r]]
-        values = xp.zeros((len(X), *found[0].shape), X.dtype)
-        values[xp.asarray(np.flatnonzero(running))] = xp.stack(found)
+        values: Array = None
+        for r in np.flatnonzero(running):
+            found = self.features(X[r]) if Y is None else self.values(X[r], Y[r])
+            if values is None:
+                values = library_of(X).zeros((len(X), *found.shape), X.dtype)
+            values[r] = found  # before the next call, which may return the same memory
         return values
 
     def features(self, X: Array) -> Array:
@@ -94,11 +94,11 @@ class Pairs:
             return matrix(self.game, X, Y)
         if self.function is None:
             raise RuntimeError("there is no function: its values are told")
-        return self.checked(self.function(X, Y), X, Y, library_of(X))
+        return self.checked(self.function(X, Y), X, Y)
 
-    def checked(self, given: Any, X: Array, Y: Array, xp: Any) -> Array:
+    def checked(self, given: Any, X: Array, Y: Array) -> Array:
         """Return what the function gave as an (n, m) array of numbers, or say what is wrong with it."""
-        values = real_array(given, xp, "the function's return value", "numbers")
+        values = real_array(given, X, "the function's return value")
         wanted = (len(X), len(Y))
         if values.shape != wanted:
             hint = "; a function of a single pair needs pairwise=True"
@@ -108,7 +108,7 @@ class Pairs:
                 f"f(X, Y) must return shape {wanted}, the value of every row of X against every row of Y, got "
                 f"{values.shape}{hint}"
             )
-        return values
+        return contiguous(values, X.dtype)
 
 
 class PairByPair:

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from skde.algorithms import JDE
+from skde.arrays import library_of, to_numpy
 from skde.engines import Coevolution, Engine
-from skde.engines.batch import best_of, to_numpy
+from skde.engines.batch import best_of
 from skde.fitted import Fitted
 from skde.minimizer import Minimizer
 from skde.minmax.arenas import PartedCoevolution
 from skde.minmax.pairs import Pairs
 from skde.result import RunResult, best_run
-from skde.returned import library_of
 from skde.typing import Array, FloatArray
 
 # How far either side can get from the answer alone is estimated by a search.

@@ -8,6 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from skde.algorithms import Algorithm, get_algorithm
+from skde.arrays import contiguous, moved_to
 from skde.callbacks import Callback
 from skde.constraints import ConstrainedProblem
 from skde.engines import Coevolution
@@ -405,12 +406,9 @@ class MinMaxSolver(Saving):
         if np.shape(F) != shape:
             hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
             raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
-        xp, dtype = runner.batch.xp, runner.batch.spec.dtype
         with runner.engine.here:
-            values = xp.asarray(F)
-            if values.dtype.kind not in "fiub":
-                raise TypeError(f"F must hold real numbers, got dtype {values.dtype}")
-            values = values.astype(dtype, copy=False).reshape(runner.batch.n_runs, *shape[-2:])
+            told = contiguous(moved_to(F, asked[0], "F"), runner.batch.spec.dtype)
+            values = told.reshape(runner.batch.n_runs, *shape[-2:])
             try:
                 X, Y = self._cycle.send(values)
                 self._asked = X, cast(Array, Y)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde import _cpu
+from skde.arrays import points
 from skde.typing import Array, FloatArray
 
 DEFAULT_DIM = 30
@@ -107,19 +108,12 @@ class Problem:
         Raises
         ------
         ValueError
-            For another shape.
+            For another shape, and for anything else than real numbers.
         """
         from skde.engines import evaluate
 
-        if not hasattr(X, "__cuda_array_interface__"):
-            X = np.asarray(X)
-        if X.ndim not in (1, 2) or X.shape[-1] != self.dim:
-            raise ValueError(f"{self!r} takes X of shape (n, {self.dim}) or ({self.dim},), got {X.shape}")
-        if X.dtype.kind not in "fiub":
-            raise ValueError(f"{self!r} takes real numbers, got dtype {X.dtype}")
-        rows = X.reshape(-1, self.dim).astype(X.dtype if X.dtype == np.float32 else np.float64, order="C", copy=False)
-        f = evaluate(self, rows)
-        return f if X.ndim == 2 else f[0]
+        f = evaluate(self, points(X, self.dim, self, one=True))
+        return f[0] if np.ndim(X) == 1 else f
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())

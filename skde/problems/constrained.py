@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import library_of, points
 from skde.constraints import ConstrainedProblem
 from skde.problems.base import Problem, read_only
-from skde.returned import library_of
 from skde.typing import Array, FloatArray
 
 
@@ -76,11 +76,12 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         return self._counts[1]
 
     def f(self, X: Array) -> Array:
-        """Return the function's values of the rows of X, of shape (n,)."""
-        return self.component(0)(X)
+        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        return self.component(0)(points(X, self.dim, self))
 
     def constraint_values(self, X: Array) -> Array:
-        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l)."""
+        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        X = points(X, self.dim, self)
         return library_of(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
 
     def ruled(self, tolerance: float) -> Problem:

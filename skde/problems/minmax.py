@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.arrays import points
 from skde.problems.base import Dims, read_only
 from skde.typing import Array, FloatArray
 
@@ -120,19 +121,13 @@ class MinMaxProblem:
 
         Raises
         ------
-        ValueError
-            For other shapes.
+        ValueError, TypeError
+            For other shapes, for anything else than real numbers, and for sides in different memories.
         """
         from skde.engines import Game, matrix
 
-        arrays = [side if hasattr(side, "__cuda_array_interface__") else np.asarray(side) for side in (X, Y)]
-        for name, side, dim in zip("XY", arrays, (self.dim_x, self.dim_y), strict=True):
-            if side.ndim != 2 or side.shape[1] != dim or side.dtype.kind not in "fiub":
-                raise ValueError(
-                    f"{self!r} takes {name} of shape (n, {dim}), real numbers, got {side.shape} of dtype {side.dtype}"
-                )
-        dtype = np.float32 if arrays[0].dtype == np.float32 else np.float64
-        return matrix(Game(self.kernel, self.arrays), *(side.astype(dtype, copy=False) for side in arrays))
+        sides = points(X, self.dim_x, self), points(Y, self.dim_y, self, "Y")
+        return matrix(Game(self.kernel, self.arrays), *sides)
 
     def __repr__(self) -> str:
         return f"MinMaxProblem({self.name!r}, dim_x={self.dim_x}, dim_y={self.dim_y})"

@@ -9,7 +9,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import ConstrainedProblem, MinMaxSolver
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.returned import library_of
+from skde.arrays import library_of
 
 BOX = [(-2.0, 2.0)] * 3
 SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)

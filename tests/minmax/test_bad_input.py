@@ -311,9 +311,9 @@ def test_lagrangians() -> None:
             AugmentedLagrangian(problem(RING), penalty=penalty)
     L = AugmentedLagrangian(problem(RING))
     assert L([[0.0, 1.0]], [[0.0]]).tolist() == [[1.0]]
-    with pytest.raises(ValueError, match=r"X must have shape \(n, 2\), a point a row, got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"takes X of shape \(n, 2\), got \(1, 3\)"):
         L(np.zeros((1, 3)), np.zeros((1, 1)))
-    with pytest.raises(ValueError, match=r"Y must have shape \(k, 1\)"):
+    with pytest.raises(ValueError, match=r"takes multipliers Y of shape \(n, 1\)"):
         L(np.zeros((1, 2)), np.zeros((1, 2)))
 
 

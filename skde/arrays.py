@@ -1,0 +1,226 @@
+"""NumPy and CuPy arrays: made of what users give, and handed to compiled code by address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.typing import Array
+
+REAL = "fiub"  # the kinds of dtype that hold real numbers
+
+
+def library_of(array: Array) -> Any:
+    """Return NumPy, or CuPy for its arrays."""
+    if isinstance(array, np.ndarray):
+        return np
+    if not is_on_gpu(array):
+        raise TypeError(f"expected a NumPy or CuPy array, got {type(array).__name__}")
+    import cupy
+
+    return cupy
+
+
+def is_on_gpu(given: Any) -> bool:
+    """Whether something is an array in a GPU's memory."""
+    return hasattr(given, "__cuda_array_interface__")
+
+
+def is_masked(given: Any) -> bool:
+    """Whether something is a NumPy array with entries that are masked out."""
+    return isinstance(given, np.ma.MaskedArray) and bool(np.ma.is_masked(given))
+
+
+def to_numpy(array: Array) -> Any:
+    """Return a NumPy copy of an array of either library."""
+    return array.get() if hasattr(array, "get") else np.array(array)
+
+
+# -- what users give ---------------------------------------------------------------------------------------------------
+
+
+def as_real(given: Any, what: str, numbers: str = "numbers") -> Array:
+    """Return what was given as an array of real numbers, CuPy's where it is on a GPU.
+
+    Parameters
+    ----------
+    given : array-like
+        Anything.
+    what : str
+        Its name in messages.
+    numbers : str, default "numbers"
+        What it should be an array of, in messages.
+
+    Raises
+    ------
+    TypeError
+        When these are no real numbers.
+    ValueError
+        When some are masked.
+    """
+    if is_masked(given):
+        raise ValueError(
+            f"{what} must have no masked entries, got {np.ma.getmaskarray(given).sum()} of {given.size} masked; "
+            ".filled(numpy.nan) makes them NaN, which never wins"
+        )
+    try:
+        if is_on_gpu(given):
+            import cupy
+
+            array: Array = cupy.asarray(given)
+        else:
+            array = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} must be an array of {numbers}, got {given!r}") from error
+    if array.dtype.kind not in REAL:
+        raise TypeError(f"{what} must hold real numbers, got dtype {array.dtype}" + complex_hint(array.dtype))
+    return array
+
+
+def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> Array:
+    """Return what was given as an array of real numbers in the library, and on the device, of another array.
+
+    An array of another device is refused and not copied: it shows that the user's function works on a device that the
+    population is not on.
+    """
+    xp = library_of(like)
+    if xp is not np and not isinstance(given, xp.ndarray):
+        raise TypeError(
+            f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
+            "write the objective with cupy, or use device='cpu'"
+        )
+    if xp is np and is_on_gpu(given):
+        raise TypeError(
+            f"{what} must be a NumPy array for a NumPy population, got a {type(given).__name__} of a GPU; "
+            "return .get(), or use device='cuda'"
+        )
+    array = as_real(given, what, numbers)
+    check_device_of(array, like, what)
+    return array
+
+
+def moved_to(given: Any, like: Array, what: str) -> Array:
+    """Return what was given as an array of real numbers where another array is; what is on the host is copied there."""
+    array = as_real(given, what)
+    return real_array(library_of(like).asarray(array) if isinstance(array, np.ndarray) else array, like, what)
+
+
+def check_device_of(array: Array, like: Array, what: str) -> None:
+    """Refuse an array of another GPU than that of `like`."""
+    if isinstance(like, np.ndarray) or isinstance(array, np.ndarray):
+        return
+    given, wanted = array.device.id, like.device.id
+    if given != wanted:
+        raise ValueError(
+            f"{what} must be on the device of the population, cuda:{wanted}, got an array on cuda:{given}; "
+            f"work on the device of X, or copy to it: with cupy.cuda.Device({wanted}): cupy.array(...)"
+        )
+
+
+def contiguous(array: Array, dtype: Any) -> Array:
+    """Return an array as compiled code reads it, in C order and aligned; itself, where it is so already."""
+    dense = array.astype(dtype, order="C", copy=False)
+    return dense if getattr(dense.flags, "aligned", True) else dense.copy()
+
+
+def real_values(given: Any, X: Array, what: str) -> Array:
+    """Return what was given as the values of points: (n,), one a row of X, in C order, with X's dtype and device.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When it is anything else than n real numbers there; `what` names it.
+    """
+    n = len(X)
+    values = real_array(given, X, what, f"{n} numbers")
+    if values.shape != (n,):
+        raise ValueError(
+            f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
+            "a function of a single point needs vectorized=False"
+        )
+    return contiguous(values, X.dtype)
+
+
+def points(given: Any, dim: int | None, what: Any, name: str = "X", *, one: bool = False) -> Array:
+    """Return points, one a row, as an array in C order; float32 is kept, everything else becomes float64.
+
+    Parameters
+    ----------
+    given : array-like of shape (n, dim), NumPy or CuPy
+        The points.
+    dim : int or None
+        Variables; None: any number.
+    what : object
+        Who takes them, for messages.
+    name : str, default "X"
+        The parameter's name.
+    one : bool, default False
+        Whether one point of shape (dim,) is taken too, for a row.
+
+    Raises
+    ------
+    ValueError
+        For another shape, and for anything else than real numbers.
+    """
+    try:
+        X = as_real(given, name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what!r} takes {name} of real numbers: {error}") from error
+    if one and X.ndim == 1:
+        X = X[None]
+    if X.ndim != 2 or dim not in (None, X.shape[1]):
+        shapes = f"(n, {'d' if dim is None else dim})" + (f" or ({dim},)" if one else "")
+        raise ValueError(f"{what!r} takes {name} of shape {shapes}, got {np.shape(given)}")
+    return contiguous(X, np.float32 if X.dtype == np.float32 else np.float64)
+
+
+def complex_hint(dtype: np.dtype[Any]) -> str:
+    """Say what to do about complex values."""
+    return "; return .real or an absolute value" if dtype.kind == "c" else ""
+
+
+# -- what compiled code gets -------------------------------------------------------------------------------------------
+
+
+def address(array: Array, dtype: Any, size: int | None = None, device: int | None = None) -> int:
+    """Return where an array's memory begins: the only way to hand it to C++ or CUDA, which see nothing but that.
+
+    Parameters
+    ----------
+    array : ndarray
+        NumPy or CuPy.
+    dtype : dtype
+        What the other side reads.
+    size : int or None, default None
+        How many of these; None: the other side is told array.size.
+    device : int or None, default None
+        The GPU that reads; None: the CPU.
+
+    Raises
+    ------
+    ValueError
+        When the other side would read something else. Users' arrays have been through `contiguous` before.
+    """
+    on_host = isinstance(array, np.ndarray)
+    where = None if on_host else array.device.id
+    # A task's __array_interface__ would describe every field of it.
+    begin = int(array.ctypes.data if on_host else array.data.ptr)
+    if array.dtype != dtype:
+        wrong = f"has dtype {array.dtype}, not {np.dtype(dtype)}"
+    elif not array.flags.c_contiguous:
+        wrong = f"is not in C order: shape {array.shape}, strides {array.strides}"
+    elif begin % array.dtype.alignment:
+        wrong = f"is not aligned: it begins at {begin:#x}"
+    elif size is not None and array.size != size:
+        wrong = f"has {array.size} entries, not {size}"
+    elif where != device:
+        wrong = f"is on {place(where)}, not on {place(device)}"
+    else:
+        return begin
+    raise ValueError(f"an array for compiled code {wrong}")
+
+
+def place(device: int | None) -> str:
+    """Return a device's name."""
+    return "cpu" if device is None else f"cuda:{device}"
