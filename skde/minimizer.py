@@ -192,7 +192,7 @@ class Minimizer(Asking, Saving):
         ----------
         objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
             A problem's name; a problem, also one with constraints of its own; C++ compiled into the kernels; or f(X) on
-            arrays of shape (n, dim) of the device's library (with vectorized=False, f(x) of one point).
+            arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point).
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
@@ -212,6 +212,13 @@ class Minimizer(Asking, Saving):
             For a device that is not there.
         KeyboardInterrupt
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
+
+        Notes
+        -----
+        Before the first generation f(X) is called with three or four points of the box and with one of them, to see
+        that it returns one value a row, made of that row alone; likewise the constraints' functions. If the two
+        disagree it is called twice more: one that gives other values every time, such as a noisy one, is taken as it
+        is. These calls count neither in n_evals_ nor in time_.
         """
         found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
         engine = self._engine(found)
@@ -305,6 +312,7 @@ class Minimizer(Asking, Saving):
             raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        objective.probe(runner.engine, runner.batch.spec.dtype)
         with looked_at(self, runner) as look:
             runner.fit(objective, execution, rules["max_time"], look)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from skde.arrays import real_values
 from skde.constraints import ConstrainedProblem, constraint_list
 from skde.device_objective import DeviceObjective
-from skde.engines import Compiled
+from skde.engines import Compiled, Engine
 from skde.feasibility import Rules
+from skde.probe import probe
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constrained import CompiledConstrainedProblem
 from skde.returned import RowByRow
@@ -53,6 +55,7 @@ class Objective:
         self.source = source or {}
         self.origin = origin
         self.rules = rules
+        self._probed = False
 
     def values(self, X: Array) -> Array:
         """Return f of the rows of X as an (n,) array of X's library, device and dtype, in C order.
@@ -65,6 +68,23 @@ class Objective:
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
         return real_values(self.function(X), X, "the objective's return value")
+
+    def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
+        """Call a Python function of whole populations with a few points, once; see skde/probe.py."""
+        if self._probed or isinstance(self.function, RowByRow):
+            return
+        for function, what in self._functions:
+            engine.apply(partial(probe, function, what, [self.box], dtype))
+        self._probed = True
+
+    @property
+    def _functions(self) -> list[tuple[Callable[[Array], Array], str]]:
+        """What the user wrote in Python, checked for what it returns, with its name in messages."""
+        if self.compiled is not None:
+            return []
+        if self.rules is None:
+            return [(self.values, "the objective")]
+        return functions_of(self.rules.problem)
 
 
 def resolve(
@@ -131,6 +151,13 @@ def resolve(
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
     return Objective(box, function=function, source=source, origin=objective)
+
+
+def functions_of(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
+    """Return a problem's Python functions of whole populations, checked for what they return, with their names."""
+    if not problem.vectorized:
+        return []
+    return [(problem.f, "the objective"), (problem.constraint_values, "the constraints' function")]
 
 
 def own_box(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:

@@ -161,7 +161,7 @@ def test_bad_functions(capsys, module):
 
 def test_what_was_found_before_an_error_is_shown(capsys, module):
     late = (
-        "calls = 0\ndef late(X):\n    global calls\n    calls += 1\n    return loss(X) if calls < 5 else loss(X)[1:]\n"
+        "calls = 0\ndef late(X):\n    global calls\n    calls += 1\n    return loss(X) if calls < 7 else loss(X)[1:]\n"
     )
     Path(f"{module}.py").write_text(MODULE + late)
     assert main(["minimize", f"{module}:late", "--dim", "2", "--bounds", "0", "1", "--json"]) == 2
@@ -302,7 +302,8 @@ def test_interrupt_prints_the_best_so_far(tmp_path):
         [*command, "--max-time", "60"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        for _ in range(2):  # when a second generation is being evaluated, the first is there to be shown
+        # Two calls are the probe's; when a second generation is being evaluated, the first is there to be shown.
+        for _ in range(4):
             while not started.exists() and process.poll() is None:
                 time.sleep(0.002)
             started.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
@@ -50,6 +51,10 @@ class CpuEngine:
 
     def keep_apart(self) -> None:
         """Let the calling thread not wait for what others have started: here it never does."""
+
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(numpy)."""
+        work(self.xp)
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch."""

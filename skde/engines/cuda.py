@@ -97,6 +97,11 @@ class CudaEngine:
         self.xp.cuda.runtime.setDevice(self.device)
         self.xp.cuda.Stream(non_blocking=True).use()
 
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(cupy), on this GPU."""
+        with self.here:
+            work(self.xp)
+
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
         with self.here:

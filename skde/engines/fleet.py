@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -152,6 +152,10 @@ class Fleet:
     def here(self) -> AbstractContextManager[Any]:
         """Points that are asked for lie on the first device."""
         return self.engines[0].here
+
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(xp) on the first device."""
+        self.engines[0].apply(work)
 
     def batch(self, spec: Spec) -> FleetBatch:
         """Allocate a batch.

@@ -42,6 +42,9 @@ class Engine(Protocol):
     def chunk_seconds(self) -> float:
         """How long one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
 
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(xp) where Python functions are called; xp is the library of their arrays."""
+
     def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,6 +36,12 @@ class Workers(CpuEngine):
         super().__init__()
         self.device, self.workers = device, n_jobs
         self.name = f"joblib, {device}"
+
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Have one worker call work(xp), xp the library of its device."""
+        import joblib
+
+        joblib.Parallel(n_jobs=self.workers)([joblib.delayed(apply_on)(self.device, work)])
 
     @contextmanager
     def share(self, batch: Batch, objective: Valued, execution: str) -> Iterator[None]:
@@ -74,6 +80,13 @@ class Workers(CpuEngine):
             parts[k] = part
         with interrupts.held:
             batch.restore(join(parts))
+
+
+def apply_on(device: str, work: Callable[[Any], None]) -> None:
+    """Call work(xp) on a device; this is what a worker does."""
+    from skde.engines import choose_device
+
+    choose_device(device, 1)[0].apply(work)
 
 
 def work(

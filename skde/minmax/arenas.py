@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -53,6 +53,10 @@ class Arenas:
     def here(self) -> Any:
         """What is looked at lies on the first device."""
         return self.arenas[0].here
+
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(xp) on the first device."""
+        self.arenas[0].apply(work)
 
     def batch(self, rounds: Rounds) -> PartedCoevolution:
         """Allocate a co-evolution.

@@ -93,6 +93,10 @@ class Arena:
         """In which the engine's library works on its device."""
         return self.engine.here
 
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Call work(xp) on the device."""
+        self.engine.apply(work)
+
     def batch(self, rounds: Rounds) -> Coevolution:
         """Allocate a co-evolution."""
         return self.engine.coevolution(rounds)

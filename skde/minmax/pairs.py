@@ -10,8 +10,10 @@ import numpy as np
 
 from skde.arrays import contiguous, library_of, real_array
 from skde.constraints import ConstrainedProblem
-from skde.engines import Game, matrix
+from skde.engines import Engine, Game, matrix
 from skde.feasibility import Outcome, Rules
+from skde.objective import functions_of
+from skde.probe import probe
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.returned import RowByRow, one_number
 from skde.typing import Array, FloatArray
@@ -61,6 +63,18 @@ class Pairs:
         self.problem = problem
         self.rules = rules
         self.source = source or {}
+        self._probed = False
+
+    def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
+        """Call Python functions of whole populations with a few points, once; see skde/probe.py."""
+        if self._probed or self.game is not None or isinstance(self.function, PairByPair):
+            return
+        if self.problem is not None:
+            for function, what in functions_of(self.problem):
+                engine.apply(partial(probe, function, what, [self.box_x], dtype))
+        elif self.box_y is not None:
+            engine.apply(partial(probe, self.values, "the function", [self.box_x, self.box_y], dtype))
+        self._probed = True
 
     def pairs(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
         """Return the values of every run's points against its opponents, or the features of its points.

@@ -254,6 +254,8 @@ class MinMaxSolver(Saving):
         f : str, MinMaxProblem, ConstrainedProblem or callable
             A problem's name; a problem; or f(X, Y) on arrays of the device's library, of shapes (n, dim x) and
             (m, dim y), which returns the values of all pairs, of shape (n, m); with pairwise=True, f(x, y) of one pair.
+            Before the first cycle f(X, Y) is called with a few points and with one pair of them, as in `Minimizer.fit`;
+            these calls do not count.
         bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
             The boxes.
         dim : int or None, default None
@@ -345,6 +347,7 @@ class MinMaxSolver(Saving):
         self._objective, self._source, self._cycle = pairs, pairs.source, None
         runner.rules = pairs.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
+        pairs.probe(runner.engine, runner.batch.spec.dtype)
         with looked_at(self, runner) as look:
             runner.fit(pairs, "step" if pairs.game is None else "run", rules["max_time"], look)
 
