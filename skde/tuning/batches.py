@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, cycle, groupby, islice
+from itertools import cycle, groupby, islice
 from threading import Event
 from typing import Any
 
@@ -87,7 +87,7 @@ class AlgorithmTarget(Target):
         self._ended = 0.0  # when the last batch did
         self._stop = Event()  # tells batches in hand that nobody waits for them any more
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
         batches: list[list[Job]] = []
         clocks = True
@@ -99,14 +99,17 @@ class AlgorithmTarget(Target):
             most = self.most_runs if has or not self.timed else 1
             batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
             clocks &= has
-        outcomes = self._run_in_hand(batches) if self.helped and clocks else map(self.run_alike, batches)
-        return chain.from_iterable(outcomes)
+        if self.helped and clocks:
+            yield from self._run_in_hand(batches)
+        else:
+            for batch in batches:
+                yield from self.run_alike(batch)
 
     def at_once(self, instance: Any, seed: int) -> int:
         """Return how many jobs a worker should take: of a Python function one, whose runs would take turns."""
         return self.side_by_side if has_clocks(drawn(instance, seed)) else 1
 
-    def _run_in_hand(self, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
+    def _run_in_hand(self, batches: list[list[Job]]) -> Generator[Outcome]:
         """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
         self._stop = stop = Event()
         futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
@@ -115,7 +118,7 @@ class AlgorithmTarget(Target):
                 # Another thread may be the one that the system tells of Ctrl-C; that does not wake this one.
                 while wait([future], PATIENCE).not_done:
                     pass
-                yield future.result()
+                yield from future.result()
         finally:
             stop.set()
             for future in futures:

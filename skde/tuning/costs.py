@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -52,15 +52,16 @@ class OneByOne(Target):
         self.n_jobs = n_jobs
         self.batched = joblib.effective_n_jobs(n_jobs) > 1
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Return the jobs' outcomes, in their order, as they come."""
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come; closed early, it ends joblib's workers."""
         if not self.batched:
-            return (measured(self.cost, job) for job in jobs)
+            for job in jobs:
+                yield measured(self.cost, job)
+            return
         import joblib
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
-        outcomes: Iterator[Outcome] = parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
-        return outcomes
+        yield from parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
 
     def describe(self) -> str:
         """Return what the target is, as text that is the same every time."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
-from os import PathLike
 from typing import Any
 
 import optuna
-from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import TrialState, create_trial
 
+from skde.tuning.journal import open_journal
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration
 
@@ -29,14 +29,14 @@ def open_storage(storage: Any) -> BaseStorage:
         return InMemoryStorage()
     if isinstance(storage, BaseStorage):
         return storage
-    if not isinstance(storage, str | PathLike):
+    if not isinstance(storage, str | os.PathLike):
         raise TypeError(
             "storage must be None, a file's name, a URL or a storage of Optuna, "
             f"got {storage!r} ({type(storage).__name__})"
         )
     if "://" in str(storage):
         return open_database(str(storage))
-    return JournalStorage(JournalFileBackend(str(storage)))
+    return open_journal(os.fspath(storage))
 
 
 def open_database(url: str, tries: int = 3) -> RDBStorage:
@@ -148,6 +148,10 @@ class Record:
                 self.errors[trial.number] = trial.user_attrs[ERROR]
             for step, cost in trial.intermediate_values.items():
                 self.known[Experiment(trial.number, step)] = cost
+
+    def again(self) -> Record:
+        """Return the record of the same tuning, read from the storage."""
+        return Record(self.storage, self.identity(self.storage, self.name), resume=True, name=self.name)
 
     @property
     def study(self) -> Study:

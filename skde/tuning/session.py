@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -97,8 +98,8 @@ class Session:
         What it is.
     record : Record
         Where its results go, and came from.
-    look : callable, optional
-        Called with the session after every result.
+    results : iterable of Result, optional
+        Of the same tuning, when it was interrupted: what the record does not have of them is taken from here.
 
     Attributes
     ----------
@@ -110,14 +111,15 @@ class Session:
         What is to be known of the races that are over.
     """
 
-    def __init__(self, setting: Setting, record: Record, look: Callable[[Session], None] | None = None) -> None:
+    def __init__(self, setting: Setting, record: Record, results: Iterable[Result] = ()) -> None:
         self.setting = setting
         self.record = record
-        self.look = look
+        self.look: Callable[[Session], None] | None = None  # called after every result
         self.race_over: Callable[[], None] | None = None  # called after every race
         self.results: list[Result] = []
         self.races: list[dict[str, Any]] = []
         self.parents: list[Parent] = []  # every configuration with its model
+        self._before = {Experiment(result.configuration, result.step): result for result in results}
         self._taken: set[Experiment] = set()
         self._errors = dict(record.errors)  # of configurations
         self._steps: dict[int, tuple[int, int]] = {}  # instance and seed
@@ -246,10 +248,10 @@ class Session:
             return
         if not target.batched:  # later steps may do with fewer configurations
             pending = [experiment for experiment in pending if experiment.step == pending[0].step]
-        outcomes = target.run([self._job(experiment) for experiment in pending])
-        for experiment, outcome in zip(pending, outcomes, strict=True):
-            self.record.report(experiment, outcome.cost, outcome.error)
-            self._take(experiment, outcome.cost, outcome)
+        with closing(target.run([self._job(experiment) for experiment in pending])) as outcomes:
+            for experiment, outcome in zip(pending, outcomes, strict=True):
+                self.record.report(experiment, outcome.cost, outcome.error)
+                self._take(experiment, outcome.cost, outcome)
 
     def _step(self, step: int) -> tuple[int, int]:
         if step not in self._steps:
@@ -266,7 +268,8 @@ class Session:
         instance, seed = self._step(experiment.step)
         if experiment not in self._taken:
             self._taken.add(experiment)
-            told = (outcome.seconds, outcome.n_evals, outcome.error) if outcome else (None, None, None)
+            found: Outcome | Result | None = outcome or self._before.get(experiment)
+            told = (found.seconds, found.n_evals, found.error) if found else (None, None, None)
             self.results.append(Result(*experiment, instance, seed, cost, *told))
             if outcome and outcome.error:
                 self._errors[experiment.configuration] = outcome.error

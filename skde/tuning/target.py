@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,8 @@ class Target(ABC):
     batched = False  # whether many jobs at a time are done faster than one after the other
 
     @abstractmethod
-    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Return the jobs' outcomes, in their order, as they come."""
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come; `close` ends what has begun of them."""
 
     def at_once(self, instance: Any, seed: int) -> int:
         """Return how many jobs on one step a worker should take together: those that run side by side."""

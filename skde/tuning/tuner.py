@@ -179,10 +179,11 @@ class RacingTuner(Tuned, BaseEstimator):
         Returns
         -------
         self : RacingTuner
-            Ctrl-C ends a fit with the best so far; `resume` goes on.
 
         Raises
         ------
+        KeyboardInterrupt
+            After Ctrl-C. What was found up to then can be read, and `resume` goes on.
         ValueError, TypeError
             For parameters that are not allowed, a budget too small for a race, a storage that holds a tuning already.
         RuntimeError
@@ -211,6 +212,9 @@ class RacingTuner(Tuned, BaseEstimator):
             return self._run(target, resume=True)
         if not hasattr(self, "_session"):
             raise ValueError("resume needs the target of the tuning in the storage: resume(target)")
+        # From the record, as after a kill: an interruption may have come between any two steps of the session.
+        before = self._session
+        self._session = Session(before.setting, before.record.again(), before.results)
         return self._drive()
 
     def work(self, target: Any) -> int:
@@ -268,6 +272,7 @@ class RacingTuner(Tuned, BaseEstimator):
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _drive(self) -> RacingTuner:
+        """Run the session; Ctrl-C goes on to the caller, and leaves what was found up to then."""
         session = self._session
         bar = Bar(session) if self.verbose else None
         session.look = bar
@@ -275,9 +280,6 @@ class RacingTuner(Tuned, BaseEstimator):
             session.race_over = partial(self.callback, self)
         try:
             session.run(self._target)
-        except KeyboardInterrupt:
-            if not session.elites:
-                raise
         finally:
             session.look = session.race_over = None
             if bar is not None:

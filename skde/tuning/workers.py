@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import optuna
@@ -179,7 +179,7 @@ class Offered(Target):
         self._swept = 0.0
         self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Offer all jobs, then return their outcomes, in their order, as they come."""
         if self.queue.finished:  # a tuning that is resumed
             self.queue.finish(False)
@@ -281,10 +281,11 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
         left = {offer.number for offer in claimed}
         try:
             jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
-            for offer, outcome in zip(claimed, target.run(jobs), strict=True):
-                queue.deliver(offer.number, outcome)
-                left.remove(offer.number)
-                done += 1
+            with closing(target.run(jobs)) as outcomes:
+                for offer, outcome in zip(claimed, outcomes, strict=True):
+                    queue.deliver(offer.number, outcome)
+                    left.remove(offer.number)
+                    done += 1
         except BaseException:  # such as Ctrl-C: others shall not have to wait until they count as lost
             for number in left:
                 queue.withdraw(number)

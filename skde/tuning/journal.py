@@ -1,0 +1,145 @@
+"""Optuna's journal file: foreign files are refused, and a last line that was cut short is removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from contextlib import suppress
+
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
+
+# A process that was killed leaves its lock: others wait for so many seconds without a write, then remove it.
+STALE_AFTER = 30
+LOCK_PAUSE = 0.1
+FIELDS = {"op_code": int, "worker_id": str}
+
+
+def open_journal(path: str) -> JournalStorage:
+    """Return the storage in a journal file, which is made where it is not there.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no journal, or a damaged one; nothing is written to it.
+    OSError
+        For a place where there can be no file.
+    """
+    path = os.path.abspath(path)  # the lock is a link to it, which has to lead there from the file's folder too
+    if not os.path.isdir(os.path.dirname(path)):
+        raise FileNotFoundError(f"storage: there is no directory {os.path.dirname(path)!r}")
+    lock = JournalLock(path, STALE_AFTER)
+    if os.path.exists(path):
+        check_kind(path)
+        lock.acquire()
+        try:
+            check_lines(path)
+        finally:
+            lock.release()
+    try:
+        return JournalStorage(JournalFileBackend(path, lock_obj=lock))
+    except (LookupError, TypeError, AttributeError, ValueError, AssertionError) as error:  # of Optuna's reader
+        raise ValueError(f"storage: the journal {path!r} is damaged: {error!r}; give another file's name") from error
+
+
+def check_kind(path: str) -> None:
+    """Refuse what is no regular file, and a file that does not begin as a journal of Optuna."""
+    if not os.path.isfile(path):
+        raise ValueError(f"storage must be a regular file's name or a URL, got {path!r}")
+    with open(path, "rb") as file:
+        line = file.readline()
+    start = b'{"op_code":'
+    cut_short = not line.endswith(b"\n") and (line.startswith(start) or start.startswith(line))
+    if not (cut_short or is_operation(line)):
+        raise ValueError(f"storage: {path!r} is no journal of Optuna: give another file's name")
+
+
+def check_lines(path: str) -> None:
+    """Refuse a journal with a damaged line; where it is the last one, remove it."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if is_operation(line):
+                continue
+            if file.read(1):
+                raise ValueError(
+                    f"storage: line {number} of the journal {path!r} is damaged: remove it and all lines after it, "
+                    "or give another file's name"
+                )
+            cut(path, file.tell() - len(line))
+
+
+def is_operation(line: bytes) -> bool:
+    """Return whether a line is one of a journal: a JSON object with an operation, and who did it."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and all(isinstance(found.get(n), kind) for n, kind in FIELDS.items())
+
+
+def cut(path: str, size: int) -> None:
+    """Cut a journal off behind its last whole line, and warn of it."""
+    lost = os.path.getsize(path) - size
+    os.truncate(path, size)
+    warnings.warn(
+        f"the last line of the journal {path!r} was cut short, as by a full disk: its {lost} bytes were removed, and "
+        "what it was to store will be done again",
+        stacklevel=2,
+    )
+
+
+class JournalLock(JournalFileSymlinkLock):
+    """Optuna's lock of a journal file; who has it finds a file that ends with a whole line.
+
+    Parameters
+    ----------
+    path : str
+        The journal, an absolute path.
+    grace_period : int
+        Seconds without a write after which the lock is taken for that of a process that was killed.
+    """
+
+    def __init__(self, path: str, grace_period: int) -> None:
+        super().__init__(path, grace_period)
+        self.path = path
+        self.patience = grace_period
+
+    def acquire(self) -> bool:
+        """Take the lock, and remove a last line that was cut short."""
+        self._wait_for_dangling()
+        taken = super().acquire()
+        try:
+            self._mend()
+        except BaseException:
+            self.release()
+            raise
+        return taken
+
+    def _wait_for_dangling(self) -> None:
+        """Remove a stale lock that leads nowhere, as of a relative path: Optuna would wait for it without end."""
+        lock = f"{self.path}.lock"
+        with suppress(FileNotFoundError):
+            while os.path.islink(lock) and not os.path.exists(lock):
+                if time.time() - os.lstat(lock).st_mtime > self.patience:
+                    os.unlink(lock)
+                    return
+                time.sleep(LOCK_PAUSE)
+
+    def _mend(self) -> None:
+        with open(self.path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            if not size:
+                return
+            file.seek(size - 1)
+            if file.read(1) == b"\n":
+                return
+            file.seek(0)
+            end = sum(len(line) for line in file if line.endswith(b"\n"))
+        cut(self.path, end)
