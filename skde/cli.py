@@ -14,9 +14,10 @@ from skde import __version__
 from skde.algorithms import ALGORITHMS
 from skde.cli_arguments import Parser, add_command, bounds, number, setting, tie_numbers, whole
 from skde.cli_bench import add_bench
-from skde.cli_minimize import INTERRUPTED, InputError, minimize, to_json
+from skde.cli_minimize import InputError, minimize, to_json
 from skde.cli_minmax import add_minmax
 from skde.cli_reproduce import add_reproduce
+from skde.cli_signals import Termination
 from skde.cli_tune import WORKER, add_tune, add_worker
 from skde.engines import choose_engine
 from skde.problems import ALIASES, NAMES, problem_names
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0; 2 for what is not allowed or does not work; 130 after Ctrl-C.
+        0; 2 for what is not allowed or does not work; 130 after Ctrl-C, 143 after SIGTERM.
 
     Examples
     --------
@@ -57,25 +58,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:2] == WORKER.split():
         arguments[:2] = [WORKER]  # one command, in two words
-    try:
-        if arguments and not arguments[0].startswith("-"):
-            check_choice("the command", arguments[0], COMMANDS)
-        options, unknown = make_parser().parse_known_args(tie_numbers(arguments))
-        if unknown:
-            known = re.findall(r"--[\w-]+", options.parser.format_help())
-            raise InputError(
-                f"unknown argument {unknown[0]!r}{nearest(unknown[0], known)} (see {options.parser.prog} --help)"
-            )
-        options.command_line = shlex.join(["skde", *arguments])
-        code: int = options.command(options)
-        return code
-    except (ValueError, TypeError, RuntimeError, OSError) as error:
-        message = str(error).replace("vectorized=False", "--scalar")  # what the option is called here
-        print(f"skde: error: {message}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print("skde: interrupted", file=sys.stderr)
-        return INTERRUPTED
+    with Termination() as termination:
+        try:
+            return run(arguments)
+        except (ValueError, TypeError, RuntimeError, OSError, OverflowError, MemoryError) as error:
+            message = str(error).replace("vectorized=False", "--scalar")  # what the option is called here
+            print(f"skde: error: {message or type(error).__name__}", file=sys.stderr)
+            return BAD_INPUT
+        except KeyboardInterrupt:
+            print("skde: interrupted", file=sys.stderr)
+            return termination.exit_code
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command, and return its exit code."""
+    if arguments and not arguments[0].startswith("-"):
+        check_choice("the command", arguments[0], COMMANDS)
+    options, unknown = make_parser().parse_known_args(tie_numbers(arguments))
+    if unknown:
+        known = re.findall(r"--[\w-]+", options.parser.format_help())
+        raise InputError(
+            f"unknown argument {unknown[0]!r}{nearest(unknown[0], known)} (see {options.parser.prog} --help)"
+        )
+    options.command_line = shlex.join(["skde", *arguments])
+    code: int = options.command(options)
+    return code
 
 
 # -- the arguments -----------------------------------------------------------------------------------------------------

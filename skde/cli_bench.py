@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from skde.cli_arguments import add_command, algorithms, names, number, whole, wholes
-from skde.cli_minimize import check_writable, plain, to_json
+from skde.cli_minimize import check_writable, plain, run_and_show, to_json
 from skde.validation import check_choice
 
 RUN_EXAMPLES = """examples:
@@ -117,9 +119,9 @@ def bench_speed(options: Any) -> int:
     record = speed.measure(
         options.device, threads=options.threads, seconds=options.seconds, command=options.command_line, say=say
     )
+    print(to_json(record) if options.json else speed.table(record))
     if options.out is not None:
         write_figures(options.out, plain(record))
-    print(to_json(record) if options.json else speed.table(record))
     return 0
 
 
@@ -134,16 +136,40 @@ def bench_run(options: Any) -> int:
     settings = trials.Settings(
         options.suite, options.budget, options.runs, options.seed, options.device, options.n_jobs
     )
-    record = trials.run(
-        settings,
-        [contender(name, **parameters) for name, parameters in options.algorithms],
-        options.dims,
-        options.functions,
-        out=options.out,
-        command=options.command_line,
-        verbose=sys.stderr.isatty() and not options.json,
+
+    def show(record: Any) -> None:
+        print(to_json(record) if options.json else tables.summary_table(statistics.summary(record)))
+
+    return keep_and_show(
+        options,
+        partial(
+            trials.run,
+            settings,
+            [contender(name, **parameters) for name, parameters in options.algorithms],
+            options.dims,
+            options.functions,
+        ),
+        show,
     )
-    print(to_json(record) if options.json else tables.summary_table(statistics.summary(record)))
+
+
+def keep_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
+    """Run an experiment, keep its record, and show it, of one that is interrupted or fails what is finished."""
+    records: list[Any] = []
+
+    def show_finished() -> None:
+        if any(record.get("cells") or record.get("tuned") for record in records):
+            show(records[0])
+
+    run_and_show(
+        lambda: run(
+            out=options.out,
+            command=options.command_line,
+            verbose=sys.stderr.isatty() and not options.json,
+            started=records.append,
+        ),
+        show_finished,
+    )
     return 0
 
 

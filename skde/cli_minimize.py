@@ -27,11 +27,9 @@ from skde.minimizer import Minimizer
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.result import RunResult, best_run
-from skde.stopping import Status
 from skde.typing import FloatArray
 from skde.validation import check_choice, nearest
 
-INTERRUPTED = 130  # the shell's exit code for Ctrl-C
 LABEL = 13  # the width of what stands before a report's lines
 
 
@@ -42,9 +40,7 @@ class InputError(ValueError):
 def minimize(options: Any) -> int:
     """Minimise, and print what was found, also where it was interrupted or went wrong half-way."""
     if options.plot is not None:
-        if find_spec("matplotlib") is None:
-            raise InputError("--plot needs matplotlib: pip install 'skde[plot]'")
-        check_writable("--plot", options.plot)
+        check_plot(options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
     objective = find_objective(options.objective, options.dim)
     if not isinstance(objective, Problem | ConstrainedProblem):
@@ -66,35 +62,33 @@ def minimize(options: Any) -> int:
         random_state=options.seed,
     )
 
-    def show() -> list[RunResult]:
-        runs = minimizer.runs_
+    def show() -> None:
         found = report(options.objective, objective, algorithm, device, reason, minimizer)
         print(to_json(found) if options.json else readable(found))
-        return runs
+        if options.plot is not None:
+            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
 
-    runs = fit_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=options.bounds), show)
-    if options.plot is not None:
-        ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
-    return exit_code(runs)
+    run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=options.bounds), show)
+    return 0
 
 
-def fit_and_show(fit: Callable[[], object], show: Callable[[], list[RunResult]]) -> list[RunResult]:
-    """Fit and show the runs, also where they were interrupted or went wrong half-way."""
+def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
+    """Run, and show what was found, also where that was interrupted or went wrong half-way.
+
+    Parameters
+    ----------
+    run : callable
+        The work.
+    show : callable
+        Prints what was found, then writes files; raises NotFittedError where nothing was found.
+    """
     try:
-        fit()
-    except Exception:
-        with contextlib.suppress(NotFittedError):  # it went wrong before there was anything to show
+        run()
+    except (Exception, KeyboardInterrupt):
+        with contextlib.suppress(NotFittedError):
             show()
         raise
-    try:
-        return show()
-    except NotFittedError:  # interrupted before anything was evaluated
-        raise KeyboardInterrupt from None
-
-
-def exit_code(runs: list[RunResult]) -> int:
-    """Return the shell's exit code of runs that have ended."""
-    return INTERRUPTED if any(run.status == Status.INTERRUPTED for run in runs) else 0
+    show()
 
 
 class Guarded:
@@ -185,10 +179,28 @@ def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, 
     return engine.name, reason
 
 
+def check_plot(path: Path) -> None:
+    """Say at once, not after the work, that a plot cannot be drawn or written."""
+    if find_spec("matplotlib") is None:
+        raise InputError("--plot needs matplotlib: pip install 'skde[plot]'")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    check_writable("--plot", path)
+    if path.suffix:
+        check_choice("--plot: the ending", path.suffix[1:].lower(), FigureCanvasBase.filetypes)
+
+
 def check_writable(option: str, path: Path) -> None:
-    """Say at once, not after the work, that a file has no place."""
-    if not path.absolute().parent.is_dir():
+    """Say at once, not after the work, that a file cannot be written."""
+    folder, target = path.absolute().parent, Path(os.path.realpath(path))
+    if not folder.is_dir():
         raise InputError(f"{option}: there is no directory {str(path.parent)!r}")
+    if target.is_dir():
+        raise InputError(f"{option}: {str(path)!r} is a directory; give a file's name")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{option}: {str(path)!r} is no regular file")
+    if not (os.access(target.parent, os.W_OK) and (os.access(target, os.W_OK) or not target.exists())):
+        raise InputError(f"{option}: {str(path)!r} may not be written")
 
 
 def report(

@@ -15,17 +15,15 @@ from skde.cli_minimize import (
     aligned,
     check_writable,
     ending,
-    exit_code,
     find_device,
-    fit_and_show,
     outcome,
+    run_and_show,
     to_json,
     vector,
 )
 from skde.minmax import MinMaxSolver
 from skde.minmax.preparing import POP_SIZE, get_side
 from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, known_value
-from skde.result import RunResult
 from skde.validation import check_choice
 
 EXAMPLES = """examples:
@@ -98,14 +96,14 @@ def minmax(options: Any) -> int:
     verbose = int(sys.stderr.isatty() and not options.quiet and not options.json)
     solver.set_params(device=device, verbose=verbose)
 
-    def show() -> list[RunResult]:
+    def show() -> None:
         found = report(problem, solver, device, reason)
         print(to_json(found) if options.json else readable(found))
         if options.save is not None:
             solver.save(options.save)
-        return solver.runs_
 
-    return exit_code(fit_and_show(lambda: solver.fit(problem), show))
+    run_and_show(lambda: solver.fit(problem), show)
+    return 0
 
 
 def find_problem(name: str, dim: int | None) -> MinMaxProblem | ConstrainedProblem:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from skde.cli_arguments import add_command, names, refuse, whole, wholes
-from skde.cli_bench import add_trials, check_device
+from skde.cli_bench import add_trials, check_device, keep_and_show
 from skde.cli_minimize import InputError, check_writable, to_json
 from skde.cli_tune import racing_tuner
 
@@ -71,16 +71,14 @@ def results(options: Any, paper: Any) -> int:
 
     refuse(options, OF_TUNINGS, "is for a tuning: --table 1")
     settings = settings_of(options, paper, BUDGET, RUNS)
-    record = reproduction.run(
+    run = partial(
+        reproduction.run,
         paper,
         settings,
         reproduction.available(paper) if options.algorithms is None else options.algorithms,
         paper.dims if options.dims is None else options.dims,
-        out=options.out,
-        command=options.command_line,
-        verbose=sys.stderr.isatty() and not options.json,
     )
-    return show(options, paper, record, reproduction.rows(paper, record), tables.reproduction_table)
+    return keep_and_show(options, run, partial(show, options, paper, reproduction.rows, tables.reproduction_table))
 
 
 def coevolution_results(options: Any, paper: Any) -> int:
@@ -88,26 +86,26 @@ def coevolution_results(options: Any, paper: Any) -> int:
     from skde.benchmark import coevolution, tables
 
     refuse(options, ("table", "dims", *OF_TUNINGS), f"is not for {paper.name}")
-    record = coevolution.run(
+    run = partial(
+        coevolution.run,
         paper,
         settings_of(options, paper, paper.budget, paper.runs),
         coevolution.algorithms_of(paper) if options.algorithms is None else options.algorithms,
         paper.pop_sizes if options.pop_sizes is None else options.pop_sizes,
         paper.functions if options.functions is None else options.functions,
-        out=options.out,
-        command=options.command_line,
-        verbose=sys.stderr.isatty() and not options.json,
     )
-    return show(options, paper, record, coevolution.rows(paper, record), tables.coevolution_table)
+    return keep_and_show(options, run, partial(show, options, paper, coevolution.rows, tables.coevolution_table))
 
 
-def show(options: Any, paper: Any, record: Any, rows: Any, table: Callable[[Any, Any], str]) -> int:
+def show(
+    options: Any, paper: Any, rows_of: Callable[[Any, Any], list[Any]], table: Callable[[Any, Any], str], record: Any
+) -> None:
     """Print a record with its rows: as JSON, or as a table for people."""
+    rows = rows_of(paper, record)
     if options.json:
         print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
     else:
         print(table(paper, rows))
-    return 0
 
 
 def settings_of(options: Any, paper: Any, budget: str, runs: int) -> Any:
@@ -141,16 +139,12 @@ def tuning(options: Any, paper: Any) -> int:
         options.n_jobs,
         bool(options.as_published),
     )
-    record = retuning.run(
-        paper,
-        settings,
-        reproduction.available(paper) if options.algorithms is None else options.algorithms,
-        out=options.out,
-        command=options.command_line,
-        verbose=sys.stderr.isatty() and not options.json,
-    )
-    if options.json:
-        print(to_json({**record, "summary": retuning.summary(record)}))
-    else:
-        print(retuning.table(paper, record))
-    return 0
+    algorithms = reproduction.available(paper) if options.algorithms is None else options.algorithms
+
+    def show(record: Any) -> None:
+        if options.json:
+            print(to_json({**record, "summary": retuning.summary(record)}))
+        else:
+            print(retuning.table(paper, record))
+
+    return keep_and_show(options, partial(retuning.run, paper, settings, algorithms), show)

@@ -10,7 +10,7 @@ from typing import Any
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.cli_arguments import add_command, names, number, setting, whole
-from skde.cli_minimize import INTERRUPTED, InputError, check_writable, to_json
+from skde.cli_minimize import InputError, check_writable, run_and_show, to_json
 from skde.problems import Problem
 
 WORKER = "tune worker"
@@ -91,15 +91,15 @@ def tune(options: Any) -> int:
     tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
     if options.jobs == 0:
         give_orders(options, tuner, algorithm)
-    if options.resume:
-        tuner.resume(algorithm)
-    else:
-        tuner.fit(algorithm)
-    if options.report is not None:
-        tuner.report(options.report)
-    found = summary(tuner)
-    print(to_json(found) if options.json else text(found))
-    return 0 if tuner.finished_ else INTERRUPTED
+
+    def show() -> None:
+        found = summary(tuner)
+        print(to_json(found) if options.json else text(found))
+        if options.report is not None:
+            tuner.report(options.report)
+
+    run_and_show(lambda: (tuner.resume if options.resume else tuner.fit)(algorithm), show)
+    return 0
 
 
 def worker(options: Any) -> int:

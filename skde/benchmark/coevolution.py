@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -83,6 +83,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     command: str = "",
     verbose: bool = False,
+    started: Callable[[Record], None] | None = None,
 ) -> Record:
     """Run a paper's strategies and the default solver on its problems.
 
@@ -98,7 +99,7 @@ def run(
         Individuals on each side, of the paper's.
     functions : sequence of str
         Of the paper's.
-    out, command, verbose
+    out, command, verbose, started
         As for `trials.run`.
 
     Returns
@@ -144,7 +145,7 @@ def run(
                 solver.set_params(random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs)
                 measure = partial(measured, problem, solver, n_cycles, settings.runs)
                 jobs.append(((function, dim, text), measure))
-    return trials.fill(trials.begun(settings, out, command), jobs, out, verbose)
+    return trials.fill(trials.begun(settings, out, command), jobs, out, verbose, started)
 
 
 def cycles(budget: str) -> int:

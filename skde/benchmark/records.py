@@ -227,7 +227,7 @@ def json_of(value: Any) -> str:
 
 def replace_text(file: str | os.PathLike[str], text: str) -> None:
     """Write a file under a temporary name, then rename it: the old one stays until the new one is whole."""
-    path = Path(file)
+    path = Path(os.path.realpath(file))  # a link stays, and leads to what is written
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +79,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     command: str = "",
     verbose: bool = False,
+    started: Callable[[Record], None] | None = None,
 ) -> Record:
     """Run a paper's algorithms, with its parameters, on its functions.
 
@@ -92,7 +93,7 @@ def run(
         Of the paper's.
     dims : sequence of int
         Of the paper's.
-    out, command, verbose
+    out, command, verbose, started
         As for `trials.run`.
 
     Returns
@@ -116,7 +117,9 @@ def run(
     contenders = [preset(paper, algorithm) for algorithm in algorithms]
     for dim in dims:
         check_choice(f"dim of {paper.name!r}", str(dim), map(str, paper.dims))
-    return trials.run(settings, contenders, dims, exact=True, out=out, command=command, verbose=verbose)
+    return trials.run(
+        settings, contenders, dims, exact=True, out=out, command=command, verbose=verbose, started=started
+    )
 
 
 def rows(paper: Paper, record: Record) -> list[Row]:

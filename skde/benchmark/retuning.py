@@ -7,12 +7,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import taken
@@ -107,6 +109,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     command: str = "",
     verbose: bool = False,
+    started: Callable[[Record], None] | None = None,
 ) -> Record:
     """Tune a paper's algorithms within its budget, then compare what was found with the paper's parameters.
 
@@ -125,6 +128,8 @@ def run(
         What to note down as the command.
     verbose : bool, default False
         Whether to draw progress bars; races are told of on stderr in any case.
+    started : callable or None, default None
+        As for `trials.run`.
 
     Returns
     -------
@@ -145,6 +150,8 @@ def run(
     for what in ("held_out", "runs"):
         check_int(what, getattr(settings, what), 1)
     record = begun(settings, out, command)
+    if started is not None:
+        started(record)
 
     def keep() -> None:
         if out is not None:
@@ -258,9 +265,12 @@ def tune(
     assert paper.tuning is not None
     budget, begin = Budget.read(settings.budget), time.perf_counter()
 
-    def note(tuner: RacingTuner) -> None:
+    def note() -> None:
         tuned[name] = noted(tuner, time.perf_counter() - begin)
         keep()
+
+    def tell(tuner: RacingTuner) -> None:
+        note()
         race = tuner.races_[-1]
         print(
             f"{name}: race {race['iteration']}, {race['n_configurations']} configurations on {race['n_steps']} steps, "
@@ -281,15 +291,17 @@ def tune(
         n_jobs=settings.n_jobs,
         device=settings.device,
         random_state=settings.seed,
-        callback=note,
+        callback=tell,
         verbose=int(verbose),
     )
     there = storage is not None and Study.there(open_storage(storage), tuner.study_name)
-    (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
-    tuned[name] = noted(tuner, time.perf_counter() - begin)
-    keep()
-    if not tuner.finished_:
-        raise KeyboardInterrupt
+    try:
+        (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
+    except KeyboardInterrupt:
+        with suppress(NotFittedError):  # interrupted before there was anything to note
+            note()
+        raise
+    note()
 
 
 def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:

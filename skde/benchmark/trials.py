@@ -58,6 +58,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     command: str = "",
     verbose: bool = False,
+    started: Callable[[Record], None] | None = None,
 ) -> Record:
     """Run every algorithm on every function in every dimension.
 
@@ -80,6 +81,9 @@ def run(
         What to note down as the command.
     verbose : bool, default False
         Whether to draw a progress bar.
+    started : callable or None, default None
+        Called with the record before the first cell; the record then grows, and keeps what is finished where the rest
+        is interrupted or fails.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def run(
         ((function.name, function.dim, contender.text), partial(measured, settings, budget, function, contender, exact))
         for function, contender in cells
     ]
-    return fill(begun(settings, out, command), jobs, out, verbose)
+    return fill(begun(settings, out, command), jobs, out, verbose, started)
 
 
 def fill(
@@ -106,6 +110,7 @@ def fill(
     jobs: Sequence[tuple[tuple[str, int, str], Measure]],
     out: str | os.PathLike[str] | None,
     verbose: bool,
+    started: Callable[[Record], None] | None = None,
 ) -> Record:
     """Add the cells that a record does not have yet, and write it after every one.
 
@@ -115,7 +120,7 @@ def fill(
         From `begun`.
     jobs : sequence of ((str, int, str), callable)
         Function, dimension and algorithm of every cell, and what measures it: the rest of the cell.
-    out, verbose
+    out, verbose, started
         As for `run`.
 
     Returns
@@ -125,6 +130,8 @@ def fill(
     """
     from tqdm.auto import tqdm
 
+    if started is not None:
+        started(record)
     done = {key_of(cell) for cell in record["cells"]}
     # A record grows over days, versions and machines: every cell says when and with what it was taken.
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
@@ -61,7 +62,14 @@ class OneByOne(Target):
         import joblib
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
-        yield from parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
+        outcomes = parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
+        try:
+            for outcome in outcomes:  # noqa: UP028 - yield from would close them outside the filter below
+                yield outcome
+        finally:
+            with warnings.catch_warnings():  # joblib's, of what was begun in vain
+                warnings.simplefilter("ignore", UserWarning)
+                outcomes.close()
 
     def describe(self) -> str:
         """Return what the target is, as text that is the same every time."""

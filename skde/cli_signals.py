@@ -1,0 +1,45 @@
+"""Signals of the command line: SIGTERM ends a command as Ctrl-C does."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class Termination:
+    """SIGTERM as KeyboardInterrupt, while a command runs in the main thread and nobody else handles the signal.
+
+    Attributes
+    ----------
+    signal : signal.Signals
+        What ended the command, where it was interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.signal = signal.SIGINT
+        self._before: Any = None
+
+    def __enter__(self) -> Termination:
+        """Handle SIGTERM."""
+        main_thread = threading.current_thread() is threading.main_thread()
+        if main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._before = signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave SIGTERM as it was."""
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)
+
+    @property
+    def exit_code(self) -> int:
+        """The shell's exit code of a command that a signal has ended."""
+        return 128 + self.signal
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.signal is signal.SIGTERM:  # timeout(1) sends it twice, and what was found is being printed
+            return
+        self.signal = signal.SIGTERM
+        raise KeyboardInterrupt
