@@ -76,10 +76,9 @@ def run(arguments: list[str]) -> int:
         check_choice("the command", arguments[0], COMMANDS)
     options, unknown = make_parser().parse_known_args(tie_numbers(arguments))
     if unknown:
+        spelled = unknown[0].replace("--random-state", "--seed")  # which the library calls so
         known = re.findall(r"--[\w-]+", options.parser.format_help())
-        raise InputError(
-            f"unknown argument {unknown[0]!r}{nearest(unknown[0], known)} (see {options.parser.prog} --help)"
-        )
+        raise InputError(f"unknown argument {unknown[0]!r}{nearest(spelled, known)} (see {options.parser.prog} --help)")
     options.command_line = shlex.join(["skde", *arguments])
     code: int = options.command(options)
     return code

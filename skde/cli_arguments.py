@@ -68,11 +68,11 @@ def tie_numbers(arguments: list[str]) -> list[str]:
 def whole(text: str) -> int:
     """Read a whole number; 2e4 is one."""
     try:
-        return int(text)
+        value: float = int(text)
     except ValueError:
         value = float(text) if re.fullmatch(NUMBER, text) else math.nan
-    if not (math.isfinite(value) and value.is_integer()):
-        raise argparse.ArgumentTypeError(f"a whole number is needed, such as 20000 or 2e4, got {text!r}")
+    if not (abs(value) < 2**64 and float(value).is_integer()):
+        raise argparse.ArgumentTypeError(f"a whole number of 64 bits is needed, such as 20000 or 2e4, got {text!r}")
     return int(value)
 
 

@@ -42,7 +42,7 @@ def minimize(options: Any) -> int:
     if options.plot is not None:
         check_plot(options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
-    objective = find_objective(options.objective, options.dim)
+    objective = find_objective(options.objective, options.dim, options.scalar)
     if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options)
     device, reason = find_device(options.device, is_python(objective), options.n_jobs)
@@ -94,16 +94,19 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
 class Guarded:
     """The user's function; what it raises is told in one line that says where."""
 
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+    def __init__(self, name: str, function: Callable[[Any], Any], scalar: bool) -> None:
         self.name = name
         self.function = function
+        self.scalar = scalar
 
     def __call__(self, X: Any) -> Any:
         """Return the function's values."""
         try:
             return self.function(X)
         except Exception as error:
-            raise InputError(f"{self.name} raised {told(error)}") from error
+            given = "a point, an array" if self.scalar else "an array of points; for a function of one point: --scalar"
+            hint = f"; it was given {given}" if isinstance(error, TypeError | ValueError) else ""
+            raise InputError(f"{self.name} raised {told(error)}{hint}") from error
 
 
 def told(error: Exception) -> str:
@@ -112,7 +115,7 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
 
 
-def find_objective(text: str, dim: int | None) -> Any:
+def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
     """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
     module_name, colon, path = text.partition(":")
     if not colon:
@@ -148,7 +151,7 @@ def find_objective(text: str, dim: int | None) -> Any:
         raise InputError(
             f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {found!r}"
         )
-    return Guarded(text, found)
+    return Guarded(text, found, scalar)
 
 
 def is_python(objective: Any) -> bool:

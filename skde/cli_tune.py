@@ -28,18 +28,18 @@ WORKER_EXAMPLES = """examples:
   skde tune worker --storage pso.log --study pso --device cuda:1
 """
 # What a tuning tells its workers.
-ORDERS = (
-    "algorithm",
-    "set",
-    "suite",
-    "functions",
-    "dim",
-    "max_experiments",
-    "time_limit",
-    "evals_limit",
-    "test",
-    "preset",
-)
+ORDERS = {
+    "algorithm": str,
+    "set": list,
+    "suite": str,
+    "functions": list | None,
+    "dim": int,
+    "max_experiments": int,
+    "time_limit": int | float,
+    "evals_limit": int | None,
+    "test": str,
+    "preset": str,
+}
 
 
 def add_tune(commands: Any) -> None:
@@ -116,11 +116,34 @@ def worker(options: Any) -> int:
     since = time.monotonic()
     while (orders := queue.orders) is None:
         pause(since)
-    given = [(name, tuple(value) if isinstance(value, list) else value) for name, value in orders.pop("set")]
-    tuner, algorithm = make_tuner(Namespace(**orders, **{**vars(options), "set": given}))
+    tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_orders(orders)}))
     done = tuner.work(algorithm)
     print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
     return 0
+
+
+def read_orders(orders: Any) -> dict[str, Any]:
+    """Return what a tuning has told its workers.
+
+    Raises
+    ------
+    InputError
+        Where that cannot be read.
+    """
+    given = orders if isinstance(orders, dict) else {}
+    pairs = given.get("set")
+    readable = (
+        given.keys() == ORDERS.keys()
+        and all(isinstance(given[name], kind) for name, kind in ORDERS.items())
+        and all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
+    )
+    if not readable:
+        raise InputError(
+            f"what the tuning has told its workers cannot be read, {orders!r}: the storage is damaged or of another "
+            "version; begin with another --storage or --study"
+        )
+    parameters = [(name, tuple(value) if isinstance(value, list) else value) for name, value in pairs]
+    return {**given, "set": parameters}
 
 
 def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:

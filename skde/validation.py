@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from skde.typing import FloatArray
+
+P = ParamSpec("P")
+
+# What others call our parameters.
+SYNONYMS = {
+    "seed": "random_state",
+    "rng": "random_state",
+    "workers": "n_jobs",
+    "maxfun": "max_evals",
+    "maxfev": "max_evals",
+}
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -23,6 +36,13 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     return number
 
 
+def check_bool(name: str, value: Any) -> bool:
+    """Return value as a bool; texts and numbers are none."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r} ({type(value).__name__})")
+    return bool(value)
+
+
 def check_jobs(n_jobs: Any) -> int | None:
     """Return n_jobs as joblib takes it: None or an integer other than 0."""
     if n_jobs is None:
@@ -30,6 +50,11 @@ def check_jobs(n_jobs: Any) -> int | None:
     if check_int("n_jobs", n_jobs, -(2**31)) == 0:
         raise ValueError("n_jobs must be None or an integer other than 0, got 0")
     return int(n_jobs)
+
+
+def check_verbose(verbose: Any) -> int:
+    """Return verbose as an int."""
+    return int(verbose) if isinstance(verbose, bool | np.bool_) else check_int("verbose", verbose, 0)
 
 
 def check_real(
@@ -63,10 +88,31 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     return value
 
 
+def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
+    """Decorate a constructor, to say which parameter comes nearest to one that it does not have."""
+    names = list(signature(init).parameters)[1:]
+
+    @wraps(init)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> None:
+        for name in kwargs:
+            if name not in names:
+                solver = type(args[0]).__name__
+                raise TypeError(f"{solver} has no parameter {name!r}{nearest(name, names)}; it has {', '.join(names)}")
+        init(*args, **kwargs)
+
+    return checked
+
+
 def nearest(value: Any, choices: Iterable[str]) -> str:
     """'; did you mean ...?' when something like value is among the choices, else nothing."""
-    close = difflib.get_close_matches(str(value), list(choices), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    if not isinstance(value, str):
+        return ""
+    spelled = {choice.lower(): choice for choice in choices}
+    given = value.lower()
+    if SYNONYMS.get(given) in spelled:
+        given = SYNONYMS[given]
+    close = difflib.get_close_matches(given, list(spelled), n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ""
 
 
 def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:

@@ -16,6 +16,7 @@ from optuna.trial import TrialState, create_trial
 from skde.tuning.journal import open_journal
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration
+from skde.validation import check_int
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"
@@ -128,7 +129,14 @@ class Record:
         found = storage.get_study_user_attrs(study).get(IDENTITY)
         if found is None:
             raise ValueError(f"the study {name!r} in the storage is not of a tuning")
-        identity: dict[str, Any] = json.loads(found)
+        try:
+            identity: dict[str, Any] = json.loads(found)
+            check_int("random_state", identity["random_state"], 0)
+        except (ValueError, TypeError, KeyError):
+            raise ValueError(
+                f"the tuning {name!r} in the storage is damaged: what it was begun with cannot be read; give another "
+                "storage or study_name"
+            ) from None
         return identity
 
     def _load(self, identity: dict[str, Any]) -> None:

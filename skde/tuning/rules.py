@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, log2
 from typing import Any
 
-from skde.validation import check_choice, check_int, check_real
+from skde.validation import check_bool, check_choice, check_int, check_real
 
 TESTS = ("friedman", "t", "t-holm", "t-bonferroni")
 
@@ -68,6 +68,8 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Check what a typo would make another race of."""
+        for name in ("elitist", "final", "spending", "guided"):
+            check_bool(name, getattr(self, name))
         check_choice("test", self.test, TESTS)
         check_real("confidence", self.confidence, 0, 1, low_open=True, high_open=True)
         for name, low in (("first_test", 2), ("each_test", 1), ("mu", 1), ("new_steps", 1)):

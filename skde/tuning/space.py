@@ -63,11 +63,12 @@ class Suggestions:
 
     def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
         """Return one of the choices."""
-        return self.suggest(name, CategoricalDistribution(choices))
+        return self.suggest(name, CategoricalDistribution(checked_choices(name, choices)))
 
     def suggest(self, name: str, distribution: BaseDistribution) -> Any:
         """Return a value of the distribution; the same one when asked again."""
         if name not in self.found.params:
+            distribution = checked_distribution(name, distribution)
             self.found.params[name] = self._choose(name, distribution)
             self.found.distributions[name] = distribution
         return self.found.params[name]
@@ -225,6 +226,9 @@ class Space:
     # -- checks --------------------------------------------------------------------------------------------------------
 
     def _check_names(self) -> None:
+        for name, condition in self.conditions.items():
+            if not callable(condition):
+                raise TypeError(f"conditions[{name!r}] must be a function of the values before, got {condition!r}")
         if self.conditions and callable(self.parameters):
             raise ValueError("conditions are for a mapping of distributions; in a function, write if")
         if not callable(self.parameters):
@@ -232,6 +236,8 @@ class Space:
                 if name not in self.parameters:
                     raise ValueError(f"there is a condition for {name!r}, which is no parameter of the space")
             for name, distribution in self.parameters.items():
+                if not isinstance(name, str):
+                    raise TypeError(f"the parameters of a space must have names, got {name!r} ({type(name).__name__})")
                 if not callable(distribution) and not isinstance(distribution, BaseDistribution):
                     raise TypeError(f"{name!r} must be an Optuna distribution or a function, got {distribution!r}")
 
@@ -285,8 +291,40 @@ def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bo
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as Python's, which can be stored as JSON; others as they are."""
+    """Return NumPy's scalars, also within tuples, as Python's, which can be stored as JSON; others as they are."""
+    if isinstance(value, tuple | list):
+        return type(value)(map(plain, value))
     return value.item() if isinstance(value, np.generic) else value
+
+
+def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistribution:
+    """Return a distribution that can be stored."""
+    if not isinstance(distribution, BaseDistribution):
+        raise TypeError(f"{name!r} must be of an Optuna distribution, got {distribution!r}")
+    if isinstance(distribution, CategoricalDistribution):
+        choices = checked_choices(name, distribution.choices)
+        if any(type(given) is not type(choice) for given, choice in zip(distribution.choices, choices, strict=True)):
+            return CategoricalDistribution(choices)
+    return distribution
+
+
+def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
+    """Return choices with Python's scalars for NumPy's, or say what cannot be stored."""
+    found = [plain(choice) for choice in choices]
+    for choice in found:
+        if not storable(choice):
+            raise TypeError(
+                f"choices of {name!r} must be None, bool, int, float, str or tuples of these, got {choice!r} "
+                f"({type(choice).__name__})"
+            )
+    return found
+
+
+def storable(value: Any) -> bool:
+    """Return whether a value can be stored as JSON."""
+    if isinstance(value, tuple | list):
+        return all(map(storable, value))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def only_value(distribution: BaseDistribution) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from optuna.storages import BaseStorage
 from sklearn.base import BaseEstimator
 
 from skde.algorithms import ALGORITHMS, Algorithm
+from skde.engines import check_device
 from skde.seeds import run_seeds
 from skde.tuning.progress import Bar
 from skde.tuning.record import STUDY, Record, open_storage
@@ -24,7 +25,7 @@ from skde.tuning.target import Limits, Target
 from skde.tuning.targets import as_target
 from skde.tuning.tuned import Tuned
 from skde.tuning.workers import Offered, Queue, check_shared, lost_after, pause, work
-from skde.validation import check_choice, check_int, check_real
+from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, check_verbose, named_parameters
 
 
 class RacingTuner(Tuned, BaseEstimator):
@@ -128,6 +129,7 @@ class RacingTuner(Tuned, BaseEstimator):
     True
     """
 
+    @named_parameters
     def __init__(
         self,
         space: Any,
@@ -238,6 +240,7 @@ class RacingTuner(Tuned, BaseEstimator):
         ValueError
             For another tuning, and for a storage that processes cannot share: SQLite and memory.
         """
+        self._check_options()
         threads = 1 if self.n_jobs == 0 else self.n_jobs
         found = as_target(target, self._limits(), threads, self.device)
         storage, name = self._study()
@@ -250,6 +253,7 @@ class RacingTuner(Tuned, BaseEstimator):
         return work(queue, record.params, setting.instances, found)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
+        self._check_options()
         found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
         storage, name = self._study()
         if self.n_jobs == 0:  # what is refused later has begun a study
@@ -294,10 +298,19 @@ class RacingTuner(Tuned, BaseEstimator):
 
     # -- checks --------------------------------------------------------------------------------------------------------
 
+    def _check_options(self) -> None:
+        """Check what decisions do not depend on, also where the target has no use for it."""
+        if isinstance(self.n_jobs, bool) or self.n_jobs != 0:  # 0: workers
+            check_jobs(self.n_jobs)
+        check_device(self.device)
+        check_verbose(self.verbose)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be None or callable, got {self.callback!r}")
+
     def _limits(self) -> Limits:
         seconds, evals = self.run_time_limit, self.run_evals_limit
         if seconds is not None:
-            seconds = check_real("run_time_limit", seconds, 0, low_open=True)
+            seconds = check_real("run_time_limit", seconds, 0, low_open=True, high_open=True)
         return Limits(seconds, None if evals is None else check_int("run_evals_limit", evals, 1))
 
     def _rules(self) -> Rules:
@@ -315,8 +328,11 @@ class RacingTuner(Tuned, BaseEstimator):
 
     def _setting(self, target: Any, seed: int | None = None) -> Setting:
         """Check what decisions depend on."""
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be None or callable, got {self.callback!r}")
+        if not isinstance(self.instances, Iterable) or isinstance(self.instances, str | bytes | Mapping):
+            raise TypeError(
+                f"instances must be a sequence of at least 2, got {self.instances!r} ({type(self.instances).__name__})"
+            )
+        deterministic = check_bool("deterministic", self.deterministic)
         instances = list(self.instances)
         if len(instances) < 2:
             raise ValueError(
@@ -340,7 +356,7 @@ class RacingTuner(Tuned, BaseEstimator):
             )
         if seed is None:
             seed = int(run_seeds(self.random_state, 1)[0])
-        return Setting(space, instances, rules, budget, seed, bool(self.deterministic))
+        return Setting(space, instances, rules, budget, seed, deterministic)
 
     def predict_budget(self, target: Any = None) -> dict[str, Any]:
         """Return what a fit would do with its experiments.

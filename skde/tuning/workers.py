@@ -247,6 +247,12 @@ class Offered(Target):
 
 def place_of(offer: FrozenTrial) -> Place:
     """Return what an offer is of."""
+    for name in (*Place._fields, "turn"):
+        if not isinstance(offer.user_attrs.get(name), int):
+            raise ValueError(
+                f"the queue in the storage is damaged: {name} of offer {offer.number} is "
+                f"{offer.user_attrs.get(name)!r}; give another storage or study_name"
+            )
     return Place(*(offer.user_attrs[name] for name in Place._fields))
 
 

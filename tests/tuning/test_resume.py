@@ -14,7 +14,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 
 from skde.tuning import Space
-from skde.tuning.record import open_storage
+from skde.tuning.record import Record, open_storage
 
 from .landscape import SPACE, cost, decisions, sometimes, truth, tuner
 
@@ -64,10 +64,38 @@ def test_interrupted_and_resumed() -> None:
             raise KeyboardInterrupt
         return cost(config, instance, seed)
 
-    fitted = tuner().fit(interrupting)
+    fitted = tuner()
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(interrupting)
     assert len(fitted.results_) == 199
     assert set(fitted.best_params_) == set(SPACE)
+    seconds = [result.seconds for result in fitted.results_]
     assert decisions(fitted.resume()) == decisions(tuner().fit(cost))
+    assert [result.seconds for result in fitted.results_[:199]] == seconds
+    assert None not in seconds
+
+
+@pytest.mark.parametrize("part", ["add", "report", "finish", "note_race"])
+@pytest.mark.parametrize("after", [False, True])
+def test_interrupted_while_it_stores(part: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between any two steps of the session: it goes on with what is stored, as after a kill."""
+    calls: list[int] = []
+    original = getattr(Record, part)
+
+    def interrupting(*arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == 3 and not after:
+            raise KeyboardInterrupt
+        original(*arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    whole = decisions(tuner().fit(cost))
+    monkeypatch.setattr(Record, part, interrupting)
+    fitted = tuner()
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(cost)
+    assert decisions(fitted.resume()) == whole
 
 
 def test_interrupted_before_anything_was_found() -> None:

@@ -47,10 +47,14 @@ def mixed_cost(config: dict[str, Any], instance: float, seed: int = 0) -> float:
     return of_kernel + size + abs(config["n"] - 12) / 20 + np.random.default_rng([seed, config["n"]]).normal(0, 0.1)
 
 
-def tuned(rules: Rules, seed: int = 1, target: Any = log_cost, **options: Any) -> RacingTuner:
+def racing(rules: Rules, seed: int = 1, **options: Any) -> RacingTuner:
     settings = {"space": SPACE, "instances": INSTANCES, "max_experiments": 200, **options}
     space, instances = settings.pop("space"), settings.pop("instances")
-    return RacingTuner(space, instances, preset=rules, random_state=seed, **settings).fit(target)
+    return RacingTuner(space, instances, preset=rules, random_state=seed, **settings)
+
+
+def tuned(rules: Rules, seed: int = 1, target: Any = log_cost, **options: Any) -> RacingTuner:
+    return racing(rules, seed, **options).fit(target)
 
 
 def decisions(fitted: RacingTuner) -> Any:
@@ -259,10 +263,11 @@ def test_it_repeats_itself_also_after_an_interruption(test: str, tmp_path: Path)
     interrupting.__qualname__ = log_cost.__qualname__
     whole = tuned(rules)
     storage = tmp_path / "tuning.log"
-    tuned(rules, target=interrupting, storage=storage)
-    for _ in range(2):
-        again = RacingTuner(SPACE, INSTANCES, max_experiments=200, preset=rules, random_state=1, storage=storage)
-        again.resume(interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        tuned(rules, target=interrupting, storage=storage)
+    with pytest.raises(KeyboardInterrupt):
+        racing(rules, storage=storage).resume(interrupting)
+    again = racing(rules, storage=storage).resume(interrupting)
     assert again.finished_
     assert decisions(again) == decisions(whole) == decisions(tuned(rules))
     assert len(calls) == len(whole.results_) + 2
@@ -278,7 +283,9 @@ def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> Non
         return Surrogate(*arguments, **options)
 
     monkeypatch.setattr("skde.tuning.session.Surrogate", interrupting)
-    interrupted = tuned(GUIDED)
+    interrupted = racing(GUIDED)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.fit(log_cost)
     assert len(interrupted.races_) == 1
     assert not interrupted.finished_
     again = interrupted.resume()

@@ -121,7 +121,9 @@ def test_the_callback_sees_every_race(tmp_path: Path) -> None:
         if len(seen) == 2:
             raise KeyboardInterrupt
 
-    interrupted = tuner(callback=callback, storage=tmp_path / "tuning.log").fit(cost)
+    interrupted = tuner(callback=callback, storage=tmp_path / "tuning.log")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.fit(cost)
     assert not interrupted.finished_
     assert seen == [1, 2]
     resumed = tuner(callback=callback, storage=tmp_path / "tuning.log").resume(cost)
