@@ -71,8 +71,10 @@ def whole(text: str) -> int:
         value: float = int(text)
     except ValueError:
         value = float(text) if re.fullmatch(NUMBER, text) else math.nan
-    if not (abs(value) < 2**64 and float(value).is_integer()):
-        raise argparse.ArgumentTypeError(f"a whole number of 64 bits is needed, such as 20000 or 2e4, got {text!r}")
+    if not (abs(value) >= 2**64 or float(value).is_integer()):
+        raise argparse.ArgumentTypeError(f"a whole number is needed, such as 20000 or 2e4, got {text!r}")
+    if abs(value) >= 2**64:
+        raise argparse.ArgumentTypeError(f"a whole number below 2**64 is needed, got {text!r}")
     return int(value)
 
 

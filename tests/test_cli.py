@@ -1,10 +1,10 @@
 """The command line, through main() and as a process."""
 
+import errno
 import json
-import signal
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +130,18 @@ def test_nan_becomes_null(capsys, module):
         (["minimize", "sphere", "--bounds", "0", "inf"], "must be finite"),
         (["minimize", "sphere", "--bounds", "1"], "LOW HIGH is needed"),
         (["minimize", "sphere", "--plot", "nowhere/at/all.png"], "there is no directory 'nowhere/at'"),
+        (["minimize", "sphere", "--plot", "runs.xyz"], "--plot: the ending must be one of"),
+        (["minimize", "sphere", "--algorithm", "DE"], "did you mean 'de'"),
+        (["minimize", "sphere", "--random-state", "3"], "did you mean '--seed'"),
+        (["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1"], "for a function of one point: --scalar"),
+        (["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1", "--scalar"], "it was given a point, an array"),
+        (
+            ["minimize", "math:exp", "--dim", "1e30", "--bounds", "0", "1"],
+            "argument --dim: a whole number below 2**64 is needed",
+        ),
+        (["minimize", "sphere", "--n-jobs", "1e30"], "argument --n-jobs: a whole number below 2**64 is needed"),
+        (["minmax", "minmax/rustem1", "--stagnation", "1e30"], "argument --stagnation: a whole number below 2**64"),
+        (["bench", "run", "--suite", "nashed2012", "--algorithms", "de", "--dims", "1e30"], "argument --dims: a whole"),
         (["minimize", ":f"], "a problem's name or MODULE:FUNCTION"),
         (["bench", "sped"], "sped"),
         (["bench", "speed", "--device", "auto"], "--device must be one of 'cpu', 'cuda'"),
@@ -139,6 +151,76 @@ def test_nan_becomes_null(capsys, module):
 )
 def test_bad_input(capsys, arguments, expected):
     assert expected in error_of(capsys, *arguments)
+
+
+OUTPUTS = [
+    (["minimize", "sphere"], "--plot"),
+    (["minmax", "minmax/rustem1"], "--save"),
+    (["bench", "speed"], "--out"),
+    (["bench", "run", "--suite", "nashed2012", "--algorithms", "de", "--dims", "2"], "--out"),
+    (["reproduce", "nashed2012"], "--out"),
+    (["tune", "de", "--suite", "nashed2012"], "--report"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "option"), OUTPUTS)
+def test_places_for_no_file(capsys, tmp_path, monkeypatch, arguments, option):
+    """Before anything runs."""
+    assert "is a directory; give a file's name" in error_of(capsys, *arguments, option, str(tmp_path))
+    assert "is no regular file" in error_of(capsys, *arguments, option, os.devnull)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert "may not be written" in error_of(capsys, *arguments, option, str(tmp_path / "file"))
+    assert os.listdir(tmp_path) == []
+
+
+def full(*arguments, **options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    ("writer", "arguments"),
+    [
+        ("matplotlib.figure.Figure.savefig", ["minimize", "sphere", "--dim", "2", "--max-iter", "3", "--plot"]),
+        ("skde.MinMaxSolver.save", ["minmax", "minmax/rustem1", "--cycles", "2", "--save"]),
+        ("skde.benchmark.records.replace_text", [*OUTPUTS[3][0], "--functions", "f0", "--budget", "300", "--out"]),
+        (
+            "skde.tuning.report.replace_text",
+            [
+                "tune",
+                "de",
+                "--suite",
+                "qin2012",
+                "--dim",
+                "3",
+                "--evals-limit",
+                "60",
+                "--max-experiments=150",
+                "--report",
+            ],
+        ),
+    ],
+)
+def test_what_is_found_is_printed_before_it_is_written(capsys, tmp_path, monkeypatch, writer, arguments):
+    monkeypatch.setattr(writer, full)
+    assert main([*arguments, str(tmp_path / "file.png"), "--device", "cpu", "--json"]) == 2
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)
+    assert printed.err == "skde: error: [Errno 28] No space left on device\n"
+
+
+def test_speed_is_printed_before_it_is_written(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("skde.benchmark.speed.measure", lambda *arguments, **options: {"figures": []})
+    monkeypatch.setattr("skde.benchmark.records.replace_text", full)
+    assert main(["bench", "speed", "--out", str(tmp_path / "speed.json"), "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"figures": []}
+
+
+def test_a_link_to_a_record_stays(tmp_path):
+    (tmp_path / "records").mkdir()
+    (tmp_path / "link.json").symlink_to("records/runs.json")
+    assert main([*OUTPUTS[3][0], "--functions", "f0", "--budget", "300", "--out", str(tmp_path / "link.json")]) == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "records" / "runs.json").stat().st_size
 
 
 def test_bad_functions(capsys, module):
@@ -289,28 +371,3 @@ def test_as_a_module():
         assert done.stderr == ""
         texts.append(json.loads(done.stdout)["fun"])
     assert texts[0] == texts[1]
-
-
-def test_interrupt_prints_the_best_so_far(tmp_path):
-    started = tmp_path / "started"
-    (tmp_path / "slow.py").write_text(
-        f"import pathlib, time\ndef f(X):\n    pathlib.Path({str(started)!r}).touch()\n    time.sleep(0.01)\n"
-        "    return X.sum(axis=1)\n"
-    )
-    command = [sys.executable, "-m", "skde", "minimize", "slow:f", "--dim", "2", "--bounds", "0", "1", "--json"]
-    process = subprocess.Popen(
-        [*command, "--max-time", "60"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        # Two calls are the probe's; when a second generation is being evaluated, the first is there to be shown.
-        for _ in range(4):
-            while not started.exists() and process.poll() is None:
-                time.sleep(0.002)
-            started.unlink()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    finally:
-        process.kill()
-    assert process.returncode == 130, err
-    assert json.loads(out)["status"] == "INTERRUPTED"
-    assert json.loads(out)["n_evals"] >= 100

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -336,6 +337,33 @@ def test_an_interrupted_program_takes_its_own_programs_with_it(tmp_path: Path) -
     thread.join()
     assert time.monotonic() - begin < 10
     assert ended(int(noted.read_text()))
+
+
+@posix
+@pytest.mark.parametrize("group", [False, True])
+def test_an_interruption_ends_workers_with_their_programs(group: bool, tmp_path: Path) -> None:
+    """Whether the signal reaches the tuner alone, or as Ctrl-C all processes of the terminal."""
+    program = tmp_path / "program.sh"
+    program.write_text(f"echo $$ > {tmp_path}/sh-$$; sleep 60 & echo $! > {tmp_path}/sleep-$$; wait\n")
+    code = (
+        "from optuna.distributions import FloatDistribution\nfrom skde.tuning import RacingTuner\n"
+        "tuner = RacingTuner({'x': FloatDistribution(0, 1)}, [1, 2], max_experiments=100, n_jobs=2)\n"
+        f"try: tuner.fit(['sh', {str(program)!r}])\nexcept KeyboardInterrupt: print('interrupted')\n"
+    )
+    command = [sys.executable, "-c", code]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    begin = time.monotonic()
+    while len(list(tmp_path.glob("sleep-*"))) < 2 and time.monotonic() - begin < 60:
+        time.sleep(0.05)
+    time.sleep(0.1)
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (out, process.returncode) == ("interrupted\n", 0), err
+    found = [int(path.read_text()) for path in tmp_path.glob("s*-*")]
+    assert len(found) == 4
+    assert all(ended(pid) for pid in found)
 
 
 def test_a_program_that_is_not_there() -> None:
