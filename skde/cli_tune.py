@@ -130,8 +130,8 @@ def read_orders(orders: Any) -> dict[str, Any]:
     InputError
         Where that cannot be read.
     """
-    given = orders if isinstance(orders, dict) else {}
-    pairs = given.get("set")
+    given: dict[str, Any] = orders if isinstance(orders, dict) else {}
+    pairs: Any = given.get("set")
     readable = (
         given.keys() == ORDERS.keys()
         and all(isinstance(given[name], kind) for name, kind in ORDERS.items())

@@ -269,8 +269,8 @@ class Session:
         if experiment not in self._taken:
             self._taken.add(experiment)
             found: Outcome | Result | None = outcome or self._before.get(experiment)
-            told = (found.seconds, found.n_evals, found.error) if found else (None, None, None)
-            self.results.append(Result(*experiment, instance, seed, cost, *told))
+            seconds, n_evals, error = (found.seconds, found.n_evals, found.error) if found else (None, None, None)
+            self.results.append(Result(*experiment, instance, seed, cost, seconds, n_evals, error))
             if outcome and outcome.error:
                 self._errors[experiment.configuration] = outcome.error
         self.machine.tell(experiment, cost)
