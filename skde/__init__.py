@@ -1,14 +1,14 @@
 """Population-based optimisation as scikit-learn-style estimators, compiled for CPU and GPU from one source."""
 
-try:
-    import skde._cpu as _cpu
-except ModuleNotFoundError as error:
+from importlib.util import find_spec
+
+if find_spec("skde._cpu") is None:
     # Python looks in the folder that it runs in first: in a clone it takes the sources, also where skde is installed.
     raise ImportError(
         f"the sources of skde in {__path__[0]} have no compiled core: run pip install -e . in their folder, after "
         "which import skde works in every folder; or, where skde is installed without -e, run Python in another "
         "folder or with PYTHONSAFEPATH=1"
-    ) from error
+    )
 
 from skde.algorithms import (
     DE,

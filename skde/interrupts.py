@@ -13,7 +13,7 @@ class Interrupts:
 
     Steps that change the state in several parts, such as the launches that make one generation, are made in the
     context `held`; Ctrl-C is then heard at their end. That needs a signal handler, which takes microseconds to set: the
-    first of these steps in a fit sets it, and the end of the fit puts the old one back. Outside of fits nothing is held.
+    first of these steps in a fit sets it, and the end of the fit puts the old one back. Outside fits nothing is held.
 
     Attributes
     ----------

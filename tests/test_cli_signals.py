@@ -77,7 +77,8 @@ def ended(pid: int) -> bool:
 def test_minimize(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     box = ["--dim", "2", "--bounds", "0", "1", "--max-time", "60", "--json"]
     with skde(tmp_path, "minimize", "slow:f", *box) as process:
-        for _ in range(2):  # when a second generation is being evaluated, the first is there to be shown
+        # Two calls are the probe's; when a second generation is being evaluated, the first is there to be shown.
+        for _ in range(4):
             wait_for(process, (tmp_path / "called").exists)
             (tmp_path / "called").unlink()
         process.send_signal(sent)
