@@ -3,19 +3,100 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import tempfile
+import stat
 import zipfile
 import zlib
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib import format as npy
+
+from skde.files import atomic_write
 
 FORMAT = "skde"
 VERSION = 1
 HEADER = "header"
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error)
+# What reading a file that was damaged or made up may raise. zipfile raises RuntimeError for an entry that claims to be
+# encrypted or of a method it does not know.
+READ_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    EOFError,
+    AttributeError,
+    TypeError,
+    RuntimeError,
+    ArithmeticError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+DTYPES = tuple(np.dtype(name) for name in ("float64", "float32", "int64", "uint64", "uint8"))
+NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+class Layout(NamedTuple):
+    """What an entry's array has to be; None among the lengths: any."""
+
+    shape: tuple[int | None, ...]
+    dtype: np.dtype[Any]
+
+    def check(self, array: Any) -> None:
+        """Say what is wrong with an array."""
+        wanted = tuple("any" if length is None else length for length in self.shape)
+        lengths = zip(self.shape, array.shape, strict=False)
+        if array.ndim != len(wanted) or any(length not in (None, found) for length, found in lengths):
+            raise ValueError(f"its shape must be {wanted}, got {array.shape}")
+        if array.dtype != self.dtype:
+            raise ValueError(f"its dtype must be {self.dtype.str!r}, got {array.dtype.str!r}")
+
+
+@contextmanager
+def entry(name: str) -> Iterator[None]:
+    """Within this context, what is wrong is said to be wrong with an entry of a file."""
+    try:
+        yield
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(f"entry {name!r}: {error}") from error
+
+
+def check_layout(arrays: dict[str, Any], layout: dict[str, Layout], whole: bool = True) -> None:
+    """Check that arrays have the names, shapes and dtypes of a layout, and no others where it is the whole one.
+
+    Raises
+    ------
+    ValueError
+        With the entry's name.
+    """
+    for name in layout:
+        if name not in arrays:
+            raise ValueError(f"entry {name!r} is missing")
+        with entry(name):
+            layout[name].check(arrays[name])
+    for name in arrays if whole else ():
+        if name not in layout:
+            raise ValueError(f"entry {name!r} is unknown")
+
+
+def check_keys(what: str, found: dict[str, Any], needed: dict[str, Any], optional: dict[str, Any]) -> None:
+    """Check that a part of the header has the keys that it needs, with values of these types, and no others.
+
+    Where a key's type is None, any will do.
+    """
+    known = {**needed, **optional}
+    for key in needed:
+        if key not in found:
+            raise ValueError(f"{what} has no {key!r}")
+    for key, value in found.items():
+        if key not in known:
+            raise ValueError(f"{what} has an unknown {key!r}")
+        kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
+        if type(value) not in kinds and kinds != (None,):
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise ValueError(f"{key!r} of {what} must be of type {names}, got {type(value).__name__}")
 
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -26,23 +107,15 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str,
     OSError
         When the file cannot be written (the old one is then untouched).
     """
-    path = Path(path)
     text = json.dumps({"format": FORMAT, "version": VERSION, **header})
-    handle, temporary = tempfile.mkstemp(prefix=path.name + ".", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            arrays = {HEADER: np.frombuffer(text.encode(), np.uint8), **arrays}
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic_write(path) as file:
+        np.savez(file, **{HEADER: np.frombuffer(text.encode(), np.uint8), **arrays})
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read a checkpoint.
+
+    No more memory is taken than the file is long: what an entry says of itself is compared with what is there first.
 
     Raises
     ------
@@ -51,20 +124,67 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     ValueError
         When it is broken, not skde's, or of another version; the message says which.
     """
+    name = os.fspath(path)
     try:
-        # Opened here, because np.load leaves a file that it cannot read open.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop(HEADER).tobytes())
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError("it is no regular file")
+        with open(path, "rb") as stream, zipfile.ZipFile(stream) as file:
+            arrays = read_arrays(file, os.fstat(stream.fileno()).st_size)
+        header = read_header(arrays)
     except FileNotFoundError:
         raise
-    # zipfile raises RuntimeError for an entry that claims to be encrypted or of a method it does not know.
-    except (OSError, ValueError, LookupError, EOFError, AttributeError, TypeError, RuntimeError, *ZIP_ERRORS) as error:
-        raise ValueError(f"{os.fspath(path)!r} is broken or not a file that skde saved ({error})") from error
+    except READ_ERRORS as error:
+        raise ValueError(f"{name!r} is broken or not a file that skde saved ({error})") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError(f"{os.fspath(path)!r} is not a file that skde saved")
+        raise ValueError(f"{name!r} is not a file that skde saved")
     if header.get("version") != VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} was saved in version {header.get('version')} of the format; this skde reads {VERSION}"
+            f"{name!r} was saved in version {header.get('version')} of the format; this skde reads {VERSION}"
         )
     return header, arrays
+
+
+def read_arrays(file: zipfile.ZipFile, length: int) -> dict[str, Any]:
+    """Return the arrays of a zip file that is so many bytes long."""
+    infos = file.infolist()
+    for info in infos:
+        if info.flag_bits & 1 or info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise ValueError(f"entry {info.filename!r} is compressed or encrypted")
+        if not info.filename.endswith(".npy"):
+            raise ValueError(f"entry {info.filename!r} is unknown")
+    if len({info.filename for info in infos}) < len(infos):
+        raise ValueError("several entries have one name")
+    if sum(info.file_size for info in infos) > length:
+        raise ValueError("its entries are longer than the file")
+    arrays = {}
+    for info in infos:
+        name = info.filename.removesuffix(".npy")
+        with entry(name):
+            arrays[name] = read_array(file, info)
+    return arrays
+
+
+def read_array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """Return the array of one entry."""
+    with file.open(info) as stream:
+        version = npy.read_magic(stream)
+        if version not in NPY_HEADERS:
+            raise ValueError(f"it is of version {version} of the npy format")
+        shape, by_columns, dtype = NPY_HEADERS[version](stream)
+        if dtype not in DTYPES:
+            raise ValueError(f"its dtype must be one of {', '.join(known.str for known in DTYPES)}, got {dtype.str}")
+        size = info.file_size - stream.tell()
+        if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != size:
+            raise ValueError(f"it says that it has the shape {shape}, and has {size} bytes")
+        data = np.frombuffer(stream.read(), dtype)
+    return data.reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def read_header(arrays: dict[str, Any]) -> Any:
+    """Return the header, which is taken out of the arrays."""
+    if HEADER not in arrays:
+        raise ValueError(f"entry {HEADER!r} is missing")
+    array = arrays.pop(HEADER)
+    with entry(HEADER):
+        Layout((None,), np.dtype(np.uint8)).check(array)
+        return json.loads(array.tobytes())

@@ -255,6 +255,7 @@ class Minimizer(Asking, Saving):
         else:
             found = self._resolve(objective, runner.batch.dim, self._box)
             self._check_rules(found)
+        self._check_parameters()
         self._objective = found
         runner.set_limits(self._limits(runner.batch.spec.schedules, runner.batch.dim))
         self._drive(found)
@@ -335,6 +336,7 @@ class Minimizer(Asking, Saving):
                 "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
                 "set warm_start=False"
             )
+        self._check_parameters()
         runner.counted_from = runner.clock.seconds
         limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
         batch.put("status", np.full(batch.n_runs, int(Status.RUNNING)))

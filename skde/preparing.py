@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -20,14 +20,34 @@ from skde.schedule import Schedule
 from skde.seeds import island_seeds, run_seeds
 from skde.stopping import check_stopping, last_generations, planned_budget
 from skde.storing import Storing
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 from skde.validation import check_choice, check_int, check_jobs, check_precision, check_start
 
 DTYPES = ("float32", "float64")
 
 
+class Plan(NamedTuple):
+    """What a fit that is in a file ran with: max_iter, max_evals and max_time as it began, its seeds and limits."""
+
+    budget: tuple[Any, Any, Any]
+    seeds: IntArray
+    limits: IntArray
+
+
 class Preparing(Storing):
     """Checks the parameters of a Minimizer, and makes its engine and its batch of them."""
+
+    FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "algorithm",
+        "bounds",
+        "n_runs",
+        "n_islands",
+        "migration",
+        "device",
+        "dtype",
+        "feasibility_tol",
+        "random_state",
+    )
 
     algorithm: str | Algorithm | Sequence[Algorithm]
     bounds: Any
@@ -49,6 +69,7 @@ class Preparing(Storing):
     constraints: Any
     feasibility_tol: float
     _box: FloatArray
+    _planned: tuple[Any, Any, Any]  # the budget that the fit began with: some algorithms plan with it
     _objective: Objective | None  # None: its values are told, or it has to be given again after loading
 
     def set_params(self, **parameters: Any) -> Self:
@@ -100,6 +121,8 @@ class Preparing(Storing):
         """Check everything and allocate the batch."""
         runner = Runner(engine, self._spec(box, x0, rules is not None))
         runner.rules = rules
+        self._box, self._planned = box, self._budget
+        self._note_parameters()
         return runner
 
     def _stopping(self, constrained: bool) -> dict[str, Any]:
@@ -109,11 +132,16 @@ class Preparing(Storing):
             rules["target"] = min(rules["target"], LARGEST)
         return rules
 
-    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
-        """Check everything and say what is to run."""
+    def _setting(self, dim: int, budget: tuple[Any, Any, Any]) -> Setting:
+        """Return what an algorithm may plan with."""
+        n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
+        return Setting(dim, **planned_budget(dim, *budget, n_islands))
+
+    def _spec(self, box: FloatArray, x0: Any, constrained: bool, saved: Plan | None = None) -> Spec:
+        """Check everything and say what is to run; `saved`: what a fit that is in a file ran with."""
         algorithms = self._algorithms()
         n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
-        setting = Setting(len(box), **planned_budget(len(box), *self._budget, n_islands))
+        setting = self._setting(len(box), self._budget if saved is None else saved.budget)
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         rules = self._stopping(constrained)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
@@ -122,15 +150,16 @@ class Preparing(Storing):
         schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
         needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
-        self._box = box
         check_precision(box, dtype)
         return Spec(
             algorithm=algorithms[0].kernel,
             parameters=np.repeat([[float(parameters[name]) for name in names] for parameters in given], n_islands, 0),
-            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands),
+            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands)
+            if saved is None
+            else saved.seeds,
             lower=box[:, 0],
             upper=box[:, 1],
-            limits=self._limits(schedules, len(box)),
+            limits=self._limits(schedules, len(box)) if saved is None else saved.limits,
             start=check_start(x0, box, min(schedule.most for schedule in schedules)),
             constants=algorithms[0].constants,
             needs=reduce(or_, needs),

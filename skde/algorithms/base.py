@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
 from skde.engines.spec import Needs
 from skde.validation import check_choice, check_int
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 # Position is the number in bounds.cuh.
 REPAIRS = ("reflect", "midpoint", "clip", "random", "periodic")
@@ -99,6 +102,20 @@ class Algorithm(BaseEstimator, ABC):
             What `kernel_parameters` returned.
         """
         return Needs()
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check what the kernel counts and indexes with in saved runs, which all have begun.
+
+        Parameters
+        ----------
+        runs : SavedRuns
+            Runs with the same parameters.
+
+        Raises
+        ------
+        ValueError
+            With the entry's name.
+        """
 
     def _population(self, least: int, why: str, default: int | None = None) -> int:
         """Check pop_size."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from skde.algorithms.base import Setting
 from skde.algorithms.de import DifferentialEvolution
 from skde.validation import check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 
 class JDE(DifferentialEvolution):
@@ -97,3 +100,9 @@ class JDE(DifferentialEvolution):
         F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
         ranges = {"F_low": F_low, "F_high": F_high, "CR_low": CR_low, "CR_high": CR_high}
         return {**super().kernel_parameters(setting), **ranges, "F_start": F_start, **shares}
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check what individuals carry along."""
+        super().check_saved(runs)
+        runs.check_range("extra", "F", runs.extra["F"], 0, 2)
+        runs.check_range("extra", "CR", runs.extra["CR"], 0, 1)

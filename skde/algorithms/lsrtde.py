@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 
 class LSRTDE(Algorithm):
@@ -87,3 +92,16 @@ class LSRTDE(Algorithm):
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: the memory's cells and six numbers."""
         return Needs(stages=3, memory=int(parameters["cells"]) + 6)
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check the orders of both populations, and the numbers that are kept of the last generation."""
+        runs.check_order("extra", "the top's order", runs.extra["top"], runs.size)
+        runs.check_order("order", "the front's order", runs.order, runs.next_size)
+        cells = int(runs.parameters["cells"])
+        kept = runs.memory[..., cells : cells + 6]
+        last = np.where(runs.generation % 2 == [[0], [1]], runs.next_size, runs.size)
+        runs.check_range("memory", "cells to be written next", kept[..., 0], 0, cells - 1, whole=True)
+        runs.check_range("memory", "success rates", kept[..., 1], 0, 1)
+        runs.check_range("memory", "slots that are next", kept[..., 2], 0, last - 1, whole=True)
+        runs.check_range("memory", "numbers of successes", kept[..., 3], 0, runs.parameters["pop_size"], whole=True)
+        runs.check_range("memory", "cells of CR", runs.memory[..., :cells], 0, 2)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from skde.algorithms.base import Algorithm, Setting
 from skde.engines.spec import Needs
 from skde.validation import check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 
 class Opposable(Algorithm):
@@ -40,6 +43,13 @@ class Opposable(Algorithm):
         if not self.opposition:
             return own
         return Needs(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check the population's range, 0 where none was measured: opposites are made of it."""
+        if self.opposition:
+            ends = runs.memory[..., -2 * runs.dim :].reshape(2, -1, 2, runs.dim)
+            inside = (ends >= runs.lower) & (ends <= runs.upper)
+            runs.check("memory", "the population's range must be inside the bounds", inside | (ends == 0))
 
     @abstractmethod
     def own_needs(self, parameters: dict[str, float]) -> Needs:

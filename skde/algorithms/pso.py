@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 # Position is the number in pso.cuh; the value is the default of n_neighbors.
 TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}
@@ -140,6 +143,12 @@ class PSO(Algorithm):
         """Return what a run needs: the random graph's age is settled between generations."""
         random = self.topology == "random"
         return Needs(stages=int(random), memory=2 * int(random))
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check the generation that drew the random graph."""
+        if self.topology == "random":
+            graph = runs.memory[..., 1]
+            runs.check_range("memory", "generations that drew a graph", graph, 0, runs.generation, whole=True)
 
     def _neighbors(self, pop_size: int) -> int:
         if self.topology == "global" or self.n_neighbors is None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from skde.algorithms.base import REPAIRS, Setting
 from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
+
 # Of sade.cuh: chances, successes and failures; medians and tallies of CR.
 STRATEGIES, CROSSED, BINS = 4, 3, 129
+STEPS_OF_CR = np.arange(BINS) / (BINS - 1)
+NO_TRIAL = -1 - STRATEGIES  # a code before there are any
 
 
 class SADE(Opposable):
@@ -99,3 +107,29 @@ class SADE(Opposable):
         """Return what a run needs: what is learned, and a row for each generation that is remembered."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
         return Needs(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check what is learned, and that the tallies are those of the codes that are remembered."""
+        super().check_saved(runs)
+        pop_size, rows = int(runs.parameters["pop_size"]), int(runs.parameters["learning_period"]) + 1
+        begins = np.cumsum([0, STRATEGIES, CROSSED, CROSSED * BINS, 2 * STRATEGIES, 1, rows * pop_size])
+        parts = [runs.memory[0, :, begin:end] for begin, end in pairwise(begins)]
+        chances, medians, tallies, outcomes, lessons, codes = parts
+        runs.check_range("memory", "chances of strategies", chances, 0, 1)
+        runs.check_range("memory", "medians of CR", medians, 0, 1)
+        runs.check_range("memory", "generations learned from", lessons[:, 0], 0, runs.generation, whole=True)
+        allowed = np.concatenate([np.arange(-1 - STRATEGIES, 0), *(2 * s + STEPS_OF_CR for s in range(CROSSED)), [7]])
+        runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, allowed))
+        # The row that is written next counts no more.
+        counted = codes.reshape(-1, rows, pop_size).copy()
+        counted[np.arange(len(counted)), (lessons[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
+        for of_run, tally, outcome in zip(counted, tallies, outcomes, strict=True):
+            won = of_run[of_run >= 0]
+            strategy = (won / 2).astype(np.int64)
+            crossed = strategy < CROSSED
+            bins = strategy * BINS + np.round((won - 2 * strategy) * (BINS - 1)).astype(np.int64)
+            lost = (-1 - of_run[(of_run < 0) & (of_run > NO_TRIAL)]).astype(np.int64)
+            found = [np.bincount(strategy, minlength=STRATEGIES), np.bincount(lost, minlength=STRATEGIES)]
+            same = np.array_equal(np.bincount(bins[crossed], minlength=CROSSED * BINS), tally)
+            same = same and np.array_equal(np.concatenate(found), outcome)
+            runs.check("memory", "tallies must be those of the trials that are remembered", same)

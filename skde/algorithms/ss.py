@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting
 from skde.engines.spec import Needs
 from skde.validation import check_choice, check_int, check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 UPDATES = ("quality", "quality_and_diversity")
 
@@ -140,3 +143,7 @@ class SS(Algorithm):
         """Return what a run needs: its references, and in parts with a barrier after each how they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
         return Needs(stages=2 + references - n_best, memory=2, kept=references)
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check the notes of whether a pool is drawn again."""
+        runs.check_range("memory", "notes", runs.memory[..., :2], 0, 1, whole=True)

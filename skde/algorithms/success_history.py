@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from skde.algorithms.base import REPAIRS, Setting, reduction
 from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
+
+if TYPE_CHECKING:
+    from skde.engines.state_layout import SavedRuns
 
 
 class SuccessHistoryDE(Opposable):
@@ -58,6 +61,17 @@ class SuccessHistoryDE(Opposable):
         """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         return Needs(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
+
+    def check_saved(self, runs: SavedRuns) -> None:
+        """Check the cell that is written next, the rows in the archive, and the cells."""
+        super().check_saved(runs)
+        cells = int(runs.parameters["cells"])
+        archive = int(runs.parameters["archive_rate"] * runs.parameters["pop_size"])
+        runs.check_range("memory", "cells to be written next", runs.memory[..., 0], 0, cells - 1, whole=True)
+        runs.check_range("memory", "rows in the archive", runs.memory[..., 1], 0, archive, whole=True)
+        # Means of numbers in [0, 1], with room for rounding; -1 marks a cell of CR that stays 0.
+        runs.check_range("memory", "cells of F", runs.memory[0, :, 2 : 2 + cells], 0, 2)
+        runs.check_range("memory", "cells of CR", runs.memory[0, :, 2 + cells : 2 + 2 * cells], -1, 2)
 
     def _default_pop_size(self, dim: int) -> int:
         return 100

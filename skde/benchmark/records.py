@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from skde.files import atomic_write
+
 # A cell: the runs of one algorithm on one function in one dimension.
 Cell = dict[str, Any]
 Record = dict[str, Any]
@@ -227,10 +229,5 @@ def json_of(value: Any) -> str:
 
 def replace_text(file: str | os.PathLike[str], text: str) -> None:
     """Write a file under a temporary name, then rename it: the old one stays until the new one is whole."""
-    path = Path(os.path.realpath(file))  # a link stays, and leads to what is written
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(file, text=True) as opened:
+        opened.write(text)

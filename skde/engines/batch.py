@@ -165,7 +165,7 @@ class Batch(Runs):
         self.array["clock"] = xp.zeros((R,), np.int64)
         self.array["spent"] = xp.zeros((R, 2), np.float64)
         self.array["evals"] = xp.zeros((2, R), np.int64)
-        self.ordered = spec.needs.ranked or spec.needs.stages > 1
+        self.ordered = spec.needs.ordered
         self.array["order"] = xp.zeros((2, R, P) if self.ordered else (2, 1, 1), np.int64)
         self.array["memory"] = xp.zeros((2, R, spec.needs.memory), np.float64)
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))

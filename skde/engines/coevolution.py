@@ -104,6 +104,21 @@ class Rounds:
     penalty: float | None = None
     feasibility: float = 0.0
 
+    @property
+    def constraints(self) -> int:
+        """How many there are of both kinds."""
+        return self.inequalities + self.equalities
+
+    @property
+    def opponents(self) -> int:
+        """How many x has in the first cycle."""
+        return 1 if self.updates else self.y.pop_max
+
+    @property
+    def room(self) -> int:
+        """How many x can have."""
+        return self.opponents + self.archive
+
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[Rounds]:
         """Return what parts are made of, the runs begin ... end - 1."""
         specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.answers)), strict=True)
@@ -144,9 +159,7 @@ class Coevolution(Answers, Batch):
         here: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self.rounds, self.x, self.y = rounds, x, y
-        self.constraints = rounds.inequalities + rounds.equalities
-        self.opponents = 1 if rounds.updates else y.pop_max
-        self.room = self.opponents + rounds.archive
+        self.constraints, self.opponents, self.room = rounds.constraints, rounds.opponents, rounds.room
         self.features = 1 + self.constraints if self.constraints else x.dim
         self.fields = np.zeros(1, FIELDS)
         self.step_program: Any = None  # how an engine launches the steps between the turns

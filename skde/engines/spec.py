@@ -59,6 +59,11 @@ class Needs:
     archive: int = 0
     kept: int = 0
 
+    @property
+    def ordered(self) -> bool:
+        """Whether an order of the individuals is kept."""
+        return self.ranked or self.stages > 1
+
     def __or__(self, other: Needs) -> Needs:
         """Return what serves both."""
         return Needs(

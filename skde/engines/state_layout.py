@@ -1,0 +1,238 @@
+"""What a batch's saved state has to be, so that kernels never read or write outside its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skde.checkpoint import Layout, entry
+from skde.engines.batch import algorithm_entry, history_slots
+from skde.engines.coevolution import KEPT, SIDES, Rounds
+from skde.engines.spec import Spec
+from skde.stopping import Status
+from skde.typing import FloatArray, IntArray
+
+WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
+MOST = 2**63 - 1
+STATUSES = [int(status) for status in Status if status not in (Status.CALLBACK, Status.INTERRUPTED)]
+
+
+def batch_layout(spec: Spec) -> dict[str, Layout]:
+    """Return the layout of a batch's state."""
+    R, P, D, real = len(spec.seeds), spec.pop_max, len(spec.lower), spec.dtype
+    _, _, _, arrays, vectors = algorithm_entry(spec.algorithm)
+    layout = {
+        "generation": Layout((R,), WORD),
+        "status": Layout((R,), WORD),
+        "met": Layout((R,), WORD),
+        "since": Layout((2, R), WORD),
+        "record": Layout((2, R), real),
+        "history": Layout((R, None if spec.recorded else 0), real),
+        "x": Layout((R, P, D), real),
+        "f": Layout((R, P), real),
+        "extra": Layout((len(arrays), R, P), real),
+        "vectors": Layout((len(vectors), R, P, D), real),
+        "memory": Layout((2, R, spec.needs.memory), NUMBER),
+        "archive": Layout((R, spec.needs.archive, D), real),
+    }
+    if spec.needs.ordered:
+        layout["order"] = Layout((R, P), WORD)
+    return layout
+
+
+def coevolution_layout(rounds: Rounds) -> dict[str, Layout]:
+    """Return the layout of a co-evolution's state."""
+    R, real = len(rounds.answers.seeds), rounds.answers.dtype
+    layout = batch_layout(rounds.answers)
+    for name, side in zip(SIDES, (rounds.x, rounds.y), strict=True):
+        layout |= {f"{name}.{key}": one for key, one in batch_layout(side).items()}
+    shapes = ((len(rounds.y.lower), rounds.room), (rounds.constraints,), (rounds.constraints,), (2,))
+    return layout | {name: Layout((R, *shape), real) for name, shape in zip(KEPT, shapes, strict=True)}
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Checks of what the entries of a file hold.
+
+    Attributes
+    ----------
+    prefix : str
+        Of the entries' names.
+    """
+
+    prefix: str
+
+    def check(self, name: str, what: str, holds: Any) -> None:
+        """Refuse the file unless something holds for all values of an entry."""
+        if not np.all(holds):
+            raise ValueError(f"entry {self.prefix + name!r}: {what}")
+
+    def check_range(self, name: str, what: str, values: Any, low: Any, high: Any, whole: bool = False) -> None:
+        """Refuse the file unless values are in [low, high], and whole numbers where they have to be."""
+        inside = (values >= low) & (values <= high)  # NaN is not
+        if whole:
+            inside = inside & (np.floor(values) == values)
+        kind = "whole numbers" if whole else "numbers"
+        self.check(name, f"{what} must be {kind} in [{np.min(low)}, {np.max(high)}]", inside)
+
+    def check_order(self, name: str, what: str, values: Any, size: IntArray) -> None:
+        """Refuse the file unless the first `size` values of every run are the numbers 0 ... size - 1."""
+        places = np.arange(values.shape[1])
+        counted = np.where(places < size[:, None], values, places)
+        same = np.sort(counted, axis=1) == places
+        self.check(name, f"{what} must be a permutation of the individuals' numbers", same)
+
+
+@dataclass(frozen=True)
+class SavedRuns(Checks):
+    """Runs of one algorithm with the same parameters, as a file has them: what the algorithm checks of its own.
+
+    Attributes
+    ----------
+    parameters : dict of str to float
+        The kernel's.
+    dim : int
+        Variables.
+    lower, upper : ndarray of shape (dim,)
+        The box, in the precision of the runs.
+    generation, size, next_size : ndarray of shape (n,)
+        The last generation, its individuals, and those of the next one.
+    memory : ndarray of shape (2, n, M)
+        What each run remembers: of even and of odd generations.
+    extra : dict of str to ndarray of shape (n, P)
+        Numbers of individuals by name.
+    order : ndarray of shape (n, P)
+        The ranks; (n, 0) where there are none.
+    """
+
+    parameters: dict[str, float]
+    lower: FloatArray
+    upper: FloatArray
+    generation: IntArray
+    size: IntArray
+    next_size: IntArray
+    memory: FloatArray
+    extra: dict[str, FloatArray]
+    order: IntArray
+
+    @property
+    def dim(self) -> int:
+        """Variables."""
+        return len(self.lower)
+
+
+def check_batch(spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any = None, free: int = 0, least: int = 0) -> None:
+    """Check what a batch's state, of the right layout, holds.
+
+    Parameters
+    ----------
+    spec : Spec
+        What it is the state of.
+    arrays : dict of str to ndarray
+        The state; names have the prefix.
+    prefix : str
+        Of the names.
+    own : Algorithm or None
+        Which checks what its kernel counts and indexes with.
+    free : int
+        The last variables, whose values may be outside their bounds.
+    least : int
+        The smallest number that a run's last generation may have; -1: before the initial population.
+
+    Raises
+    ------
+    ValueError
+        With the entry's name.
+    """
+    state = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    generation = state["generation"]
+    begun = np.maximum(generation, 0)
+    checks = Checks(prefix)
+    checks.check_range("generation", "generations", generation, least, MOST - 1)
+    evals = [schedule.evals(int(g) + 1) for schedule, g in zip(spec.schedules, generation, strict=True)]
+    checks.check("generation", "evaluations up to a generation must be below 2^63", max(evals) <= MOST)
+    checks.check("status", f"states must be among {STATUSES}", np.isin(state["status"], STATUSES))
+    checks.check_range("met", "generations of meetings", state["met"], 0, generation + 1)
+    checks.check_range("since", "generations of improvements", state["since"], 0, begun)
+    checks.check("archive", "its points must be finite", np.isfinite(state["archive"]))
+    if spec.recorded:
+        slots = state["history"].shape[1]
+        least, most = history_slots(int(max(spec.limits.max(), 0))), history_slots(MOST)
+        checks.check("history", f"it must have {least} to {most} samples, got {slots}", least <= slots <= most)
+    sizes = np.array([[one.size(int(g)), one.size(int(g) + 1)] for one, g in zip(spec.schedules, begun, strict=True)])
+    check_points(spec, state["x"], generation, sizes[:, 0], checks, free)
+    if spec.needs.ordered:
+        checks.check_range("order", "individuals' numbers", state["order"], 0, spec.pop_max - 1)
+    if own is None:
+        return
+    lower, upper = (bound.astype(spec.dtype).astype(np.float64) for bound in (spec.lower, spec.upper))
+    _, _, names, array_names, _ = algorithm_entry(spec.algorithm)
+    for parameters, runs in runs_by_parameters(spec, generation >= 0):
+        order = state["order"][runs] if spec.needs.ordered else np.empty((len(runs), 0), np.int64)
+        saved = SavedRuns(
+            parameters=dict(zip(names, parameters.tolist(), strict=True)),
+            lower=lower,
+            upper=upper,
+            generation=generation[runs],
+            size=sizes[runs, 0],
+            next_size=sizes[runs, 1],
+            memory=state["memory"][:, runs],
+            extra={name: state["extra"][k, runs] for k, name in enumerate(array_names)},
+            order=order,
+            prefix=prefix,
+        )
+        if spec.needs.ranked:
+            saved.check_order("order", "ranks", order, saved.size)
+        own.check_saved(saved)
+
+
+def runs_by_parameters(spec: Spec, among: Any) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Return every set of parameters with the numbers of the runs that have it."""
+    different, which = np.unique(spec.parameters, axis=0, return_inverse=True)
+    for k, parameters in enumerate(different):
+        runs = np.flatnonzero((which.reshape(-1) == k) & among)
+        if len(runs):
+            yield parameters, runs
+
+
+def check_points(spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArray, checks: Checks, free: int) -> None:
+    """Check that the members of all populations are inside the box."""
+    rows, kept = np.arange(spec.pop_max), spec.pop_max - spec.needs.kept
+    references = np.array([schedule.references for schedule in spec.schedules])
+    members = rows < np.where(generation >= 0, sizes, 0)[:, None]
+    members |= (rows >= kept) & (rows - kept < np.where(generation > 0, references, 0)[:, None])
+    some = slice(0, len(spec.lower) - free)
+    lower, upper = (bound.astype(spec.dtype)[some] for bound in (spec.lower, spec.upper))
+    inside = ((x[..., some] >= lower) & (x[..., some] <= upper)).all(axis=-1)
+    checks.check("x", "individuals must be inside their bounds", inside | ~members)
+
+
+def check_coevolution(rounds: Rounds, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
+    """Check what a co-evolution's state, of the right layout, holds; `own_x` and `own_y` are the sides' algorithms.
+
+    Raises
+    ------
+    ValueError
+        With the entry's name.
+    """
+    prefixes = tuple(f"{name}." for name in SIDES)
+    answers = {name: array for name, array in arrays.items() if not name.startswith(prefixes)}
+    check_batch(rounds.answers, answers, free=len(rounds.y.lower) if rounds.updates else 0)
+    cycle = arrays["generation"]
+    for prefix, side, own, length in zip(
+        prefixes, (rounds.x, rounds.y), (own_x, own_y), (rounds.gens_x, rounds.gens_y), strict=True
+    ):
+        check_batch(side, arrays, prefix, own, least=-1)
+        name, generation = f"{prefix}generation", arrays[f"{prefix}generation"]
+        with entry(name):
+            if rounds.updates and prefix == prefixes[1]:
+                if (generation != -1).any():
+                    raise ValueError("multipliers that are corrected have no generations: it must be -1")
+            elif not ((generation // length >= cycle) & (generation <= length * (cycle + 1))).all():
+                raise ValueError("a side's generations must be those of the run's last cycle or of the next one")
+    with entry("columns"):
+        if not rounds.updates and not np.isfinite(arrays["columns"]).all():
+            raise ValueError("opponents must be finite")
