@@ -153,6 +153,7 @@ class Saving(Preparing):
         with entry(HEADER):
             spec = self._spec(box, start if len(start) else None, "outcomes" in arrays, plan)
         check_layout(arrays, {**self._own_layout(header), **batch_layout(spec)})
+        spec.last = max(spec.last, int(arrays["generation"].max()))
         check_batch(spec, arrays, own=self._algorithms()[0])
         self._source = header["source"]
         self._objective = None

@@ -160,8 +160,8 @@ def check_batch(spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any =
     checks.check("archive", "its points must be finite", np.isfinite(state["archive"]))
     if spec.recorded:
         slots = state["history"].shape[1]
-        least, most = history_slots(int(max(spec.limits.max(), 0))), history_slots(MOST)
-        checks.check("history", f"it must have {least} to {most} samples, got {slots}", least <= slots <= most)
+        fewest, most = history_slots(spec.last), history_slots(MOST)
+        checks.check("history", f"it must have {fewest} to {most} samples, got {slots}", fewest <= slots <= most)
     sizes = np.array([[one.size(int(g)), one.size(int(g) + 1)] for one, g in zip(spec.schedules, begun, strict=True)])
     check_points(spec, state["x"], generation, sizes[:, 0], checks, free)
     if spec.needs.ordered:

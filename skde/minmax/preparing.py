@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -40,8 +40,37 @@ class Contest(Runner):
         super()._check_start()
 
 
+class Plan(NamedTuple):
+    """What a fit that is in a file ran with: n_cycles as it began, the runs' seeds and those of the sides, limits."""
+
+    n_cycles: int
+    seeds: IntArray
+    seeds_x: IntArray
+    seeds_y: IntArray
+    limits: IntArray
+
+
 class Preparing(Storing, Results):
     """Checks the parameters of a MinMaxSolver, and makes its engine and its populations of them."""
+
+    FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "algorithm_x",
+        "algorithm_y",
+        "bounds_x",
+        "bounds_y",
+        "gens_x",
+        "gens_y",
+        "archive_size",
+        "renewal",
+        "multipliers",
+        "penalty",
+        "multiplier_bound",
+        "feasibility_tol",
+        "n_runs",
+        "device",
+        "dtype",
+        "random_state",
+    )
 
     algorithm_x: str | Algorithm
     algorithm_y: str | Algorithm | None
@@ -65,6 +94,7 @@ class Preparing(Storing, Results):
     n_jobs: int | None
     verbose: int
     random_state: Any
+    _planned: int  # n_cycles as the fit began: some algorithms plan with it
 
     def _engine(self, pairs: Pairs) -> Arena | Arenas:
         check_jobs(self.n_jobs)
@@ -75,24 +105,32 @@ class Preparing(Storing, Results):
 
     def _start(self, pairs: Pairs) -> Runner:
         """Check everything and allocate the populations."""
-        rounds = self._rounds(pairs)
-        self._boxes = (pairs.box_x, pairs.box_y)
-        # An Arena makes whole cycles: a runner asks it for nothing else.
-        return Contest(cast(Engine, self._engine(pairs)), rounds)
+        return self._begin_with(pairs, self._rounds(pairs), self.n_cycles)
 
-    def _rounds(self, pairs: Pairs) -> Rounds:
-        """Check everything and say what is to run."""
+    def _begin_with(self, pairs: Pairs, rounds: Rounds, planned: int) -> Runner:
+        """Allocate the populations."""
+        # An Arena makes whole cycles: a runner asks it for nothing else.
+        runner = Contest(cast(Engine, self._engine(pairs)), rounds)
+        self._boxes, self._planned = (pairs.box_x, pairs.box_y), planned
+        self._note_parameters()
+        return runner
+
+    def _rounds(self, pairs: Pairs, saved: Plan | None = None) -> Rounds:
+        """Check everything and say what is to run; `saved`: what a fit that is in a file ran with."""
         n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
         gens_x, gens_y = (check_int(name, getattr(self, name), 1, 2**31) for name in ("gens_x", "gens_y"))
-        n_cycles = check_int("n_cycles", self.n_cycles, 0, 2**31)
+        n_cycles = check_int("n_cycles", self.n_cycles if saved is None else saved.n_cycles, 0, 2**31)
         archive = check_int("archive_size", self.archive_size, 0, 2**20)
         renewal = check_real("renewal", self.renewal, 0, 1, high_open=True)
         dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
         inequalities, equalities, updates, box_y = self._lagrangian(pairs, dtype)
-        seeds = island_seeds(run_seeds(self.random_state, n_runs), 2).reshape(n_runs, 2)
-        x = side_spec("algorithm_x", self.algorithm_x, pairs.box_x, seeds[:, 0], gens_x * n_cycles, dtype)
-        given = self.algorithm_x if self.algorithm_y is None else self.algorithm_y
-        y = side_spec("algorithm_y", given, box_y, seeds[:, 1], gens_y * n_cycles, dtype)
+        if saved is None:
+            seeds_x, seeds_y = island_seeds(run_seeds(self.random_state, n_runs), 2).reshape(n_runs, 2).T
+            seeds = seeds_x
+        else:
+            seeds, seeds_x, seeds_y = saved.seeds, saved.seeds_x, saved.seeds_y
+        x = side_spec("algorithm_x", self.algorithm_x, pairs.box_x, seeds_x, gens_x * n_cycles, dtype)
+        y = side_spec("algorithm_y", self._given_y, box_y, seeds_y, gens_y * n_cycles, dtype)
         if pairs.problem is None:
             schedule = CycleSchedule.of_pairs(x.pop_max, y.pop_max, gens_x, gens_y, archive)
         else:
@@ -100,7 +138,7 @@ class Preparing(Storing, Results):
         return Rounds(
             x=x,
             y=y,
-            answers=self._answers(np.concatenate([pairs.box_x, box_y]), seeds[:, 0], schedule, dtype),
+            answers=self._answers(np.concatenate([pairs.box_x, box_y]), seeds, schedule, dtype, saved),
             gens_x=gens_x,
             gens_y=gens_y,
             renewed=0 if updates else int(renewal * y.pop_max),
@@ -111,6 +149,11 @@ class Preparing(Storing, Results):
             penalty=self.penalty,
             feasibility=self.feasibility_tol,
         )
+
+    @property
+    def _given_y(self) -> Any:
+        """The algorithm of y, as it was given."""
+        return self.algorithm_x if self.algorithm_y is None else self.algorithm_y
 
     def _lagrangian(self, pairs: Pairs, dtype: str) -> tuple[int, int, bool, FloatArray]:
         """Check what is of constrained problems.
@@ -138,7 +181,9 @@ class Preparing(Storing, Results):
         box_y = np.array([(0.0, bound)] * inequalities + [(-bound, bound)] * equalities)
         return inequalities, equalities, multipliers == "update", box_y
 
-    def _answers(self, box: FloatArray, seeds: IntArray, schedule: CycleSchedule, dtype: str) -> Spec:
+    def _answers(
+        self, box: FloatArray, seeds: IntArray, schedule: CycleSchedule, dtype: str, saved: Plan | None
+    ) -> Spec:
         n_runs = len(seeds)
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         return Spec(
@@ -147,7 +192,7 @@ class Preparing(Storing, Results):
             seeds=seeds.copy(),
             lower=box[:, 0],
             upper=box[:, 1],
-            limits=np.full(n_runs, self._last_cycle(schedule)),
+            limits=np.full(n_runs, self._last_cycle(schedule)) if saved is None else saved.limits,
             start=np.empty((0, len(box))),
             schedules=(schedule,) * n_runs,
             target=rules["target"],

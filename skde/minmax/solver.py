@@ -306,6 +306,7 @@ class MinMaxSolver(Saving):
         else:
             what = self._source.get("callable") or "given to ask and tell"
             raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
+        self._check_parameters()
         runner.set_limits(np.full(runner.batch.n_runs, self._last_cycle(runner.batch.spec.schedules[0])))
         self._drive(found)
         return self
