@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
@@ -10,10 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.lib import format as npy
 
 from skde.files import atomic_write
 
@@ -30,12 +30,14 @@ READ_ERRORS = (
     AttributeError,
     TypeError,
     RuntimeError,
+    SyntaxError,
     ArithmeticError,
     zipfile.BadZipFile,
     zlib.error,
 )
 DTYPES = tuple(np.dtype(name) for name in ("float64", "float32", "int64", "uint64", "uint8"))
-NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+# What an array in NumPy's format begins with; its description has about 120 characters.
+NPY, LONGEST_NPY_HEADER = b"\x93NUMPY\x01\x00", 1000
 
 
 class Layout(NamedTuple):
@@ -167,17 +169,31 @@ def read_arrays(file: zipfile.ZipFile, length: int) -> dict[str, Any]:
 def read_array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Return the array of one entry."""
     with file.open(info) as stream:
-        version = npy.read_magic(stream)
-        if version not in NPY_HEADERS:
-            raise ValueError(f"it is of version {version} of the npy format")
-        shape, by_columns, dtype = NPY_HEADERS[version](stream)
-        if dtype not in DTYPES:
-            raise ValueError(f"its dtype must be one of {', '.join(known.str for known in DTYPES)}, got {dtype.str}")
+        shape, by_columns, dtype = read_npy_header(stream)
         size = info.file_size - stream.tell()
-        if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != size:
+        if math.prod(shape) * dtype.itemsize != size:
             raise ValueError(f"it says that it has the shape {shape}, and has {size} bytes")
         data = np.frombuffer(stream.read(), dtype)
     return data.reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def read_npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and dtype of an array in NumPy's format, version 1.0: NumPy's reader also evaluates others."""
+    if stream.read(len(NPY)) != NPY:
+        raise ValueError("it is no array of NumPy's format 1.0")
+    length = int.from_bytes(stream.read(2), "little")
+    if length > LONGEST_NPY_HEADER:
+        raise ValueError(f"its description has {length} characters")
+    described = ast.literal_eval(stream.read(length).decode("ascii"))
+    if not isinstance(described, dict) or set(described) != {"descr", "fortran_order", "shape"}:
+        raise ValueError("its description must be descr, fortran_order and shape")
+    name, by_columns, shape = (described[key] for key in ("descr", "fortran_order", "shape"))
+    known = {dtype.str: dtype for dtype in DTYPES}
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"its dtype must be one of {', '.join(known)}, got {name!r}")
+    if not isinstance(shape, tuple) or not all(type(length) is int and length >= 0 for length in shape):
+        raise ValueError(f"its shape must be whole numbers >= 0, got {shape!r}")
+    return shape, by_columns is True, known[name]
 
 
 def read_header(arrays: dict[str, Any]) -> Any:
