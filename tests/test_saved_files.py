@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skde import Minimizer, Status
+from skde import LSHADE, PSO, SHADE, SS, Minimizer, MinMaxSolver, Status
 
 from .short import f, fit
 
@@ -105,3 +107,198 @@ def test_numpys_true_stops_and_a_dtype_object_is_saved(tmp_path: Path) -> None:
     assert m.runs_[0].status == Status.CALLBACK
     m.save(tmp_path / "fit")
     assert Minimizer.load(tmp_path / "fit").population_.dtype == np.float32
+
+
+# What a file may not hold: of an algorithm's fit an entry, where in it, and what stands there; and what is said of it.
+CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
+    ("jde", "x", (0, 0, 0), np.nan, "individuals must be inside their bounds"),
+    ("jde", "x", (0, 0, 0), 900.0, "individuals must be inside their bounds"),
+    ("jde", "extra", (0, 0, 0), np.nan, "F must be numbers in"),
+    ("jde", "generation", 0, -1, "generations must be"),
+    ("jde", "generation", 0, 2**62, "evaluations up to a generation must be below"),
+    ("jde", "status", 0, 6, "states must be among"),
+    ("jde", "since", (0, 0), -1, "generations of improvements"),
+    ("jde", "met", 0, 2**40, "generations of meetings"),
+    ("jde", "limits", 0, -1, "limits must be >= 0"),
+    ("jde", "marks", (0, 0), np.nan, "generations and seconds must be numbers"),
+    ("jde", "box", (0, 0), np.inf, "must be finite"),
+    ("jde", "start", ..., np.zeros((1, 2)), "x0 must have shape"),
+    ("jde", "start", ..., np.full((1, 3), 900.0), "is outside its bounds"),
+    ("shade", "order", (0, 0), 2**40, "individuals' numbers must be"),
+    ("shade", "order", (0, 0), -1, "individuals' numbers must be"),
+    ("shade", "order", (0, slice(None)), 0, "ranks must be a permutation"),
+    ("shade", "memory", (slice(None), 0, 0), 2.0**31, "cells to be written next must be whole numbers"),
+    ("shade", "memory", (slice(None), 0, 0), 0.5, "cells to be written next must be whole numbers"),
+    ("shade", "memory", (slice(None), 0, 1), -1e9, "rows in the archive must be whole numbers"),
+    ("shade", "memory", (0, 0, 2), -1e300, "cells of F must be"),  # which would be drawn around for ever
+    ("shade", "archive", (0, 0, 0), np.inf, "its points must be finite"),
+    ("jade", "memory", (slice(None), 0, 0), np.nan, "cells to be written next must be whole numbers"),
+    ("lshade", "memory", (slice(None), 0, 1), 1e9, "rows in the archive must be whole numbers"),
+    ("jso", "memory", (slice(None), 0, 0), -1.0, "cells to be written next must be whole numbers"),
+    ("lsrtde", "memory", (slice(None), 0, 5), 1e9, "cells to be written next must be whole numbers"),
+    ("lsrtde", "memory", (slice(None), 0, 6), -1.0, "success rates must be"),
+    ("lsrtde", "memory", (slice(None), 0, 7), -1e6, "slots that are next must be whole numbers"),
+    ("lsrtde", "extra", (8, 0, 0), 1e6, "the top's order must be a permutation"),
+    ("lsrtde", "order", (0, slice(None)), 0, "the front's order must be a permutation"),
+    ("sade", "memory", (0, 0, 0), np.nan, "chances of strategies must be"),
+    ("sade", "memory", (0, 0, 4), 1e9, "medians of CR must be"),  # around which no CR is in [0, 1]
+    ("sade", "memory", (0, 0, 402), -1e9, "generations learned from must be whole numbers"),
+    ("sade", "memory", (0, 0, 403), 5.99, "codes of trials must be"),
+    ("sade", "memory", (0, 0, 403), -1e6, "codes of trials must be"),
+    ("sade", "memory", (0, 0, 10), 1e6, "tallies must be those of the trials"),
+    (PSO(topology="random"), "memory", (slice(None), 0, 1), 1e300, "generations that drew a graph must be whole"),
+    (SS(**SS.get_test_params()), "memory", (0, 0, 0), np.nan, "notes must be whole numbers"),
+    ("gode", "memory", (slice(None), 0, -1), 1e300, "the population's range must be inside the bounds"),
+]
+
+
+def change_entry(path: Path, name: str, place: Any, value: Any) -> None:
+    """Write something else into an entry; the checksums are right."""
+    with np.load(path) as file:
+        arrays = {entry: file[entry].copy() for entry in file.files}
+    if place is ...:
+        arrays[name] = value
+    else:
+        arrays[name][place] = value
+    with path.open("wb") as stream:
+        np.savez(stream, **arrays)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(("algorithm", "entry", "place", "value", "message"), CRAFTED)
+def test_crafted_values(
+    algorithm: Any, entry: str, place: Any, value: Any, message: str, device: str, tmp_path: Path
+) -> None:
+    """They would be counted and indexed with."""
+    path = tmp_path / "fit.skde"
+    fit("sphere", algorithm=algorithm, max_iter=3, device=device, fit_options={"dim": 3}).save(path)
+    change_entry(path, entry, place, value)
+    with pytest.raises(ValueError, match=rf"fit.skde' is incomplete or inconsistent: entry '{entry}': .*{message}"):
+        Minimizer.load(path, device=device)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "message"),
+    [
+        ("x", np.zeros((1, 99, 3)), r"entry 'header': pop_size is 100, and entry 'x' has 99 rows"),
+        ("x", np.zeros((1, 101, 3)), r"entry 'x': its shape must be \(1, 100, 3\), got \(1, 101, 3\)"),
+        ("f", np.zeros((1, 100), np.float32), r"entry 'f': its dtype must be '<f8', got '<f4'"),
+        ("status", np.zeros(1, ">i8"), r"entry 'status': its dtype must be one of .* got '>i8'"),
+        ("history", np.zeros((1, 2)), "entry 'history': it must have 6 to .* samples, got 2"),
+        ("seeds", np.zeros(2, np.uint64), r"entry 'seeds': its shape must be \(1,\), got \(2,\)"),
+        ("more", np.zeros(2), "entry 'more' is unknown"),
+        ("order", np.zeros((1, 100), np.int64), "entry 'order' is unknown"),
+    ],
+)
+def test_crafted_shapes(saved: Path, entry: str, value: Any, message: str) -> None:
+    change_entry(saved, entry, ..., value)
+    with pytest.raises(ValueError, match=message):
+        Minimizer.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seconds": -1.0}, "'seconds' must be a number >= 0"),
+        ({"seconds": "1"}, "'seconds' of the header must be of type float or int, got str"),
+        ({"ending": 99}, "99 is not a valid Status"),
+        ({"more": 1}, "the header has an unknown 'more'"),
+        ({"algorithms": []}, "algorithms must be one or"),
+        ({"algorithms": [None]}, "NoneType"),
+        ({"algorithms": [{"name": "jde", "parameters": {"pop_size": 2**24}}]}, "pop_size"),
+        ({"algorithms": [{"name": "jde", "parameters": {"F": 10**400}}]}, "JDE.F|too large"),
+        ({"source": {"problem": "sphere", "dim": 2**20, "options": {}}}, "'source' must be a problem of dim 3"),
+        ({"planned": [5]}, "planned must be max_iter, max_evals, max_time"),
+    ],
+)
+def test_crafted_headers(saved: Path, change: Any, message: str) -> None:
+    rewrite(saved, **change)
+    with pytest.raises(ValueError, match=rf"fit.skde' is incomplete or inconsistent: entry 'header': .*({message})"):
+        Minimizer.load(saved)
+
+
+def test_absurd_numbers_of_runs(saved: Path) -> None:
+    """Nothing is made that is as large as a header says."""
+    with np.load(saved) as file:
+        parameters = json.loads(file["header"].tobytes())["parameters"]
+    rewrite(saved, parameters=parameters | {"n_runs": 2**20, "n_islands": 2**16})
+    with pytest.raises(ValueError, match=r"entry 'seeds': its shape must be \(68719476736,\), got \(1,\)"):
+        Minimizer.load(saved)
+
+
+def test_bombs(saved: Path, tmp_path: Path) -> None:
+    """Entries that are larger than the file are refused before they are read."""
+    with zipfile.ZipFile(saved) as file:
+        entries = {name: file.read(name) for name in file.namelist()}
+    bomb = tmp_path / "bomb.skde"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in entries.items():
+            file.writestr(name, content)
+    with pytest.raises(ValueError, match=r"bomb.skde' is broken or .* \(entry 'header.npy' is compressed or encrypted"):
+        Minimizer.load(bomb)
+    claim = io.BytesIO()
+    np.lib.format.write_array_header_1_0(claim, {"descr": "<f8", "fortran_order": False, "shape": (2**40,)})
+    with zipfile.ZipFile(bomb, "w") as file:
+        for name, content in {**entries, "x.npy": claim.getvalue()}.items():
+            file.writestr(name, content)
+    with pytest.raises(ValueError, match=r"entry 'x': it says that it has the shape \(1099511627776,\), and has 0 byt"):
+        Minimizer.load(bomb)
+    nested = np.frombuffer(b"[" * 100_000, np.uint8)
+    with zipfile.ZipFile(bomb, "w") as file:
+        content = io.BytesIO()
+        np.lib.format.write_array(content, nested)
+        file.writestr("header.npy", content.getvalue())
+    with pytest.raises(ValueError, match=r"bomb.skde' is broken or not a file that skde saved"):
+        Minimizer.load(bomb)
+
+
+def test_special_files_are_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(ValueError, match="fifo' is broken or .* no regular file"):
+        Minimizer.load(tmp_path / "fifo")
+
+
+def test_a_pickle_is_checked_as_a_file_is() -> None:
+    state = fit(algorithm="shade").__getstate__()
+    state["_saved"][1]["order"][0, 0] = 2**40
+    with pytest.raises(ValueError, match="entry 'order': individuals' numbers must be"):
+        Minimizer().__setstate__(state)
+
+
+@pytest.mark.parametrize(
+    ("entry", "place", "value", "message"),
+    [
+        ("x.memory", (slice(None), 0, 0), 2.0**31, "cells to be written next must be whole numbers"),
+        ("y.order", (0, 0), 2**40, "individuals' numbers must be"),
+        ("y.x", (0, 0, 0), np.nan, "individuals must be inside their bounds"),
+        ("x.generation", 0, 2**40, "a side's generations must be those of the run's last cycle"),
+        ("x.generation", 0, 0, "a side's generations must be those of the run's last cycle"),
+        ("columns", (0, 0, 0), np.nan, "opponents must be finite"),
+        ("columns", ..., np.zeros((1, 1, 5)), "its shape must be"),
+        ("box_y", (0, 0), np.inf, "must be finite"),
+        ("seeds_x", ..., np.zeros(2, np.uint64), "its shape must be"),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_crafted_files_of_two_sides(
+    entry: str, place: Any, value: Any, message: str, device: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "fit.skde"
+    MinMaxSolver("shade", n_cycles=3, random_state=0, device=device).fit("minmax/rustem4").save(path)
+    change_entry(path, entry, place, value)
+    with pytest.raises(ValueError, match=rf"fit.skde' is incomplete or inconsistent: entry '{entry}': .*{message}"):
+        MinMaxSolver.load(path, device=device)
+
+
+def test_files_of_the_version_before() -> None:
+    """Theirs do not say what budget a fit began with."""
+    files = Path(__file__).parent / "files"
+    options: dict[str, Any] = {"random_state": 0, "device": "cpu"}
+    whole = Minimizer(LSHADE(pop_size=8), max_evals=200, n_runs=2, n_islands=2, **options).fit("sphere", dim=2)
+    m = Minimizer.load(files / "minimizer.skde").resume()
+    assert np.array_equal(m.population_, whole.population_)
+    sizes = {"n_cycles": 4, "gens_x": 2, "gens_y": 2, "archive_size": 2, "dtype": "float32"}
+    game = MinMaxSolver(SHADE(pop_size=6, memory_size=3), **sizes, **options).fit("minmax/rustem4")
+    solver = MinMaxSolver.load(files / "minmax.skde").set_params(n_cycles=4).resume()
+    assert np.array_equal(solver.x_, game.x_)
+    assert np.array_equal(solver.population_y_, game.population_y_)
