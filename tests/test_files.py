@@ -86,9 +86,14 @@ def test_what_is_no_regular_file_stays_as_it_is(write: Any, tmp_path: Path) -> N
 def test_an_exception_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(RuntimeError, match="half-way"), atomic_write(path, text=True) as file:
-        file.write("new")
-        raise RuntimeError("half-way")
+
+    def write_half() -> None:
+        with atomic_write(path, text=True) as file:
+            file.write("new")
+            raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        write_half()
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 

@@ -254,7 +254,7 @@ def test_bombs(saved: Path, tmp_path: Path) -> None:
 
 def test_special_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(ValueError, match="fifo' is broken or .* no regular file"):
+    with pytest.raises(ValueError, match=r"fifo' is broken or .* no regular file"):
         Minimizer.load(tmp_path / "fifo")
 
 

@@ -124,7 +124,9 @@ class SavedRuns(Checks):
         return len(self.lower)
 
 
-def check_batch(spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any = None, free: int = 0, least: int = 0) -> None:
+def check_batch(
+    spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any = None, free: int = 0, least: int = 0
+) -> None:
     """Check what a batch's state, of the right layout, holds.
 
     Parameters
