@@ -178,7 +178,7 @@ def read_array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
 
 
 def read_npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and dtype of an array in NumPy's format 1.0, without evaluating text as NumPy's reader does."""
+    """Return shape, order and dtype of an array in NumPy's format 1.0; no text in it is evaluated."""
     if stream.read(len(NPY)) != NPY:
         raise ValueError("it is no array of NumPy's format 1.0")
     length = int.from_bytes(stream.read(2), "little")
