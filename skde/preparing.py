@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,9 +22,7 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import check_stopping, last_generations, planned_budget
 from skde.storing import Storing
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice, check_int, check_jobs, check_precision, check_start
-
-DTYPES = ("float32", "float64")
+from skde.validation import check_dtype, check_int, check_jobs, check_precision, check_start
 
 
 class Plan(NamedTuple):
@@ -104,7 +103,7 @@ class Preparing(Storing):
         return 1 if self.execution == "joblib" else self.n_jobs
 
     def _algorithms(self) -> list[Algorithm]:
-        """Return one parameter object a run."""
+        """Return one parameter object a run or, where they are all the same, that one."""
         n_runs = check_int("n_runs", self.n_runs, 1, 2**20)
         if isinstance(self.algorithm, Sequence) and not isinstance(self.algorithm, str):
             algorithms = [get_algorithm(algorithm) for algorithm in self.algorithm]
@@ -115,11 +114,13 @@ class Preparing(Storing):
             if len({algorithm.kernel for algorithm in algorithms}) != 1:
                 raise ValueError("algorithm: all entries must be with opposition, or all without")
             return algorithms
-        return [get_algorithm(self.algorithm)] * n_runs
+        return [get_algorithm(self.algorithm)]
 
     def _start(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | Remembered | None) -> Runner:
         """Check everything and allocate the batch."""
-        runner = Runner(engine, self._spec(box, x0, rules is not None))
+        kinds, times = self._kinds(box, x0, rules is not None)
+        engine.check_room(kinds, times * len(kinds.seeds))
+        runner = Runner(engine, self._repeated(kinds, times))
         runner.rules = rules
         self._box, self._planned = box, self._budget
         self._note_parameters()
@@ -139,27 +140,29 @@ class Preparing(Storing):
 
     def _spec(self, box: FloatArray, x0: Any, constrained: bool, saved: Plan | None = None) -> Spec:
         """Check everything and say what is to run; `saved`: what a fit that is in a file ran with."""
+        return self._repeated(*self._kinds(box, x0, constrained, saved), saved)
+
+    def _kinds(self, box: FloatArray, x0: Any, constrained: bool, saved: Plan | None = None) -> tuple[Spec, int]:
+        """Check everything; return one population of each kind, without seeds, and how often each is to run."""
         algorithms = self._algorithms()
         n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
         setting = self._setting(len(box), self._budget if saved is None else saved.budget)
         given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
         rules = self._stopping(constrained)
-        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        dtype = check_dtype(self.dtype)
         if constrained and dtype != "float64":
             raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
-        schedules = [Schedule.of(parameters) for parameters in given for _ in range(n_islands)]
+        schedules = [Schedule.of(parameters) for parameters in given]
         needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
         check_precision(box, dtype)
-        return Spec(
+        kinds = Spec(
             algorithm=algorithms[0].kernel,
-            parameters=np.repeat([[float(parameters[name]) for name in names] for parameters in given], n_islands, 0),
-            seeds=island_seeds(run_seeds(self.random_state, len(algorithms)), n_islands)
-            if saved is None
-            else saved.seeds,
+            parameters=np.array([[float(parameters[name]) for name in names] for parameters in given]),
+            seeds=np.zeros(len(algorithms), np.uint64),
             lower=box[:, 0],
             upper=box[:, 1],
-            limits=self._limits(schedules, len(box)) if saved is None else saved.limits,
+            limits=self._limits(schedules, len(box)) if saved is None else np.full(len(given), saved.limits.max()),
             start=check_start(x0, box, min(schedule.most for schedule in schedules)),
             constants=algorithms[0].constants,
             needs=reduce(or_, needs),
@@ -170,6 +173,22 @@ class Preparing(Storing):
             stagnation=rules["stagnation"],
             dtype=np.dtype(dtype),
             iteration=max(algorithm.iteration_length for algorithm in algorithms),
+        )
+        return kinds, int(self.n_runs) // len(algorithms) * n_islands
+
+    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
+        """Return what is to run, with seeds: every kind so often."""
+        n_islands = kinds.islands.n_islands
+        if saved is None:
+            seeds = island_seeds(run_seeds(self.random_state, len(kinds.seeds) * times // n_islands), n_islands)
+        else:
+            seeds = saved.seeds
+        return replace(
+            kinds,
+            parameters=np.repeat(kinds.parameters, times, 0),
+            seeds=seeds,
+            limits=np.repeat(kinds.limits, times) if saved is None else saved.limits,
+            schedules=tuple(schedule for schedule in kinds.schedules for _ in range(times)),
         )
 
     def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:

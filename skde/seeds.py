@@ -27,8 +27,7 @@ def run_seeds(random_state: Any, n_runs: int) -> Any:
         )
     else:
         first = int(random_state.randint(2**31 - 1))
-    seeds = [first] + [split_mix(first + run * 0x9E3779B97F4A7C15) for run in range(1, n_runs)]
-    return np.array(seeds, np.uint64)
+    return after(np.array([first], np.uint64), n_runs, 0x9E3779B97F4A7C15)
 
 
 def island_seeds(seeds: Any, n_islands: int) -> Any:
@@ -41,16 +40,18 @@ def island_seeds(seeds: Any, n_islands: int) -> Any:
     n_islands : int
         Islands of a run.
     """
-    return np.array(
-        [seed if k == 0 else split_mix(int(seed) + k * 0xD1B54A32D192ED03) for seed in seeds for k in range(n_islands)],
-        np.uint64,
-    )
+    return after(seeds, n_islands, 0xD1B54A32D192ED03)
 
 
-def split_mix(z: int) -> int:
-    """Return SplitMix64's finaliser of a 64-bit word."""
-    mask = 2**64 - 1
-    z &= mask
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-    return z ^ (z >> 31)
+def after(first: Any, count: int, step: int) -> Any:
+    """Return, for every seed, itself and what SplitMix64 makes of the count - 1 words that follow in these steps."""
+    words = first[:, None] + np.arange(count, dtype=np.uint64) * np.uint64(step)
+    words[:, 1:] = split_mix(words[:, 1:])
+    return words.ravel()
+
+
+def split_mix(z: Any) -> Any:
+    """Return SplitMix64's finaliser of an array of 64-bit words."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
@@ -11,9 +12,14 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
+from skde.memory import check_memory
 from skde.typing import FloatArray
 
 P = ParamSpec("P")
+
+MOST_JOBS = 1024  # or as many as there are processors
+LONGEST = 200  # characters of a value in a message
+LEAST_BYTES = 128  # that a fit needs for every variable: boxes, and two populations of four
 
 # What others call our parameters.
 SYNONYMS = {
@@ -23,33 +29,44 @@ SYNONYMS = {
     "maxfun": "max_evals",
     "maxfev": "max_evals",
 }
+DTYPES = ("float32", "float64")
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return value as an int in [low, high]."""
+    """Return value as an int in [low, high]; an array of no dimension counts as its number."""
     allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
-    number = int(value)
+    given = scalar(value)
+    if isinstance(given, bool | np.bool_) or not isinstance(given, Integral):
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
+    number = int(given)
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return number
 
 
 def check_bool(name: str, value: Any) -> bool:
-    """Return value as a bool; texts and numbers are none."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r} ({type(value).__name__})")
-    return bool(value)
+    """Return value as a bool; nothing that merely counts as true or false is one."""
+    given = scalar(value)
+    if not isinstance(given, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {shown(value)} ({type(value).__name__})")
+    return bool(given)
 
 
 def check_jobs(n_jobs: Any) -> int | None:
-    """Return n_jobs as joblib takes it: None or an integer other than 0."""
+    """Return n_jobs as joblib takes it: None or an integer other than 0, and no more than could ever be of use."""
     if n_jobs is None:
         return None
-    if check_int("n_jobs", n_jobs, -(2**31)) == 0:
-        raise ValueError("n_jobs must be None or an integer other than 0, got 0")
-    return int(n_jobs)
+    most = max(MOST_JOBS, os.cpu_count() or 1)
+    allowed = f"n_jobs must be None or an integer other than 0, at most {most}"
+    number = check_int("n_jobs", n_jobs, -(2**31))
+    if number == 0 or number > most:
+        raise ValueError(f"{allowed}, got {shown(n_jobs)}")
+    return number
+
+
+def check_verbose(verbose: Any) -> int:
+    """Return verbose as an int."""
+    return int(verbose) if isinstance(verbose, bool | np.bool_) else check_int("verbose", verbose, 0)
 
 
 def check_verbose(verbose: Any) -> int:
@@ -66,15 +83,19 @@ def check_real(
     low_open: bool = False,
     high_open: bool = False,
 ) -> float:
-    """Return value as a float in the interval; NaN is never inside."""
+    """Return value as a float in the interval; NaN is never inside. An array of no dimension counts as its number."""
     allowed = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {allowed}, got {value!r} ({type(value).__name__})")
-    number = float(value)
+    given = scalar(value)
+    if isinstance(given, bool | np.bool_) or not isinstance(given, Real):
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
+    try:
+        number = float(given)
+    except OverflowError:
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}, which is too large for a float") from None
     above = number > low if low_open else number >= low
     below = number < high if high_open else number <= high
     if not (above and below):
-        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
     return number
 
 
@@ -83,9 +104,32 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{nearest(value, choices)}"
+            f"{name} must be one of {', '.join(map(repr, choices))}; got {shown(value)}{nearest(value, choices)}"
         )
     return value
+
+
+def check_dtype(value: Any) -> str:
+    """Return the name of the precision: by name, or as NumPy's type."""
+    named = value
+    if value is not None and not isinstance(value, str):
+        try:
+            named = np.dtype(value).name
+        except (TypeError, ValueError):
+            named = value  # which is no name, and is refused as what it is
+    return check_choice("dtype", named, DTYPES)
+
+
+def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
+    """Refuse names of parameters that are not there, with the nearest that is.
+
+    Raises
+    ------
+    ValueError
+        With the names that are allowed.
+    """
+    for name in given:
+        check_choice(f"a parameter of {what}", name, allowed)
 
 
 def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
@@ -115,6 +159,39 @@ def nearest(value: Any, choices: Iterable[str]) -> str:
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""
 
 
+def scalar(value: Any) -> Any:
+    """Return the number in an array of no dimension; anything else as it is."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def shown(value: Any) -> str:
+    """Return what was given as messages show it: not longer than a line."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer with more digits than Python prints
+        text = f"a {type(value).__name__} too long to be shown"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 20]} ... {text[-10:]}"
+
+
+def float_array(value: Any, message: str) -> FloatArray:
+    """Return a new array of float64, made of real numbers.
+
+    Parameters
+    ----------
+    value : array-like
+        What was given.
+    message : str
+        What it must be, with its name.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"the type {array.dtype} is none of numbers")
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{message}, got {shown(value)}") from error
+
+
 def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     """Return the box as a float64 array of shape (dim, 2).
 
@@ -128,28 +205,31 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         lower, upper = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         bounds = np.stack([lower, upper], axis=1)
-    try:
-        box = np.array(bounds, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"bounds must be pairs (low, high) of numbers, got {bounds!r}") from error
+    box = float_array(bounds, "bounds must be pairs (low, high) of numbers")
     if box.shape == (2,) and dim is not None:
         box = box[None, :]
     if box.ndim != 2 or box.shape[1] != 2 or len(box) == 0:
         raise ValueError(f"bounds must have shape (dim, 2), one pair (low, high) a variable; got shape {box.shape}")
     if dim is not None and len(box) == 1 and dim > 1:
+        check_memory(f"dim={dim}", LEAST_BYTES * dim, "take fewer variables")
         box = np.repeat(box, dim, axis=0)
     if dim is not None and len(box) != dim:
         raise ValueError(f"bounds has {len(box)} pairs, but the objective has dim={dim} variables")
-    for j, (low, high) in enumerate(box):
-        if not (np.isfinite(low) and np.isfinite(high)):
-            raise ValueError(f"bounds[{j}] must be finite, got ({low}, {high})")
-        if not low < high:
-            raise ValueError(f"bounds[{j}] must have low < high, got ({low}, {high})")
-        with np.errstate(over="ignore"):
-            width = high - low
-        if not np.isfinite(width):
-            raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = box[:, 1] - box[:, 0]
+    wrong = np.flatnonzero(~((width > 0) & np.isfinite(width)))
+    if len(wrong):
+        refuse_pair(int(wrong[0]), *box[wrong[0]].tolist())
     return box
+
+
+def refuse_pair(j: int, low: float, high: float) -> None:
+    """Say what is wrong with one pair of bounds."""
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"bounds[{j}] must be finite, got ({low}, {high})")
+    if not low < high:
+        raise ValueError(f"bounds[{j}] must have low < high, got ({low}, {high})")
+    raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
 
 
 def check_precision(box: FloatArray, dtype: str) -> None:
@@ -166,10 +246,7 @@ def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
     dim = len(box)
     if x0 is None:
         return np.zeros((0, dim))
-    try:
-        rows = np.atleast_2d(np.array(x0, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"x0 must be numbers of shape ({dim},) or (n, {dim}), got {x0!r}") from error
+    rows = np.atleast_2d(float_array(x0, f"x0 must be numbers of shape ({dim},) or (n, {dim})"))
     if rows.ndim != 2 or rows.shape[1] != dim:
         raise ValueError(f"x0 must have shape ({dim},) or (n, {dim}), got {np.shape(x0)}")
     if len(rows) > pop:

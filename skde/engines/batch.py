@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,9 +14,12 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, to_numpy
 from skde.engines.spec import Spec
+from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 MAX_ARRAYS = 8
+# What helps where memory does not do.
+FEWER = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
 
 # One field of eight bytes each; the extension reports names and order, so the layout is written down once, in task.cuh.
 KINDS = dict(_cpu.task_fields())
@@ -141,38 +145,17 @@ class Batch(Runs):
         spec, xp = self.spec, self.xp
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
-        R, P, D = self.n_runs, self.pop_max, self.dim
-        reals: dict[str, tuple[int, ...]] = {
-            "x": (2, R, P, D),
-            "f": (2, R, P),
-            "extra": (len(self.array_names), 2, R, P),
-            "vectors": (len(self.vector_names), 2, R, P, D),
-            "archive": (R, spec.needs.archive, D),
-            "record": (2, R),
-            "history": (R, self._slots),
-        }
-        self.array: dict[str, Array] = {name: xp.zeros(shape, spec.dtype) for name, shape in reals.items()}
-        islands = spec.islands
-        all_islands = islands.begun(R)
-        self.array["migrants"] = xp.zeros((all_islands, islands.rows, D), spec.dtype)
-        self.array["migrant_values"] = xp.zeros((all_islands, islands.rows), spec.dtype)
-        self.array["meets"] = xp.zeros((all_islands,), np.int64)
-        self.array["places"] = xp.zeros((R, P if islands.rows else 0), np.int64)
-        self.array |= {name: xp.zeros((R,), np.int64) for name in ("status", "met", "limit")}
-        self.array["arrivals"] = xp.zeros((R + 1,), np.int64)
-        self.array["generation"] = xp.full((R,), -1, np.int64)
-        self.array["since"] = xp.zeros((2, R), np.int64)
-        self.array["clock"] = xp.zeros((R,), np.int64)
-        self.array["spent"] = xp.zeros((R, 2), np.float64)
-        self.array["evals"] = xp.zeros((2, R), np.int64)
         self.ordered = spec.needs.ordered
-        self.array["order"] = xp.zeros((2, R, P) if self.ordered else (2, 1, 1), np.int64)
-        self.array["memory"] = xp.zeros((2, R, spec.needs.memory), np.float64)
+        check_batch(spec, self.n_runs, xp)
+        self.array: dict[str, Array] = {
+            name: xp.zeros(shape, dtype) for name, (shape, dtype) in layout(spec, self.n_runs).items()
+        }
+        self.array["generation"].fill(-1)
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
         self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
         for name in ("lower", "upper", "start"):
             self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
-        self.rows = tuple(self.array["x"][half].reshape(-1, D) for half in (0, 1))  # views: trials by row
+        self.rows = tuple(self.array["x"][half].reshape(-1, self.dim) for half in (0, 1))  # views: trials by row
 
     @property
     def constants(self) -> tuple[tuple[str, int], ...]:
@@ -210,16 +193,8 @@ class Batch(Runs):
         fill_data(self.task, arrays, self.spec.dtype, self.device)
         self.data = arrays  # keeps them alive
 
-    @property
-    def _slots(self) -> int:
-        """How many slots the history has: up to the end of an iteration that a limit cuts short.
-
-        An iteration's samples are written when it begins, and those behind the limit are needed when it is raised.
-        """
-        return history_slots(self.spec.last + self.spec.iteration - 1) if self.spec.recorded else 0
-
     def _grow_history(self) -> None:
-        old, slots = self.array["history"], self._slots
+        old, slots = self.array["history"], sampled_slots(self.spec)
         if slots > old.shape[1]:
             with self.here():
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
@@ -304,6 +279,67 @@ def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
 
 
+# The shape and the type of every array.
+Layout = dict[str, tuple[tuple[int, ...], Any]]
+
+
+def layout(spec: Spec, n_runs: int) -> Layout:
+    """Return what a batch of so many runs like those of a spec is made of, but for what is copied from the spec."""
+    R, P, D = n_runs, spec.pop_max, len(spec.lower)
+    _, _, _, array_names, vector_names = algorithm_entry(spec.algorithm)
+    islands = spec.islands
+    all_islands = islands.begun(R)
+    reals: dict[str, tuple[int, ...]] = {
+        "x": (2, R, P, D),
+        "f": (2, R, P),
+        "extra": (len(array_names), 2, R, P),
+        "vectors": (len(vector_names), 2, R, P, D),
+        "archive": (R, spec.needs.archive, D),
+        "record": (2, R),
+        "history": (R, sampled_slots(spec)),
+        "migrants": (all_islands, islands.rows, D),
+        "migrant_values": (all_islands, islands.rows),
+    }
+    words: dict[str, tuple[int, ...]] = {
+        "meets": (all_islands,),
+        "places": (R, P if islands.rows else 0),
+        **{name: (R,) for name in ("status", "met", "limit", "generation", "clock")},
+        "arrivals": (R + 1,),
+        "since": (2, R),
+        "evals": (2, R),
+        "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
+    }
+    numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
+    kinds = ((reals, spec.dtype), (words, np.int64), (numbers, np.float64))
+    return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
+
+
+def size_of(arrays: Layout) -> int:
+    """Return the bytes that arrays take."""
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
+
+
+def check_batch(spec: Spec, n_runs: int, xp: Any = np) -> None:
+    """Refuse a batch that has no room in memory.
+
+    Parameters
+    ----------
+    spec : Spec
+        What its runs are like.
+    n_runs : int
+        How many there are, islands counted one by one.
+    xp : module, default numpy
+        Where they are to live.
+
+    Raises
+    ------
+    MemoryError
+        With what is needed and what is available.
+    """
+    what = f"a batch of {n_runs} populations of {spec.pop_max} individuals in {len(spec.lower)} dimensions"
+    check_memory(what, size_of(layout(spec, n_runs)), FEWER, xp)
+
+
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
     """Return where `parts` consecutive parts of n things begin and end; their sizes differ by one at most."""
     ends = [n * k // parts for k in range(parts + 1)]
@@ -340,6 +376,11 @@ def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str], list[str
 def split(names: str) -> list[str]:
     """Return the names in 'a, b'."""
     return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def sampled_slots(spec: Spec) -> int:
+    """Return how many slots of history a run has: up to the end of the iteration that its last generation is in."""
+    return history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
 
 
 def history_slots(last: int) -> int:

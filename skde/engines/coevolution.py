@@ -11,8 +11,9 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous, to_numpy
-from skde.engines.batch import MAX_ARRAYS, TASK, Batch, Runs, fill_data
+from skde.engines.batch import FEWER, MAX_ARRAYS, TASK, Batch, Layout, Runs, fill_data, layout, size_of
 from skde.engines.spec import Spec
+from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 # One field of eight bytes each, as in coevolution.cuh.
@@ -106,23 +107,58 @@ class Rounds:
 
     @property
     def constraints(self) -> int:
-        """How many there are of both kinds."""
+        """Constraints of both kinds."""
         return self.inequalities + self.equalities
 
     @property
     def opponents(self) -> int:
-        """How many x has in the first cycle."""
+        """Opponents that x has in the population of y."""
         return 1 if self.updates else self.y.pop_max
 
     @property
     def room(self) -> int:
-        """How many x can have."""
+        """Opponents that x has at most, with those that are remembered."""
         return self.opponents + self.archive
+
+    @property
+    def features(self) -> int:
+        """Numbers that stand for a point x."""
+        return 1 + self.constraints if self.constraints else len(self.x.lower)
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[Rounds]:
         """Return what parts are made of, the runs begin ... end - 1."""
         specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.answers)), strict=True)
         return [replace(self, x=x, y=y, answers=answers) for x, y, answers in specs]
+
+
+def between(rounds: Rounds) -> Layout:
+    """Return what is kept between the sides of a co-evolution."""
+    R = len(rounds.answers.seeds)
+    shapes: dict[str, tuple[int, ...]] = {
+        "columns": (R, len(rounds.y.lower), rounds.room),
+        "table": (R, rounds.features, rounds.x.pop_max),
+        "strengths": (R, 2, rounds.room),
+        "penalties": (R, rounds.constraints),
+        "excess": (R, rounds.constraints),
+        "levels": (R, 2),
+    }
+    return {name: (shape, rounds.answers.dtype) for name, shape in shapes.items()}
+
+
+def check_rounds(rounds: Rounds, xp: Any = np) -> None:
+    """Refuse a co-evolution that has no room in memory.
+
+    Raises
+    ------
+    MemoryError
+        With what is needed and what is available.
+    """
+    n_runs = len(rounds.answers.seeds)
+    needed = size_of(between(rounds)) + sum(
+        size_of(layout(spec, n_runs)) for spec in (rounds.x, rounds.y, rounds.answers)
+    )
+    what = f"a co-evolution of {n_runs} runs with {rounds.x.pop_max} and {rounds.y.pop_max} individuals"
+    check_memory(what, needed, FEWER, xp)
 
 
 class Answers(Runs):
@@ -159,24 +195,15 @@ class Coevolution(Answers, Batch):
         here: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self.rounds, self.x, self.y = rounds, x, y
-        self.constraints, self.opponents, self.room = rounds.constraints, rounds.opponents, rounds.room
-        self.features = 1 + self.constraints if self.constraints else x.dim
+        self.constraints, self.opponents = rounds.constraints, rounds.opponents
+        self.room, self.features = rounds.room, rounds.features
         self.fields = np.zeros(1, FIELDS)
         self.step_program: Any = None  # how an engine launches the steps between the turns
         super().__init__(rounds.answers, xp, here)
 
     def _allocate(self) -> None:
         super()._allocate()
-        R, xp, dtype = self.n_runs, self.xp, self.spec.dtype
-        shapes = {
-            "columns": (R, self.y.dim, self.room),
-            "table": (R, self.features, self.x.pop_max),
-            "strengths": (R, 2, self.room),
-            "penalties": (R, self.constraints),
-            "excess": (R, self.constraints),
-            "levels": (R, 2),
-        }
-        self.between = {name: xp.zeros(shape, dtype) for name, shape in shapes.items()}
+        self.between = {name: self.xp.zeros(shape, dtype) for name, (shape, dtype) in between(self.rounds).items()}
         if self.rounds.penalty is not None:
             self.between["penalties"][...] = self.rounds.penalty
 

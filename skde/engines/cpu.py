@@ -11,18 +11,28 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous
-from skde.engines.batch import DATA_OFFSET, TASK, Batch, fill_data
-from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch, fill_data
+from skde.engines.coevolution import Coevolution, Game, Rounds, check_rounds, opponents_data
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.engines.threads import (
+    COMPONENTS_WORTH_SHARING,
+    COMPONENTS_WORTH_THREADS,
+    allowed_team,
+    team_size,
+)
 from skde.islands import JUDGE
+from skde.memory import check_memory
 from skde.typing import Array, FloatArray
+
+WORKER_BYTES = 12  # of a thread, for every component or individual, beside scratch: Worker in cpu_isa.cpp
 
 
 class CpuEngine:
     """Runs batches on the processor's cores.
 
     Threads take whole runs first; the individuals of one run are shared only where a population is large enough to be
-    worth it. Results do not depend on the number of threads.
+    worth it. Results do not depend on the number of threads. In a process that was forked after OpenMP had started some,
+    there is one.
 
     Parameters
     ----------
@@ -42,12 +52,30 @@ class CpuEngine:
 
     @property
     def threads(self) -> int:
-        """The number of threads that the next call uses."""
+        """The number of threads that the next call may use."""
         if self.n_jobs is None:
             return int(_cpu.max_threads())
         import joblib
 
         return max(1, int(joblib.effective_n_jobs(self.n_jobs)))
+
+    def _team(self, batch: Batch) -> int:
+        """Return the threads of a call that runs whole generations."""
+        return team_size(self.threads, batch.n_runs, batch.pop_max, batch.dim)
+
+    def _step_team(self, batch: Batch) -> int:
+        """Return the threads of a call that does a part of one generation."""
+        small = batch.n_runs * batch.pop_max * batch.dim < COMPONENTS_WORTH_THREADS
+        return 1 if small else self._team(batch)
+
+    def _cycle_team(self, pair: Coevolution) -> int:
+        """Return the threads of a call that works on both sides of a co-evolution."""
+        individuals = max(pair.x.pop_max, pair.y.pop_max, pair.room)
+        return team_size(self.threads, pair.n_runs, individuals, max(pair.x.dim, pair.y.dim, pair.features))
+
+    def _row_team(self, components: int) -> int:
+        """Return the threads of a call that evaluates rows with so many components in all."""
+        return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
 
     def keep_apart(self) -> None:
         """Let the calling thread not wait for what others have started: here it never does."""
@@ -56,6 +84,10 @@ class CpuEngine:
         """Call work(numpy)."""
         work(self.xp)
 
+    def check_room(self, spec: Spec, n_runs: int) -> None:
+        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
+        check_batch(spec, n_runs)
+
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch."""
         return Batch(spec, np)
@@ -63,11 +95,17 @@ class CpuEngine:
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective."""
         batch.attach(data_of(objective, batch.spec.dtype))
+        self._check_scratch(objective, max(batch.dim, batch.pop_max), batch.spec.dtype)
         batch.program = objective.cpu_address(batch.single), objective.scratch
+
+    def _check_scratch(self, objective: Compiled, length: int, dtype: np.dtype[Any]) -> None:
+        """Refuse an objective where the threads' working memory has no room."""
+        needed = self.threads * length * (objective.scratch * dtype.itemsize + WORKER_BYTES)
+        check_memory(f"working memory of {self.threads} threads", needed, "take a smaller n_jobs, or less scratch")
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
-        _cpu.run(batch.number, batch.single, batch.task_address, begin, until, self.threads, *batch.program)
+        _cpu.run(batch.number, batch.single, batch.task_address, begin, until, self._team(batch), *batch.program)
 
     def judge(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
@@ -75,17 +113,18 @@ class CpuEngine:
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
-        _cpu.propose(batch.number, batch.single, batch.task_address, g, self.threads)
+        _cpu.propose(batch.number, batch.single, batch.task_address, g, self._step_team(batch))
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
         where = 0 if trials is None else address(trials, dtype, n * batch.dim)
-        _cpu.accept(batch.number, batch.single, batch.task_address, g, where, address(f, dtype, n), self.threads)
+        values, team = address(f, dtype, n), self._step_team(batch)
+        _cpu.accept(batch.number, batch.single, batch.task_address, g, where, values, team)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
         """Do one step of the meeting of the islands after generation g."""
-        _cpu.migrate(batch.number, batch.single, batch.task_address, g, step, self.threads)
+        _cpu.migrate(batch.number, batch.single, batch.task_address, g, step, self._step_team(batch))
 
     def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
         """Return the values of the rows of x, an (n, d) array."""
@@ -95,6 +134,7 @@ class CpuEngine:
         fill_data(task, arrays, x.dtype, None)
         single = x.dtype == np.float32
         n, dim = x.shape
+        self._check_scratch(objective, dim, x.dtype)
         _cpu.evaluate(
             single,
             objective.cpu_address(single),
@@ -104,12 +144,13 @@ class CpuEngine:
             n,
             dim,
             address(f, x.dtype, n),
-            self.threads,
+            self._row_team(n * dim),
         )
         return f
 
     def coevolution(self, rounds: Rounds) -> Coevolution:
         """Allocate a co-evolution."""
+        check_rounds(rounds)
         return Coevolution(rounds, np, self.batch(rounds.x), self.batch(rounds.y))
 
     def load_game(self, pair: Coevolution, game: Game) -> None:
@@ -119,11 +160,12 @@ class CpuEngine:
 
     def cycles(self, pair: Coevolution, until: int) -> None:
         """Run whole cycles up to number `until`."""
-        _cpu.cycles(pair.x.number, pair.y.number, pair.program, pair.single, *pair.addresses, until, self.threads)
+        team = self._cycle_team(pair)
+        _cpu.cycles(pair.x.number, pair.y.number, pair.program, pair.single, *pair.addresses, until, team)
 
     def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
         """Do one step of cycle c between the turns."""
-        _cpu.coevolution_step(pair.single, *pair.addresses, c, step, self.threads)
+        _cpu.coevolution_step(pair.single, *pair.addresses, c, step, self._cycle_team(pair))
 
     def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
@@ -132,7 +174,8 @@ class CpuEngine:
         single = X.dtype == np.float32
         n, dim = X.shape
         data, where = address(task, TASK, 1) + DATA_OFFSET, address(X, real_dtype(single), n * dim)
-        _cpu.matrix(game.number, single, data, where, n, dim, address(f, X.dtype, n * len(Y)), self.threads)
+        team = self._row_team(n * len(Y) * dim)
+        _cpu.matrix(game.number, single, data, where, n, dim, address(f, X.dtype, n * len(Y)), team)
         del kept
         return f
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -48,10 +49,15 @@ class Crew:
 
     def __init__(self, devices: Sequence[Device]) -> None:
         self.devices = list(devices)
-        self.pool = ThreadPoolExecutor(len(self.devices) + 1, "skde")
+        self._start()
+
+    def _start(self) -> None:
+        self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
 
     def together(self, work: Work) -> None:
         """Let every thread do its work; when one fails the others don't wait for it, and its exception is raised."""
+        if self.process != os.getpid():
+            self._start()  # a forked process has none of the threads
         meeting = Meeting(len(self.devices))
 
         def guarded(k: int) -> None:

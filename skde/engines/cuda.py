@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous
-from skde.engines.batch import TASK, Batch, fill_data
-from skde.engines.coevolution import Coevolution, Game, Rounds, opponents_data
+from skde.engines.batch import TASK, Batch, check_batch, fill_data
+from skde.engines.coevolution import Coevolution, Game, Rounds, check_rounds, opponents_data
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
@@ -101,6 +101,11 @@ class CudaEngine:
         """Call work(cupy), on this GPU."""
         with self.here:
             work(self.xp)
+
+    def check_room(self, spec: Spec, n_runs: int) -> None:
+        """Refuse a batch of so many runs like those of a spec, where the GPU has no memory for it."""
+        with self.here:
+            check_batch(spec, n_runs, self.xp)
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
@@ -267,6 +272,7 @@ class CudaEngine:
     def coevolution(self, rounds: Rounds) -> Coevolution:
         """Allocate a co-evolution on the GPU."""
         with self.here:
+            check_rounds(rounds, self.xp)
             return Coevolution(rounds, self.xp, self.batch(rounds.x), self.batch(rounds.y), lambda: self.here)
 
     def load_game(self, pair: Coevolution, game: Game) -> None:

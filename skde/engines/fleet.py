@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import Batch, Runs, cut, join, ranges
+from skde.engines.batch import Batch, Runs, check_batch, cut, join, ranges
 from skde.engines.crew import Crew, Meeting
 from skde.engines.protocol import DeviceEngine, Valued
 from skde.engines.spec import CHUNK_SECONDS, Spec
@@ -156,6 +156,14 @@ class Fleet:
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) on the first device."""
         self.engines[0].apply(work)
+
+    def check_room(self, spec: Spec, n_runs: int) -> None:
+        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
+        if self.xp is np:  # all parts are in the same memory
+            check_batch(spec, n_runs)
+            return
+        for engine, (begin, end) in zip(self.engines, ranges(n_runs, len(self.engines)), strict=True):
+            engine.check_room(spec, end - begin)
 
     def batch(self, spec: Spec) -> FleetBatch:
         """Allocate a batch.

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, Game, Rounds
-from skde.engines.spec import Compiled
+from skde.engines.spec import Compiled, Spec
 from skde.typing import Array
 
 
@@ -44,6 +44,9 @@ class Engine(Protocol):
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) where Python functions are called; xp is the library of their arrays."""
+
+    def check_room(self, spec: Spec, n_runs: int) -> None:
+        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
 
     def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import numpy as np
+
 from skde.engines import Answers, Coevolution, Fleet, Rounds
 from skde.engines.batch import ranges
+from skde.engines.coevolution import check_rounds
 from skde.engines.crew import Crew, Meeting
 from skde.engines.fleet import PartedBatch
 from skde.minmax.cycles import Arena
@@ -69,6 +72,8 @@ class Arenas:
         n_runs = len(rounds.answers.seeds)
         if n_runs < len(self.arenas):
             raise ValueError(f"device has {len(self.arenas)} entries, more than n_runs={n_runs}")
+        if self.xp is np:  # all parts are in the same memory
+            check_rounds(rounds)
         return PartedCoevolution(rounds, self.arenas)
 
     @contextmanager

@@ -20,12 +20,11 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import UNLIMITED, check_stopping
 from skde.storing import Storing
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice, check_int, check_jobs, check_precision, check_real
+from skde.validation import check_choice, check_dtype, check_int, check_jobs, check_precision, check_real
 
 POP_SIZE = 50  # of a side whose algorithm is given by name
 MULTIPLIERS = ("update", "evolve")
 LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and products stay finite
-DTYPES = ("float32", "float64")
 
 
 class Contest(Runner):
@@ -122,7 +121,7 @@ class Preparing(Storing, Results):
         n_cycles = check_int("n_cycles", self.n_cycles if saved is None else saved.n_cycles, 0, 2**31)
         archive = check_int("archive_size", self.archive_size, 0, 2**20)
         renewal = check_real("renewal", self.renewal, 0, 1, high_open=True)
-        dtype = check_choice("dtype", self.dtype if isinstance(self.dtype, str) else np.dtype(self.dtype).name, DTYPES)
+        dtype = check_dtype(self.dtype)
         inequalities, equalities, updates, box_y = self._lagrangian(pairs, dtype)
         if saved is None:
             seeds_x, seeds_y = island_seeds(run_seeds(self.random_state, n_runs), 2).reshape(n_runs, 2).T

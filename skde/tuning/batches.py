@@ -22,7 +22,6 @@ from skde.minimizer import Minimizer
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
 from skde.tuning.target import Job, Limits, Outcome, Target
-from skde.typing import FloatArray
 
 # Runs of one batch: more would only need more memory.
 MOST_RUNS = 128
@@ -47,15 +46,15 @@ class OwnClocks(Minimizer):
 
     run_seconds: float | None = None
 
-    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
-        return replace(super()._spec(box, x0, constrained), run_seconds=self.run_seconds, constants=())
+    def _repeated(self, kinds: Spec, times: int) -> Spec:
+        return replace(super()._repeated(kinds, times), run_seconds=self.run_seconds, constants=())
 
 
 class SameSeed(OwnClocks):
     """The same, with the seed of the first for all runs: what differs is their parameters alone."""
 
-    def _spec(self, box: FloatArray, x0: Any, constrained: bool) -> Spec:
-        spec = super()._spec(box, x0, constrained)
+    def _repeated(self, kinds: Spec, times: int) -> Spec:
+        spec = super()._repeated(kinds, times)
         return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
 
 
