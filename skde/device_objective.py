@@ -13,17 +13,33 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+
 import numpy as np
 
 from skde import _cpu
 from skde.arrays import as_real, contiguous, points
+from skde.cache import keep_library, keep_text, private_folder, whole_library
 from skde.engines.batch import MAX_ARRAYS
 from skde.typing import Array, FloatArray
-from skde.validation import check_int
+from skde.validation import check_int, shown
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
 # Names that the body already has.
 TAKEN = {"team", "x", "d", "data", "real", "Team", "scratch"}
+# Of the system's compiler. An exception could not leave the threads that run the body, so there are none.
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-fopenmp-simd",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-exceptions",
+    "-Werror=return-type",
+    "-fPIC",
+    "-shared",
+)
+NO_RETURN_IS_AN_ERROR = "--diag-error=940"  # of NVRTC
 
 
 class DeviceObjective:
@@ -42,7 +58,7 @@ class DeviceObjective:
     Parameters
     ----------
     body : str
-        The C++ statements, with a ``return``.
+        The C++ statements, with a ``return`` on every way through them, and without exceptions.
     arrays : mapping of str to array-like, optional
         At most 8 arrays of numbers, by name.
     scratch : int, default 0
@@ -55,6 +71,8 @@ class DeviceObjective:
     RuntimeError
         On the CPU, where no C++ compiler is found (set CXX to name one) or the body does not compile. On the GPU, CuPy
         raises its CompileException with the compiler's words.
+    PermissionError
+        Where the cache folder, from which the compiled library is loaded, is not the user's alone.
 
     Examples
     --------
@@ -69,7 +87,13 @@ class DeviceObjective:
         self, body: str, arrays: Mapping[str, Any] | None = None, *, scratch: int = 0, name: str = "user"
     ) -> None:
         if not isinstance(body, str) or "return" not in body:
-            raise ValueError(f"body must be C++ text with a return statement, got {body!r}")
+            raise ValueError(f"body must be C++ text with a return statement, got {shown(body)}")
+        if arrays is not None and not isinstance(arrays, Mapping):
+            raise TypeError(
+                f"arrays must be a mapping of names to arrays, got {shown(arrays)} ({type(arrays).__name__})"
+            )
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
         named = dict(arrays or {})
         if len(named) > MAX_ARRAYS:
             raise ValueError(f"arrays must have at most {MAX_ARRAYS} entries, got {len(named)}")
@@ -103,19 +127,16 @@ class DeviceObjective:
             f"(void){name}, (void){name}_size;\n"
             for k, name in enumerate(self.names)
         )
-        key = hashlib.sha256(f"{declarations}\0{self.body}\0{self.scratch}\0{sources_digest()}".encode()).hexdigest()[
-            :24
-        ]
-        folder = cache_folder() / "objectives" / key
-        folder.mkdir(parents=True, exist_ok=True)
-        write_new(folder / "skde_user_arrays.inc", declarations)
-        write_new(folder / "skde_user_body.inc", self.body + "\n")
+        parts = (declarations, self.body, str(self.scratch), " ".join(FLAGS), sources_digest())
+        folder = private_folder("objectives", hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24])
+        keep_text(folder / "skde_user_arrays.inc", declarations)
+        keep_text(folder / "skde_user_body.inc", self.body + "\n")
         return folder
 
     @property
     def cuda_options(self) -> tuple[str, ...]:
         """What NVRTC must be told."""
-        return (f"-I{self.folder}", f"-DSKDE_USER_SCRATCH={self.scratch}")
+        return (f"-I{self.folder}", f"-DSKDE_USER_SCRATCH={self.scratch}", NO_RETURN_IS_AN_ERROR)
 
     def cpu_address(self, single: bool) -> int:
         """Return the address of the function in the compiled library, which is built first if need be."""
@@ -124,26 +145,19 @@ class DeviceObjective:
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        path = self.folder / f"objective-{_cpu.isa()}.so"
-        if not path.exists():
-            self._compile(path)
+        folder, name = self.folder, f"objective-{_cpu.isa()}"
+        path = whole_library(folder, name) or keep_library(folder, name, self._compiled())
         return ctypes.CDLL(str(path))
 
-    def _compile(self, path: Path) -> None:
+    def _compiled(self) -> bytes:
+        """Return the library that the system's compiler makes of the body."""
         compiler = find_compiler()
         isa = [f"-march={_cpu.isa()}"] if _cpu.isa().startswith("x86-64") else []
         with tempfile.TemporaryDirectory(dir=self.folder) as room:
-            built = Path(room) / path.name
+            built = Path(room) / "objective.so"
             command = [
                 *compiler,
-                "-std=c++17",
-                "-O3",
-                "-fopenmp-simd",
-                "-ffp-contract=off",
-                "-fno-math-errno",
-                "-fno-trapping-math",
-                "-fPIC",
-                "-shared",
+                *FLAGS,
                 *isa,
                 f"-I{self.folder}",
                 f"-I{KERNELS / 'problems'}",
@@ -155,7 +169,7 @@ class DeviceObjective:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise RuntimeError(f"{self!r} does not compile with {compiler[0]}:\n{done.stderr.strip()}")
-            os.replace(built, path)
+            return built.read_bytes()
 
 
 def number_array(name: str, value: Any) -> FloatArray:
@@ -163,7 +177,7 @@ def number_array(name: str, value: Any) -> FloatArray:
     try:
         array: FloatArray = contiguous(as_real(value, f"arrays[{name!r}]"), np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"arrays[{name!r}] must hold numbers, got {value!r}") from error
+        raise ValueError(f"arrays[{name!r}] must hold numbers, got {shown(value)}") from error
     if array.size == 0:
         raise ValueError(f"arrays[{name!r}] must not be empty")
     return array
@@ -181,23 +195,6 @@ def find_compiler() -> list[str]:
         + (f"CXX={named!r} is not one" if named else "none of g++, clang++, c++ was found")
         + "; install one, or pass a Python function, or use a GPU"
     )
-
-
-def cache_folder() -> Path:
-    """Return the folder of what is kept between runs: SKDE_CACHE_DIR, else skde in the user's cache."""
-    named = os.environ.get("SKDE_CACHE_DIR")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skde"
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that others may be writing too: whole, or not at all."""
-    if path.exists():
-        return
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-        file.write(text)
-    os.replace(file.name, path)
 
 
 def sources_digest() -> str:

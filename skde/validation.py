@@ -69,11 +69,6 @@ def check_verbose(verbose: Any) -> int:
     return int(verbose) if isinstance(verbose, bool | np.bool_) else check_int("verbose", verbose, 0)
 
 
-def check_verbose(verbose: Any) -> int:
-    """Return verbose as an int."""
-    return int(verbose) if isinstance(verbose, bool | np.bool_) else check_int("verbose", verbose, 0)
-
-
 def check_real(
     name: str,
     value: Any,

@@ -160,3 +160,11 @@ def test_device_objective() -> None:
 def test_a_broken_body_is_reported() -> None:
     with pytest.raises(AssertionError, match="undefined_name"):
         build("gpu_evaluate", 80, options("Warp", "float64", objective=DeviceObjective("return undefined_name;")))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"), [("if (x[0] > 1) return 1;", "missing return"), ("throw 1; return x[0];", "exception handling")]
+)
+def test_a_body_without_a_value_is_an_error(body: str, words: str) -> None:
+    with pytest.raises(AssertionError, match=rf"error: .*{words}"):
+        build("gpu_evaluate", 80, options("Warp", "float64", objective=DeviceObjective(body)))
