@@ -111,6 +111,7 @@ class Asking(Preparing):
         if not hasattr(self, "_runner"):
             if self.bounds is None:
                 raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
+            self._check_parameters()
             self._objective = None
             known = self._told()
             box = check_bounds(self.bounds) if known is None else known.box

@@ -30,7 +30,7 @@ def private_folder(*names: str) -> Path:
     Raises
     ------
     PermissionError
-        Where it, or a folder on the way to it from the cache's own, belongs to another user or can be written by others.
+        Where it, or a folder between it and the cache, belongs to another user or can be written by others.
     """
     folder = cache_folder()
     folder.parent.mkdir(parents=True, exist_ok=True)

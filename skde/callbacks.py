@@ -13,7 +13,7 @@ import numpy as np
 from skde.engines.batch import best_of
 from skde.feasibility import readable, violation_of
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_real
+from skde.validation import check_path, check_real
 
 if TYPE_CHECKING:
     from skde.minimizer import Minimizer
@@ -92,7 +92,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], every: float = 60.0) -> None:
-        self.path = path
+        self.path = check_path("path", path)
         self.every = check_real("every", every, 0)
         self._last = time.monotonic()
 

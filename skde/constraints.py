@@ -15,7 +15,7 @@ from skde.arrays import contiguous, library_of, points, real_array, real_values
 from skde.feasibility import total_violation
 from skde.returned import RowByRow
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_real
+from skde.validation import check_bool, check_bounds, check_real, shown
 
 if TYPE_CHECKING:
     from skde.problems import Problem
@@ -89,8 +89,10 @@ class ConstrainedProblem:
     ) -> None:
         if not callable(f):
             raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
         self.name = name
-        self.vectorized = vectorized
+        self.vectorized = check_bool("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f = f
         given = constraint_list(constraints)

@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-
 import numpy as np
 
 from skde import _cpu

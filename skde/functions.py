@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm
 from skde.minimizer import Minimizer
-from skde.validation import check_choice
+from skde.validation import check_names, shown
 
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))
 
@@ -62,8 +62,11 @@ def minimize(
     >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
     True
     """
-    for name in parameters:
-        check_choice("a parameter of minimize", name, PARAMETERS)
+    check_names("minimize", parameters, PARAMETERS)
+    if not isinstance(args, tuple):
+        raise TypeError(f"args must be a tuple, such as (value,), got {shown(args)} ({type(args).__name__})")
+    if args and not callable(fun):
+        raise TypeError(f"args are those of a function, and fun is none: {shown(fun)}")
     objective = (lambda X: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 
@@ -97,6 +100,7 @@ def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Calla
     >>> bool(r.fun < 1e-6)
     True
     """
+    check_names("minimize", parameters, PARAMETERS)
 
     def method(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), **options: Any) -> OptimizeResult:
         constraints = options.pop("constraints", ())

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skde.validation import check_choice, check_int, check_real
+from skde.validation import check_choice, check_int, check_real, scalar
 
 # Position is the number in islands.cuh.
 TOPOLOGIES = ("ring", "random", "full")
 CHOICES = ("best", "random")
 PLACES = ("worst", "random")
+NEVER = 2**62  # generations, more than any run makes
 # The steps of a meeting, with a barrier of all islands after each; REFRESH is for when all values have been made anew
 # (Step in drive.cuh).
 JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH = range(5)
@@ -121,7 +122,7 @@ class Migration(BaseEstimator):
         count, share = self._migrants(pop_size)
         return Archipelago(
             n_islands=n_islands,
-            every=check_int("Migration.every", self.every, 1),
+            every=min(check_int("Migration.every", self.every, 1), NEVER),
             route=TOPOLOGIES.index(check_choice("Migration.topology", self.topology, TOPOLOGIES)),
             choice=CHOICES.index(check_choice("Migration.select", self.select, CHOICES)),
             place=PLACES.index(check_choice("Migration.replace", self.replace, PLACES)),
@@ -131,7 +132,7 @@ class Migration(BaseEstimator):
         )
 
     def _migrants(self, pop_size: int) -> tuple[int, float]:
-        given: Any = self.n_migrants
+        given: Any = scalar(self.n_migrants)
         if isinstance(given, float | np.floating):
             return 0, check_real("Migration.n_migrants", given, 0, 1, low_open=True, high_open=True)
         count = check_int("Migration.n_migrants", given, 1)

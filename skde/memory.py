@@ -49,6 +49,7 @@ def check_memory(what: str, needed: int, advice: str, xp: Any = np) -> None:
 def in_units(size: int) -> str:
     """Return a number of bytes as people read it."""
     units = ("B", "KiB", "MiB", "GiB", "TiB")
+    size = min(size, 2**1000)  # which a float can hold
     power = min((max(size, 1).bit_length() - 1) // 10, len(units) - 1)
     return f"{size / 1024**power:.3g} {units[power]}"
 

@@ -17,9 +17,7 @@ from skde.objective import Objective, resolve
 from skde.problems import get_problem
 from skde.saving import Saving
 from skde.stopping import Status
-from skde.validation import check_choice
-
-EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
+from skde.validation import named_parameters
 
 
 class Minimizer(Asking, Saving):
@@ -134,6 +132,7 @@ class Minimizer(Asking, Saving):
     (3,)
     """
 
+    @named_parameters
     def __init__(
         self,
         algorithm: str | Algorithm | Sequence[Algorithm] = "jde",
@@ -220,6 +219,7 @@ class Minimizer(Asking, Saving):
         disagree it is called twice more: one that gives other values every time, such as a noisy one, is taken as it
         is. These calls count neither in n_evals_ nor in time_.
         """
+        self._check_parameters()
         found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
         engine = self._engine(found)
         if self.warm_start and hasattr(self, "_runner"):
@@ -250,6 +250,7 @@ class Minimizer(Asking, Saving):
             After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
+        self._check_parameters()
         if objective is None:
             found = getattr(self, "_objective", None) or self._saved_objective()
         else:
@@ -298,7 +299,7 @@ class Minimizer(Asking, Saving):
 
     def _drive(self, objective: Objective) -> None:
         rules = self._stopping(objective.rules is not None)
-        execution = check_choice("execution", self.execution, EXECUTIONS)
+        execution = self.execution
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
         runner = self._runner

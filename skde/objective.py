@@ -118,6 +118,8 @@ def resolve(
     """
     if isinstance(objective, str):
         objective = get_problem(objective, dim=dim)
+    if dim is not None:
+        dim = check_int("dim", dim, 1)
     if isinstance(objective, MinMaxProblem):
         raise TypeError(f"{objective!r} has two sides; a Minimizer takes functions of one")
     if isinstance(objective, ConstrainedProblem):
@@ -134,8 +136,6 @@ def resolve(
     if isinstance(objective, Problem):
         box, source = own_box(objective, dim, bounds), named(objective)
         return Objective(box, compiled=objective, source=source, origin=source)
-    if dim is not None:
-        dim = check_int("dim", dim, 1)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
         raise TypeError(
             "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "

@@ -22,7 +22,19 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import check_stopping, last_generations, planned_budget
 from skde.storing import Storing
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_dtype, check_int, check_jobs, check_precision, check_start
+from skde.validation import (
+    check_bool,
+    check_choice,
+    check_dtype,
+    check_int,
+    check_jobs,
+    check_precision,
+    check_real,
+    check_start,
+    check_verbose,
+)
+
+EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
 
 
 class Plan(NamedTuple):
@@ -61,6 +73,8 @@ class Preparing(Storing):
     migration: Migration | None
     device: str | Sequence[str]
     execution: str
+    vectorized: bool
+    warm_start: bool
     dtype: str
     n_jobs: int | None
     verbose: int
@@ -86,8 +100,17 @@ class Preparing(Storing):
         super().set_params(**parameters)
         return self
 
-    def _engine(self, objective: Objective | None) -> Engine:
+    def _check_parameters(self) -> None:
+        """Refuse values of a wrong type or out of range by the parameter's name, whether or not this fit uses it."""
+        check_choice("execution", self.execution, EXECUTIONS)
+        check_dtype(self.dtype)
+        check_bool("vectorized", self.vectorized)
+        check_bool("warm_start", self.warm_start)
+        check_verbose(self.verbose)
         check_jobs(self.n_jobs)
+        check_real("feasibility_tol", self.feasibility_tol, 0)
+
+    def _engine(self, objective: Objective | None) -> Engine:
         device = self.device
         python = objective is not None and objective.compiled is None
         if self.execution == "joblib":

@@ -118,6 +118,6 @@ def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dic
     return {
         "target": None if target is None else check_real("target", target),
         "tol": None if tol is None else check_real("tol", tol, 0),
-        "stagnation": None if stagnation is None else check_int("stagnation", stagnation, 1),
+        "stagnation": None if stagnation is None else min(check_int("stagnation", stagnation, 1), UNLIMITED),
         "max_time": None if max_time is None else check_real("max_time", max_time, 0, low_open=True),
     }

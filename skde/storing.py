@@ -16,6 +16,7 @@ from skde.checkpoint import check_keys, entry
 from skde.engines import choose_engine
 from skde.fitted import Fitted
 from skde.stopping import UNLIMITED
+from skde.validation import check_names
 
 # How an objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
@@ -51,6 +52,19 @@ class Storing(Fitted, BaseEstimator):
                 raise ValueError(
                     f"{changed} was {before!r} when the fit began and is {now!r} now: set it back, or call fit"
                 )
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; those of a parameter object as ``algorithm__F``.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not there, with the nearest that is.
+        """
+        names = (name.partition("__")[0] for name in parameters)
+        check_names(type(self).__name__, names, self.get_params(deep=False))
+        super().set_params(**parameters)
+        return self
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:

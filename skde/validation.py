@@ -52,15 +52,23 @@ def check_bool(name: str, value: Any) -> bool:
     return bool(given)
 
 
+def check_path(name: str, value: Any) -> str | os.PathLike[str]:
+    """Return value when it can name a file."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise TypeError(f"{name} must be the name of a file or a path, got {shown(value)} ({type(value).__name__})")
+    return value
+
+
 def check_jobs(n_jobs: Any) -> int | None:
     """Return n_jobs as joblib takes it: None or an integer other than 0, and no more than could ever be of use."""
     if n_jobs is None:
         return None
-    most = max(MOST_JOBS, os.cpu_count() or 1)
-    allowed = f"n_jobs must be None or an integer other than 0, at most {most}"
     number = check_int("n_jobs", n_jobs, -(2**31))
-    if number == 0 or number > most:
-        raise ValueError(f"{allowed}, got {shown(n_jobs)}")
+    if number == 0:
+        raise ValueError("n_jobs must be None or an integer other than 0, got 0")
+    most = max(MOST_JOBS, os.cpu_count() or 1)
+    if number > most:
+        raise ValueError(f"n_jobs must be at most {most}, got {shown(n_jobs)}; -1 is as many as there are processors")
     return number
 
 
@@ -136,7 +144,7 @@ def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
         for name in kwargs:
             if name not in names:
                 solver = type(args[0]).__name__
-                raise TypeError(f"{solver} has no parameter {name!r}{nearest(name, names)}; it has {', '.join(names)}")
+                raise TypeError(f"{solver} got an unexpected keyword argument {name!r}{nearest(name, names)}")
         init(*args, **kwargs)
 
     return checked

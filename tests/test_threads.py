@@ -189,7 +189,7 @@ def test_more_threads_than_the_system_gives(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("solver", [Minimizer("jde"), MinMaxSolver()])
 def test_more_jobs_than_any_machine_gives(solver: Any) -> None:
-    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0, at most [0-9]+, got 100000"):
+    with pytest.raises(ValueError, match=r"n_jobs must be at most [0-9]+, got 100000"):
         solver.set_params(n_jobs=100_000, device="cpu").fit(
             "sphere" if isinstance(solver, Minimizer) else "fabris2012/p1"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from skde.algorithms.base import REPAIRS, Setting
 from skde.algorithms.opposition import Opposable
 from skde.engines.spec import Needs
-from skde.validation import check_real, nearest
+from skde.validation import check_real, nearest, scalar, shown
 
 # Name -> individuals drawn besides the target; position is the number in de.cuh.
 MUTATIONS = {
@@ -45,10 +45,10 @@ class DifferentialEvolution(Opposable):
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
-        if self.strategy not in strategies():
+        if not isinstance(self.strategy, str) or self.strategy not in strategies():
             raise ValueError(
                 f"{self._name('strategy')} must be MUTATION/CROSSOVER with a mutation of {', '.join(MUTATIONS)} and "
-                f"crossover bin or exp, or {NEEDS_NO_CROSSOVER} alone; got {self.strategy!r}"
+                f"crossover bin or exp, or {NEEDS_NO_CROSSOVER} alone; got {shown(self.strategy)}"
                 f"{nearest(self.strategy, strategies())}"
             )
         mutation, crossover = self._split()
@@ -76,13 +76,14 @@ class DifferentialEvolution(Opposable):
     def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
         """Return (low, high) of a scalar or of a pair."""
         name = self._name(parameter)
-        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        value = scalar(value)
+        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
             if len(value) != 2:
-                raise ValueError(f"{name} must be a number or a pair (low, high), got {value!r}")
+                raise ValueError(f"{name} must be a number or a pair (low, high), got {shown(value)}")
             first = check_real(f"{name}[0]", value[0], low, high)
             second = check_real(f"{name}[1]", value[1], low, high)
             if first > second:
-                raise ValueError(f"{name} must have low <= high, got {value!r}")
+                raise ValueError(f"{name} must have low <= high, got {shown(value)}")
             return first, second
         number = check_real(name, value, low, high)
         return number, number

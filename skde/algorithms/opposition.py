@@ -31,16 +31,20 @@ class Opposable(Algorithm):
     @property
     def kernel(self) -> str:
         """The kernel's name: with opposition another one."""
-        return self.opposed if self.opposition else self.plain
+        return self.opposed if self._opposition else self.plain
+
+    @property
+    def _opposition(self) -> float:
+        return check_real(self._name("opposition"), self.opposition, 0, 1)
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
-        return {"opposition": check_real(self._name("opposition"), self.opposition, 0, 1)}
+        return {"opposition": self._opposition}
 
     def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
         """Return what a run needs: with opposition also a part between generations, and the population's range."""
         own = self.own_needs(parameters)
-        if not self.opposition:
+        if not self._opposition:
             return own
         return Needs(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
 

@@ -151,10 +151,8 @@ class PSO(Algorithm):
             runs.check_range("memory", "generations that drew a graph", graph, 0, runs.generation, whole=True)
 
     def _neighbors(self, pop_size: int) -> int:
-        if self.topology == "global" or self.n_neighbors is None:
-            wanted = TOPOLOGIES[self.topology]
-        else:
-            wanted = check_int(self._name("n_neighbors"), self.n_neighbors, 1)
+        given = None if self.n_neighbors is None else check_int(self._name("n_neighbors"), self.n_neighbors, 1)
+        wanted = TOPOLOGIES[self.topology] if self.topology == "global" or given is None else given
         if self.topology == "ring" and (wanted % 2 or wanted >= pop_size):
             raise ValueError(
                 f"{self._name('n_neighbors')} of a ring must be even and below pop_size={pop_size}, got {wanted}"

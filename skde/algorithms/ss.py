@@ -110,7 +110,7 @@ class SS(Algorithm):
     @property
     def iteration_length(self) -> int:
         """Children, then their local search."""
-        return 1 + self.n_local
+        return 1 + check_int(self._name("n_local"), self.n_local, 0, MOST_INDIVIDUALS)
 
     @classmethod
     def get_test_params(cls) -> dict[str, Any]:

@@ -120,11 +120,12 @@ def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, ve
     verbose : int
         Whether to say it.
     """
-    if device == "auto" and python:
+    chosen = isinstance(device, str) and device == "auto"
+    if chosen and python:
         engine, reason = choose_engine("cpu", n_jobs)[0], "a Python function may only know NumPy"
     else:
         engine, reason = choose_engine(device, n_jobs)
-    if verbose and device == "auto":
+    if verbose and chosen:
         print(f"skde: device='auto' chose {engine.name}: {reason}")
     return engine
 

@@ -31,8 +31,8 @@ class CpuEngine:
     """Runs batches on the processor's cores.
 
     Threads take whole runs first; the individuals of one run are shared only where a population is large enough to be
-    worth it. Results do not depend on the number of threads. In a process that was forked after OpenMP had started some,
-    there is one.
+    worth it. Results do not depend on the number of threads. A process that was forked after OpenMP had started threads
+    has one.
 
     Parameters
     ----------

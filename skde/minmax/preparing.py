@@ -20,7 +20,16 @@ from skde.seeds import island_seeds, run_seeds
 from skde.stopping import UNLIMITED, check_stopping
 from skde.storing import Storing
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_choice, check_dtype, check_int, check_jobs, check_precision, check_real
+from skde.validation import (
+    check_bool,
+    check_choice,
+    check_dtype,
+    check_int,
+    check_jobs,
+    check_precision,
+    check_real,
+    check_verbose,
+)
 
 POP_SIZE = 50  # of a side whose algorithm is given by name
 MULTIPLIERS = ("update", "evolve")
@@ -90,13 +99,21 @@ class Preparing(Storing, Results):
     n_runs: int
     device: str | Sequence[str]
     dtype: str
+    pairwise: bool
     n_jobs: int | None
     verbose: int
     random_state: Any
     _planned: int  # n_cycles as the fit began: some algorithms plan with it
 
-    def _engine(self, pairs: Pairs) -> Arena | Arenas:
+    def _check_parameters(self) -> None:
+        """Refuse values of a wrong type or out of range by the parameter's name, whether or not this fit uses it."""
+        check_dtype(self.dtype)
+        check_bool("pairwise", self.pairwise)
+        check_verbose(self.verbose)
         check_jobs(self.n_jobs)
+        check_real("feasibility_tol", self.feasibility_tol, 0)
+
+    def _engine(self, pairs: Pairs) -> Arena | Arenas:
         # Around a Python function a generation's own work is too short for threads to meet twice in it.
         threads = 1 if pairs.game is None else self.n_jobs
         engine = engine_for(self.device, threads, pairs.game is None, self.verbose)

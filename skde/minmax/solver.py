@@ -19,7 +19,7 @@ from skde.minmax.saving import Saving
 from skde.problems import get_problem
 from skde.stopping import check_stopping
 from skde.typing import Array
-from skde.validation import check_real
+from skde.validation import named_parameters
 
 
 class MinMaxSolver(Saving):
@@ -170,6 +170,7 @@ class MinMaxSolver(Saving):
     _cycle: Cycle | None = None  # the one that ask and tell are in
     _asked: tuple[Array, Array]  # what it waits for the values of
 
+    @named_parameters
     def __init__(
         self,
         algorithm_x: str | Algorithm = "jde",
@@ -274,6 +275,7 @@ class MinMaxSolver(Saving):
         KeyboardInterrupt
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
         """
+        self._check_parameters()
         found = self._resolved(f, bounds_x, bounds_y, dim)
         self._runner = self._start(found)
         self._drive(found)
@@ -297,6 +299,7 @@ class MinMaxSolver(Saving):
             After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
+        self._check_parameters()
         if f is not None:
             found = self._again(f)
         elif self._objective is not None:
@@ -337,7 +340,7 @@ class MinMaxSolver(Saving):
             x,
             y,
             dim=dim,
-            feasibility_tol=check_real("feasibility_tol", self.feasibility_tol, 0),
+            feasibility_tol=self.feasibility_tol,
             pairwise=self.pairwise,
             n_jobs=self.n_jobs,
         )
@@ -429,6 +432,7 @@ class MinMaxSolver(Saving):
         for name in ("bounds_x", "bounds_y"):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
+        self._check_parameters()
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
         box_x, box_y = side_bounds("bounds_x", self.bounds_x), side_bounds("bounds_y", self.bounds_y)

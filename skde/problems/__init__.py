@@ -10,7 +10,7 @@ from skde.constraints import ConstrainedProblem
 from skde.problems import classic, fabris2012, minmax, nashed2012, qin2012
 from skde.problems.base import Problem
 from skde.problems.minmax import MinMaxProblem
-from skde.validation import check_choice, check_int, nearest
+from skde.validation import check_choice, check_int, nearest, shown
 
 __all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 
@@ -99,6 +99,8 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     >>> get_problem("fabris2012/p3")
     ConstrainedProblem('fabris2012/p3', dim=10)
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be that of a problem, got {shown(name)} ({type(name).__name__})")
     canonical = ALIASES.get(name, name)
     for suite in SUITES:
         if canonical in suite.NAMES:
