@@ -36,8 +36,9 @@ class Minimizer(Asking, Saving):
         Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor
         max_time is given, 10000 times dim.
     max_time : float or None, default None
-        Seconds of running time, > 0, heeded to about 50 ms or the time of one Python evaluation of the population; with
-        execution="joblib" to that of a few messages to the workers.
+        Seconds of running time, > 0, heeded between generations of the whole batch: to about 50 ms, or the time of one
+        generation of all runs and islands where that takes longer; with execution="joblib" to that of a few messages to
+        the workers.
     target : float or None, default None
         A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
@@ -74,7 +75,8 @@ class Minimizer(Asking, Saving):
         likewise.
     n_jobs : int or None, default None
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
-        execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says).
+        execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
+        or, where these are more, the number of processors.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function on
         the CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled objective and on several
@@ -250,7 +252,7 @@ class Minimizer(Asking, Saving):
             After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
-        self._check_parameters()
+        self._check_unchanged()
         if objective is None:
             found = getattr(self, "_objective", None) or self._saved_objective()
         else:
@@ -337,7 +339,7 @@ class Minimizer(Asking, Saving):
                 "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
                 "set warm_start=False"
             )
-        self._check_parameters()
+        self._check_unchanged()
         runner.counted_from = runner.clock.seconds
         limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
         batch.put("status", np.full(batch.n_runs, int(Status.RUNNING)))

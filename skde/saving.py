@@ -42,7 +42,7 @@ class Saving(Preparing):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         runner = self._fitted()
-        self._check_parameters()
+        self._check_unchanged()
         self._stopping(runner.rules is not None)
         check_jobs(self.n_jobs)
         runner.judge()

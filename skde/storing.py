@@ -16,7 +16,7 @@ from skde.checkpoint import check_keys, entry
 from skde.engines import choose_engine
 from skde.fitted import Fitted
 from skde.stopping import UNLIMITED
-from skde.validation import check_names
+from skde.validation import nearest
 
 # How an objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
@@ -45,7 +45,7 @@ class Storing(Fitted, BaseEstimator):
         """Remember the parameters that the fit begins with."""
         self._begun = {name: snapshot(getattr(self, name)) for name in self.FIT_PARAMETERS}
 
-    def _check_parameters(self) -> None:
+    def _check_unchanged(self) -> None:
         """Refuse to go on with a fit, or to save it, where parameters are no longer those that it began with."""
         for name in self.FIT_PARAMETERS:
             for changed, before, now in differences(name, self._begun[name], snapshot(getattr(self, name))):
@@ -61,8 +61,14 @@ class Storing(Fitted, BaseEstimator):
         ValueError
             For a parameter that is not there, with the nearest that is.
         """
-        names = (name.partition("__")[0] for name in parameters)
-        check_names(type(self).__name__, names, self.get_params(deep=False))
+        names = list(self.get_params(deep=False))
+        for name in parameters:
+            own = name.partition("__")[0]
+            if own not in names:
+                kind = type(self).__name__
+                raise ValueError(
+                    f"Invalid parameter {own!r} for {kind}{nearest(own, names)}; it has {', '.join(names)}"
+                )
         super().set_params(**parameters)
         return self
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skde import DE, JDE, DeviceObjective, Minimizer, Status, get_problem, minimize
+from skde import (
+    DE,
+    JDE,
+    PSO,
+    DeviceObjective,
+    Migration,
+    Minimizer,
+    MinMaxSolver,
+    Status,
+    get_problem,
+    minimize,
+    scipy_method,
+)
 from skde.engines import find_gpus
 
 from .short import BOX, f, fit
@@ -118,6 +132,21 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         ({"execution": "run"}, ValueError, r"execution='run' needs a compiled objective"),
         ({"execution": "graph"}, ValueError, r"execution='graph' needs a GPU"),
         ({"callbacks": 3}, TypeError, r"callbacks must be callables, got 3"),
+        ({"vectorized": "False"}, TypeError, r"vectorized must be True or False, got 'False' \(str\)"),
+        ({"warm_start": 1}, TypeError, r"warm_start must be True or False, got 1 \(int\)"),
+        ({"verbose": "False"}, TypeError, r"verbose must be an integer >= 0, got 'False'"),
+        ({"feasibility_tol": -1}, ValueError, r"feasibility_tol must be a number in \[0, inf\], got -1"),
+        ({"algorithm": PSO(topology="global", n_neighbors=0)}, ValueError, r"PSO.n_neighbors must be an integer >= 1"),
+        ({"algorithm": "DE"}, ValueError, r"algorithm must be one of.*got 'DE'; did you mean 'de'"),
+        ({"algorithm": DE(strategy=np.array([1, 2]))}, ValueError, r"DE.strategy must be.*got array\(\[1, 2\]\)"),
+        ({"algorithm": DE(F=np.array([0.5]))}, ValueError, r"DE.F must be a number or a pair.*got array\(\[0.5\]\)"),
+        ({"algorithm": DE(CR=10**400)}, ValueError, r"DE.CR must be a number in \[0, 1\].*too large for a float"),
+        ({"dtype": 3}, ValueError, r"dtype must be one of 'float32', 'float64'; got 3"),
+        ({"dtype": None}, ValueError, r"dtype must be one of 'float32', 'float64'; got None"),
+        ({"device": np.array(["cpu", "cpu"])}, ValueError, r"device must be 'auto', 'cpu'.*got array"),
+        ({"execution": np.array(["run"])}, ValueError, r"execution must be one of.*got array"),
+        ({"target": 10**400}, ValueError, r"target must be a number.*too large for a float"),
+        ({"n_jobs": 100_000}, ValueError, r"n_jobs must be at most \d+, got 100000"),
         (
             {"device": "gpu"},
             ValueError,
@@ -178,7 +207,35 @@ def test_dimensions(dim: Any) -> None:
         fit("sphere", fit_options={"dim": dim})
 
 
+def test_names_that_others_give_to_parameters() -> None:
+    suggestion = r"'seed'; did you mean 'random_state'"
+    with pytest.raises(TypeError, match=suggestion):
+        Minimizer(seed=1)
+    with pytest.raises(TypeError, match=suggestion):
+        MinMaxSolver(seed=1)
+    for call in (
+        lambda: minimize(f, bounds=BOX, seed=1),
+        lambda: scipy_method(seed=1),
+        lambda: Minimizer().set_params(seed=1),
+        lambda: MinMaxSolver().set_params(seed=1),
+    ):
+        with pytest.raises(ValueError, match=suggestion):
+            call()
+
+
+def test_constructors_keep_their_signatures() -> None:
+    assert set(inspect.signature(Minimizer).parameters) == set(Minimizer().get_params(deep=False))
+    assert clone(MinMaxSolver(n_cycles=3)).n_cycles == 3
+
+
+def test_arrays_of_no_dimension_are_numbers() -> None:
+    m = Minimizer(clone(DE(F=np.array(0.6), pop_size=np.array(20))), max_iter=np.array(5), random_state=0, device="cpu")
+    m.fit(f, bounds=BOX)
+    assert m.fun_ == fit(algorithm=DE(F=0.6, pop_size=20)).fun_
+
+
 def test_limits_beyond_any_integer_are_none() -> None:
+    fit("sphere", fit_options={"dim": 3}, stagnation=2**70, n_islands=2, migration=Migration(every=2**70))
     for rule in ({"max_iter": 2**70}, {"max_iter": None, "max_evals": 2**70}):
         m = fit("sphere", fit_options={"dim": 3}, target=1e-3, **rule)
         assert m.runs_[0].status == Status.TARGET

@@ -197,6 +197,8 @@ class Batch(Runs):
         old, slots = self.array["history"], sampled_slots(self.spec)
         if slots > old.shape[1]:
             with self.here():
+                room = self.n_runs * slots * self.spec.dtype.itemsize
+                check_memory(f"the history of {self.n_runs} runs", room, "set smaller limits", self.xp)
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
                 self.array["history"][:, : old.shape[1]] = old
 

@@ -37,7 +37,7 @@ class Saving(Preparing):
         runner, pair = self._fitted(), self._pair
         if pair.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
-        self._check_parameters()
+        self._check_unchanged()
         check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         check_jobs(self.n_jobs)
         given = (("algorithm_x", self.algorithm_x), ("algorithm_y", self.algorithm_y))

@@ -77,7 +77,7 @@ class MinMaxSolver(Saving):
         Evaluations of one run, never exceeded: whole cycles that fit. A pair (x, y) is one or, of a constrained
         problem, a point x.
     max_time : float or None, default None
-        Seconds of running time, > 0, heeded to about 50 ms or one cycle of a Python function.
+        Seconds of running time, > 0, heeded between cycles of all runs: to about 50 ms, or the time of one cycle.
     target : float or None, default None
         A run ends when its answer's value is <= target.
     tol : float or None, default None
@@ -299,7 +299,7 @@ class MinMaxSolver(Saving):
             After Ctrl-C, as from `fit`.
         """
         runner = self._fitted()
-        self._check_parameters()
+        self._check_unchanged()
         if f is not None:
             found = self._again(f)
         elif self._objective is not None:

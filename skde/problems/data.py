@@ -11,8 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from skde.memory import check_memory
 from skde.typing import FloatArray
 
+COPIES = 5  # of a stream's numbers that there are at a time, at most
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 
@@ -26,7 +28,14 @@ def fnv1a(name: str) -> int:
 
 
 def uniforms(name: str, count: int) -> FloatArray:
-    """Return the first `count` uniforms of a stream."""
+    """Return the first `count` uniforms of a stream.
+
+    Raises
+    ------
+    MemoryError
+        Where there is no room for them, and for the copies that a problem makes of them.
+    """
+    check_memory(f"data of the problem, {count} numbers in {name!r},", COPIES * 8 * count, "take fewer dimensions")
     z = np.uint64(fnv1a(name)) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
