@@ -10,6 +10,7 @@ if find_spec("skde._cpu") is None:
         "folder or with PYTHONSAFEPATH=1"
     )
 
+from skde import _cpu as _cpu  # first: its own error says why it cannot be loaded
 from skde.algorithms import (
     DE,
     GODE,

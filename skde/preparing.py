@@ -204,13 +204,16 @@ class Preparing(Storing):
         n_islands = kinds.islands.n_islands
         if saved is None:
             seeds = island_seeds(run_seeds(self.random_state, len(kinds.seeds) * times // n_islands), n_islands)
+            limits = kinds.limits if times == 1 else np.repeat(kinds.limits, times)
         else:
-            seeds = saved.seeds
+            seeds, limits = saved.seeds, saved.limits
+        if times == 1:
+            return replace(kinds, seeds=seeds, limits=limits)
         return replace(
             kinds,
-            parameters=np.repeat(kinds.parameters, times, 0),
             seeds=seeds,
-            limits=np.repeat(kinds.limits, times) if saved is None else saved.limits,
+            parameters=np.repeat(kinds.parameters, times, 0),
+            limits=limits,
             schedules=tuple(schedule for schedule in kinds.schedules for _ in range(times)),
         )
 

@@ -45,6 +45,8 @@ def island_seeds(seeds: Any, n_islands: int) -> Any:
 
 def after(first: Any, count: int, step: int) -> Any:
     """Return, for every seed, itself and what SplitMix64 makes of the count - 1 words that follow in these steps."""
+    if count == 1:
+        return first.copy()
     words = first[:, None] + np.arange(count, dtype=np.uint64) * np.uint64(step)
     words[:, 1:] = split_mix(words[:, 1:])
     return words.ravel()

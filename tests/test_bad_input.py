@@ -208,7 +208,7 @@ def test_dimensions(dim: Any) -> None:
 
 
 def test_names_that_others_give_to_parameters() -> None:
-    suggestion = r"'seed'; did you mean 'random_state'"
+    suggestion = r"'seed'.*did you mean 'random_state'"
     with pytest.raises(TypeError, match=suggestion):
         Minimizer(seed=1)
     with pytest.raises(TypeError, match=suggestion):

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -146,10 +147,9 @@ class Batch(Runs):
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
         self.ordered = spec.needs.ordered
-        check_batch(spec, self.n_runs, xp)
-        self.array: dict[str, Array] = {
-            name: xp.zeros(shape, dtype) for name, (shape, dtype) in layout(spec, self.n_runs).items()
-        }
+        arrays = layout(spec, self.n_runs)
+        check_layout(arrays, xp)
+        self.array: dict[str, Array] = {name: xp.zeros(shape, dtype) for name, (shape, dtype) in arrays.items()}
         self.array["generation"].fill(-1)
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
         self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
@@ -282,7 +282,8 @@ def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 # The shape and the type of every array.
-Layout = dict[str, tuple[tuple[int, ...], Any]]
+Layout = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+INTEGER, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 
 
 def layout(spec: Spec, n_runs: int) -> Layout:
@@ -312,13 +313,13 @@ def layout(spec: Spec, n_runs: int) -> Layout:
         "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
     }
     numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
-    kinds = ((reals, spec.dtype), (words, np.int64), (numbers, np.float64))
+    kinds = ((reals, spec.dtype), (words, INTEGER), (numbers, NUMBER))
     return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
 
 
 def size_of(arrays: Layout) -> int:
     """Return the bytes that arrays take."""
-    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
+    return sum(math.prod(shape) * dtype.itemsize for shape, dtype in arrays.values())
 
 
 def check_batch(spec: Spec, n_runs: int, xp: Any = np) -> None:
@@ -338,8 +339,14 @@ def check_batch(spec: Spec, n_runs: int, xp: Any = np) -> None:
     MemoryError
         With what is needed and what is available.
     """
-    what = f"a batch of {n_runs} populations of {spec.pop_max} individuals in {len(spec.lower)} dimensions"
-    check_memory(what, size_of(layout(spec, n_runs)), FEWER, xp)
+    check_layout(layout(spec, n_runs), xp)
+
+
+def check_layout(arrays: Layout, xp: Any) -> None:
+    """Refuse the arrays of a batch that have no room in memory."""
+    _, n_runs, individuals, dim = arrays["x"][0]
+    what = f"a batch of {n_runs} populations of {individuals} individuals in {dim} dimensions"
+    check_memory(what, size_of(arrays), FEWER, xp)
 
 
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
@@ -369,6 +376,7 @@ def best_of(values: FloatArray) -> int:
     return int(found[0]) if len(found) else 0
 
 
+@lru_cache
 def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str], list[str]]:
     """Return the number, the C++ type, and the names of parameters, arrays and vectors of an algorithm."""
     number, cpp_type, parameters, arrays, vectors = _cpu.algorithms()[name]

@@ -95,13 +95,15 @@ class CpuEngine:
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective."""
         batch.attach(data_of(objective, batch.spec.dtype))
-        self._check_scratch(objective, max(batch.dim, batch.pop_max), batch.spec.dtype)
-        batch.program = objective.cpu_address(batch.single), objective.scratch
+        scratch = objective.scratch
+        self._check_scratch(scratch, max(batch.dim, batch.pop_max), batch.spec.dtype)
+        batch.program = objective.cpu_address(batch.single), scratch
 
-    def _check_scratch(self, objective: Compiled, length: int, dtype: np.dtype[Any]) -> None:
+    def _check_scratch(self, scratch: int, length: int, dtype: np.dtype[Any]) -> None:
         """Refuse an objective where the threads' working memory has no room."""
-        needed = self.threads * length * (objective.scratch * dtype.itemsize + WORKER_BYTES)
-        check_memory(f"working memory of {self.threads} threads", needed, "take a smaller n_jobs, or less scratch")
+        threads = self.threads
+        needed = threads * length * (scratch * dtype.itemsize + WORKER_BYTES)
+        check_memory(f"working memory of {threads} threads", needed, "take a smaller n_jobs, or less scratch")
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
@@ -134,11 +136,12 @@ class CpuEngine:
         fill_data(task, arrays, x.dtype, None)
         single = x.dtype == np.float32
         n, dim = x.shape
-        self._check_scratch(objective, dim, x.dtype)
+        scratch = objective.scratch
+        self._check_scratch(scratch, dim, x.dtype)
         _cpu.evaluate(
             single,
             objective.cpu_address(single),
-            objective.scratch,
+            scratch,
             address(task, TASK, 1) + DATA_OFFSET,
             address(x, real_dtype(single), n * dim),
             n,
