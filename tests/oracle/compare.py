@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde import Minimizer
+from skde.testing import PROBE_CALLS
 
 NARROW = [[-1.0, 2.0], [0.0, 0.25], [-3.0, -1.0], [5.0, 9.0], [-1e-3, 1e3], [-2.0, 2.0], [0.0, 1.0]]
 # The third has more than one vector of components, and more than one block of draws.
@@ -95,6 +96,7 @@ def compare_fit(kernel: Minimizer, slow: Any, box: Any, x0: Any, objective: Call
         return objective(X)
 
     kernel.fit(noting, bounds=box, x0=x0)
+    del asked[:PROBE_CALLS]
     for X in asked:
         expected = slow.ask()
         assert np.array_equal(X, expected), f"trials of generation {slow.generation}"

@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 from skde import DE, JDE, Minimizer
 from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
+from skde.testing import PROBE_CALLS
 
 from . import reference
 from .reference import Reference
@@ -231,14 +232,15 @@ def drawn(strategy: str, n: int, n_runs: int) -> Any:
     seen: list[Any] = []
 
     def flat(X: Any) -> Any:
-        seen.append(X.reshape(n_runs, n))
+        seen.append(X.copy())
         return np.zeros(len(X))
 
     x0 = 8.0 ** np.arange(n)[:, None]
     m = Minimizer(DE(strategy, F=2.0, CR=1.0, pop_size=n), n_runs=n_runs, max_iter=1, random_state=11, device="cpu")
     m.fit(flat, bounds=[(-(2.0**50), 2.0**50)], x0=x0)
-    assert np.array_equal(seen[0], np.broadcast_to(x0[:, 0], (n_runs, n)))
-    left = seen[1].astype(np.int64)
+    first, second = (X.reshape(n_runs, n) for X in seen[PROBE_CALLS:])
+    assert np.array_equal(first, np.broadcast_to(x0[:, 0], (n_runs, n)))
+    left = second.astype(np.int64)
     digits = []
     for _ in range(n):
         digits.append((left + 3) % 8 - 3)
