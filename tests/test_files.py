@@ -87,13 +87,13 @@ def test_an_exception_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
 
-    def write_half() -> None:
+    def break_off() -> None:
         with atomic_write(path, text=True) as file:
             file.write("new")
             raise RuntimeError("half-way")
 
     with pytest.raises(RuntimeError, match="half-way"):
-        write_half()
+        break_off()
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 

@@ -97,8 +97,13 @@ class Saving(Preparing):
         pairs = self._saved_pairs(header, arrays)
         with entry(HEADER):
             ending = Status(header["ending"])
-            seeds = (arrays[name] for name in ("seeds", "seeds_x", "seeds_y"))
-            rounds = self._rounds(pairs, Plan(header.get("planned", self.n_cycles), *seeds, arrays["limits"]))
+            rounds = self._rounds(
+                pairs,
+                Plan(
+                    n_cycles=header.get("planned", self.n_cycles),
+                    **{name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")},
+                ),
+            )
         check_layout(arrays, own | coevolution_layout(rounds))
         rounds.answers.last = max(rounds.answers.last, int(arrays["generation"].max()))
         sides = (get_side("algorithm_x", self.algorithm_x), get_side("algorithm_y", self._given_y))

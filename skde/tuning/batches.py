@@ -19,6 +19,7 @@ from skde.algorithms import Algorithm
 from skde.device_objective import DeviceObjective
 from skde.engines import CpuEngine, Spec, choose_device, choose_engine
 from skde.minimizer import Minimizer
+from skde.preparing import Plan
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
 from skde.tuning.target import Job, Limits, Outcome, Target
@@ -46,15 +47,15 @@ class OwnClocks(Minimizer):
 
     run_seconds: float | None = None
 
-    def _repeated(self, kinds: Spec, times: int) -> Spec:
-        return replace(super()._repeated(kinds, times), run_seconds=self.run_seconds, constants=())
+    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
+        return replace(super()._repeated(kinds, times, saved), run_seconds=self.run_seconds, constants=())
 
 
 class SameSeed(OwnClocks):
     """The same, with the seed of the first for all runs: what differs is their parameters alone."""
 
-    def _repeated(self, kinds: Spec, times: int) -> Spec:
-        spec = super()._repeated(kinds, times)
+    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
+        spec = super()._repeated(kinds, times, saved)
         return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
 
 
