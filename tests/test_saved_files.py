@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import LSHADE, PSO, SHADE, SS, Minimizer, MinMaxSolver, Status
+from skde import DE, LSHADE, PSO, SHADE, SS, Migration, Minimizer, MinMaxSolver, Status
+from skde.algorithms import ALGORITHMS
 
-from .short import f, fit
+from .short import BOX, f, fit
 
 
 @pytest.fixture
@@ -302,3 +303,27 @@ def test_files_of_the_version_before() -> None:
     solver = MinMaxSolver.load(files / "minmax.skde").set_params(n_cycles=4).resume()
     assert np.array_equal(solver.x_, game.x_)
     assert np.array_equal(solver.population_y_, game.population_y_)
+
+
+def every_algorithm() -> list[Any]:
+    """Return small instances of all algorithms, also of their kernels for opposition and for random graphs."""
+    kinds = [(kind, kind.get_test_params()) for kind in ALGORITHMS.values()]
+    opposed = [(kind, {**own, "opposition": 0.5}) for kind, own in kinds if "opposition" in kind().get_params()]
+    others = [PSO(topology="random", pop_size=8), DE(strategy="current-to-pbest/1/bin", pop_size=8)]
+    return [*(kind(**own) for kind, own in [*kinds, *opposed]), *others]
+
+
+@pytest.mark.parametrize("options", [{"n_runs": 2}, {"n_islands": 3, "dtype": "float32"}], ids=["runs", "islands"])
+@pytest.mark.parametrize("algorithm", every_algorithm(), ids=lambda algorithm: algorithm.kernel)
+def test_every_generation_can_be_loaded(algorithm: Any, options: Any, tmp_path: Path) -> None:
+    """What healthy fits hold is never refused, with values that are no numbers either."""
+    migration = Migration(every=2) if "n_islands" in options else None
+    m = Minimizer(algorithm, bounds=BOX, max_iter=12, random_state=0, device="cpu", migration=migration, **options)
+    for _ in range(12):
+        X = m.ask()
+        values = (X * X).sum(axis=-1)
+        values[X[..., 0] > 3] = np.nan
+        values[X[..., 0] < -3] = np.inf
+        m.tell(X, values)
+        m.save(tmp_path / "fit")
+        assert np.array_equal(Minimizer.load(tmp_path / "fit").ask(), m.ask())
