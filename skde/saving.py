@@ -165,7 +165,7 @@ class Saving(Preparing):
         runner.batch.restore(arrays)
         runner.set_limits(arrays["limits"])
         runner.ending = Status(header["ending"])
-        runner.clock.before = header["seconds"]
+        runner.clock.before = float(header["seconds"])
         runner.clock.marks = [(int(generation), float(seconds)) for generation, seconds in arrays["marks"]]
         self._box, self._planned, self._runner = box, plan.budget, runner
         self._note_parameters()

@@ -16,7 +16,7 @@ from skde.checkpoint import check_keys, entry
 from skde.engines import choose_engine
 from skde.fitted import Fitted
 from skde.stopping import UNLIMITED
-from skde.validation import nearest
+from skde.validation import check_real, nearest
 
 # How an objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
@@ -151,8 +151,7 @@ class Storing(Fitted, BaseEstimator):
             if described is not None:
                 check_keys("an algorithm", described, {"name": str, "parameters": dict}, {})
         check_keys("source", header["source"], {}, SOURCE)
-        if not 0 <= header["seconds"] < np.inf:
-            raise ValueError(f"'seconds' must be a number >= 0, got {header['seconds']}")
+        check_real("seconds", header["seconds"], 0, UNLIMITED)
 
     def _check_marks(self, marks: Any) -> None:
         """Check when which generation was reached."""

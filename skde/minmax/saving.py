@@ -117,7 +117,7 @@ class Saving(Preparing):
         self._pair.restore(arrays)
         runner.set_limits(arrays["limits"])
         runner.ending = ending
-        runner.clock.before = header["seconds"]
+        runner.clock.before = float(header["seconds"])
         runner.clock.marks = [(int(cycle), float(seconds)) for cycle, seconds in arrays["marks"]]
 
     def _saved_pairs(self, header: dict[str, Any], arrays: dict[str, Any]) -> Pairs:
