@@ -92,9 +92,12 @@ def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_isl
     """Return what an algorithm may plan with, as far as it is known: one population's evaluations and generations."""
     if max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
+    evals = None if max_evals is None else max(check_int("max_evals", max_evals, 1) // n_islands, 1)
+    generations = None if max_iter is None else check_int("max_iter", max_iter, 0)
+    # Where a population shrinks, its sizes are found in doubles, which do not tell larger numbers apart.
     return {
-        "max_evals": None if max_evals is None else max(check_int("max_evals", max_evals, 1) // n_islands, 1),
-        "max_iter": None if max_iter is None else check_int("max_iter", max_iter, 0),
+        "max_evals": None if evals is None else min(evals, UNLIMITED),
+        "max_iter": None if generations is None else min(generations, UNLIMITED),
     }
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skde.schedule import Schedule
+from skde.stopping import planned_budget
 
 BEYOND = 20  # generations after the budget is spent
 
@@ -95,3 +96,11 @@ def test_from_the_parameters_of_a_kernel() -> None:
     assert Schedule.of({"pop_size": 30.0, "w": 0.5}).sizes == [30]
     shrinks = Schedule.of({"pop_size": 30.0, "pop_min": 4.0, "max_evals": 900.0, "max_iter": 0.0})
     assert shrinks.sizes == Schedule(30, 4, 900).sizes
+
+
+@pytest.mark.parametrize("limit", [{"max_evals": 10**30}, {"max_iter": 10**30}, {"max_evals": 2**62}])
+def test_absurd_budgets_are_planned_with_too(limit: dict[str, int]) -> None:
+    """A double does not tell such numbers apart, so that counting would never come to the next size."""
+    planned = planned_budget(3, limit.get("max_iter"), limit.get("max_evals"), None)
+    schedule = Schedule(40, 4, planned["max_evals"] or 0, planned["max_iter"] or 0)
+    assert len(schedule.sizes) == 37
