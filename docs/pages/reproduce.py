@@ -69,11 +69,7 @@ def section(paper: Paper, record: Record, name: str) -> list[str]:
 def page() -> str:
     """The whole page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
-    text = (DOCS / "texts" / "reproduce.md").read_text().strip()
-    if text.count(TABLE) != 1:
-        raise ValueError(f"docs/texts/reproduce.md must have one line {TABLE.strip()!r}, for the table")
-    before, behind = text.split(TABLE)
-    lines += [before.strip(), "", *retuning.table(), behind, ""]
+    lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
     for paper in PAPERS.values():
         lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]
@@ -85,4 +81,13 @@ def page() -> str:
                 lines += coevolution.section(paper, record, path.name)
             else:
                 lines += section(paper, record, path.name)
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, *appendix()]).rstrip() + "\n"
+
+
+def appendix() -> list[str]:
+    """Return the text on the paper's tuning, with its table."""
+    text = (DOCS / "texts" / "reproduce-appendix.md").read_text()
+    if text.count(TABLE) != 1:
+        raise ValueError(f"docs/texts/reproduce-appendix.md must have one line {TABLE.strip()!r}, for the table")
+    before, behind = text.split(TABLE)
+    return [before.strip(), "", *retuning.table(), behind]
