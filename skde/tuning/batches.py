@@ -182,7 +182,7 @@ class AlgorithmTarget(Target):
         if clocks:
             minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
-        if any(run.status in (Status.INTERRUPTED, Status.CALLBACK) for run in minimizer.runs_):
+        if any(run.status == Status.CALLBACK for run in minimizer.runs_):  # it was told to stop
             raise KeyboardInterrupt
         return minimizer
 
