@@ -28,15 +28,15 @@ from skde.algorithms import (
     algorithm_names,
 )
 from skde.callbacks import Checkpoint, Progress
-from skde.constraints import ConstrainedProblem
-from skde.device_objective import DeviceObjective
-from skde.functions import minimize, scipy_method
 from skde.islands import Migration
 from skde.minimizer import Minimizer
 from skde.minmax import AugmentedLagrangian, MinMaxSolver
+from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
+from skde.problems.constraints import ConstrainedProblem
 from skde.result import History, RunResult
+from skde.scipy_api import minimize, scipy_method
 from skde.stopping import Status
 
 __version__ = "0.1.0"

@@ -2,6 +2,6 @@
 
 import sys
 
-from skde.cli import main
+from skde.cli.main import main
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""The compiled core on the CPU (skde/kernels/cpu.cpp)."""
+"""The compiled core on the CPU (skde/kernels/cpu/cpu.cpp)."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from skde.typing import Array
 REAL = "fiub"  # the kinds of dtype that hold real numbers
 
 
-def library_of(array: Array) -> Any:
+def array_namespace(array: Array) -> Any:
     """Return NumPy, or CuPy for its arrays."""
     if isinstance(array, np.ndarray):
         return np
@@ -84,7 +84,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
     An array of another device is refused and not copied: it shows that the user's function works on a device that the
     population is not on.
     """
-    xp = library_of(like)
+    xp = array_namespace(like)
     if xp is not np and not isinstance(given, xp.ndarray):
         raise TypeError(
             f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
@@ -103,7 +103,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
 def moved_to(given: Any, like: Array, what: str) -> Array:
     """Return what was given as an array of real numbers where another array is; what is on the host is copied there."""
     array = as_real(given, what)
-    return real_array(library_of(like).asarray(array) if isinstance(array, np.ndarray) else array, like, what)
+    return real_array(array_namespace(like).asarray(array) if isinstance(array, np.ndarray) else array, like, what)
 
 
 def check_device_of(array: Array, like: Array, what: str) -> None:

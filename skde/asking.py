@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 
 from skde.arrays import contiguous, moved_to, real_values
-from skde.feasibility import Remembered, Rules
-from skde.objective import Objective, told
-from skde.preparing import Preparing
+from skde.minimizer_spec import Preparing
+from skde.objectives.feasibility import Rules, StoredOutcomes
+from skde.objectives.objective import Objective, told
 from skde.runner import Runner
 from skde.typing import Array
 from skde.validation import check_bounds
@@ -128,7 +128,7 @@ class Asking(Preparing):
 
     def _rules_of(self, runner: Runner) -> Rules | None:
         """Return what the told values are made into; after loading, from the constraints that were given again."""
-        if isinstance(runner.rules, Remembered):
+        if isinstance(runner.rules, StoredOutcomes):
             known = self._told()
             if known is None:
                 raise ValueError("tell needs the constraints again: set_params(constraints=...)")

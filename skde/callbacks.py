@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skde.engines.batch import best_of
-from skde.feasibility import readable, violation_of
+from skde.objectives.feasibility import readable, violation_of
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_path, check_real
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 
-from skde.feasibility import readable
+from skde.objectives.feasibility import readable
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.runner import Runner
 from skde.typing import FloatArray

@@ -15,7 +15,7 @@ Look = Callable[[], bool]
 
 
 @contextmanager
-def looked_at(solver: Any, runner: Runner) -> Any:
+def observed(solver: Any, runner: Runner) -> Any:
     """Within this context a progress bar stands where `verbose` asks for one; gives what a Runner is to call.
 
     None where nobody looks. What it gives returns whether a callback asked to stop.

@@ -10,12 +10,12 @@ import numpy as np
 from skde.algorithms import Algorithm
 from skde.asking import Asking
 from skde.callbacks import Callback
-from skde.engines import Engine, Workers
+from skde.engines import Engine, JoblibEngine
 from skde.islands import Migration
-from skde.looking import looked_at
-from skde.objective import Objective, resolve
+from skde.looking import observed
+from skde.minimizer_state import Saving
+from skde.objectives.objective import Objective, resolve
 from skde.problems import get_problem
-from skde.saving import Saving
 from skde.stopping import Status
 from skde.validation import named_parameters
 
@@ -305,7 +305,7 @@ class Minimizer(Asking, Saving):
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
         runner = self._runner
-        if (execution == "joblib") != isinstance(runner.engine, Workers):
+        if (execution == "joblib") != isinstance(runner.engine, JoblibEngine):
             raise ValueError(
                 f"execution={execution!r}: this fit began on {runner.engine.name!r}, and whether joblib's workers "
                 "run it is decided when it begins"
@@ -317,7 +317,7 @@ class Minimizer(Asking, Saving):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        with looked_at(self, runner) as look:
+        with observed(self, runner) as look:
             runner.fit(objective, execution, rules["max_time"], look)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:

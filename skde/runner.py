@@ -10,10 +10,10 @@ import numpy as np
 
 from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, SharingEngine, Spec
 from skde.engines.batch import best_of, sampled_generations
-from skde.engines.steps import Evaluation, Hearing
-from skde.feasibility import WORST, Outcome, Remembered, Rules, readable
+from skde.engines.stepping import Evaluation, StatusPoll
 from skde.interrupts import interrupts
-from skde.objective import Objective
+from skde.objectives.feasibility import WORST, Outcome, Rules, StoredOutcomes, readable
+from skde.objectives.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, FloatArray, IntArray
@@ -76,14 +76,14 @@ class Runner:
         self.clock = Clock()
         self.counted_from = 0.0  # where max_time begins: at the last warm start
         self.generation = -1  # the last one that is done, of the runs that run
-        self.rules: Rules | Remembered | None = None  # where there are constraints: what the values mean
+        self.rules: Rules | StoredOutcomes | None = None  # where there are constraints: what the values mean
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out
         self._unjudged = False  # whether the last generation may not have been judged: a step leaves that to the next
         self._uneven = False  # whether running runs are at different generations
         self._last = int(self.batch.spec.limits.max())
-        self._hearing, self._known_done = Hearing(self.batch), False
+        self._hearing, self._known_done = StatusPoll(self.batch), False
         self._results: tuple[Any, list[RunResult]] | None = None
 
     # -- progress ------------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Runner:
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
         self.batch.put("status", status)
-        self.ending, self._hearing, self._known_done = Status.RUNNING, Hearing(self.batch), False
+        self.ending, self._hearing, self._known_done = Status.RUNNING, StatusPoll(self.batch), False
         self._locate()
 
     def _locate(self) -> None:
@@ -159,7 +159,7 @@ class Runner:
         self._uneven = bool((going & ~behind).any())
         status[going] = np.where(behind[going], int(Status.RUNNING), int(Status.HELD))
         self.batch.put("status", status)
-        self._hearing = Hearing(self.batch)
+        self._hearing = StatusPoll(self.batch)
 
     # -- fit -----------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.schedule import Schedule
+from skde.algorithms.population_size import Schedule
 from skde.typing import IntArray
 from skde.validation import check_int, check_real
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 import skde
 from skde import DE, SHADE, SS, Migration, Minimizer, MinMaxSolver
-from skde.returned import library_of
+from skde.pointwise import array_namespace
 
 from .fuzz.settings import examples
 from .minmax.games import game, ring
@@ -31,7 +31,7 @@ MIGRATION = Migration(every=2, n_migrants=2)
 
 def f(X: Any) -> Any:
     """Sum of squares, waves added."""
-    return (X * X - 4 * library_of(X).cos(3 * X)).sum(axis=1)
+    return (X * X - 4 * array_namespace(X).cos(3 * X)).sum(axis=1)
 
 
 def minimizer(algorithm: Any, **parameters: Any) -> Minimizer:

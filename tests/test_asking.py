@@ -10,9 +10,9 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, SS, Migration, Minimizer, Status
-from skde.engines import steps
+from skde.engines import stepping
 from skde.engines.batch import to_numpy
-from skde.returned import library_of
+from skde.pointwise import array_namespace
 
 LOW, HIGH = 1.0, 5.0
 BOX = [(LOW, HIGH)] * 2
@@ -53,7 +53,7 @@ def told(m: Minimizer) -> Minimizer:
         X = m.ask()
         assert inside(X)
         f = bowl(X)
-        running = library_of(X).asarray(m._runner.batch.host("status") == Status.RUNNING)
+        running = array_namespace(X).asarray(m._runner.batch.host("status") == Status.RUNNING)
         f.reshape(len(running), -1)[~running] = np.nan
         m.tell(X, f)
     return m
@@ -110,14 +110,14 @@ def test_constraints_are_asked_inside_the_bounds() -> None:
 def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the host does not hear for long that runs have ended, as from a GPU."""
 
-    class Late(steps.Hearing):
+    class Late(stepping.StatusPoll):
         def listen(self, surely: bool = False) -> bool:
             self.exact = False
             return super().listen(surely)
 
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
-    monkeypatch.setattr(steps, "POLL_SECONDS", 1e9)
-    monkeypatch.setattr(steps, "Hearing", Late)
+    monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
+    monkeypatch.setattr(stepping, "Hearing", Late)
     monkeypatch.setattr("skde.runner.Hearing", Late)
     for (algorithm, parameters), known in zip(CASES, expected, strict=True):
         seen: list[bool] = []

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from skde.benchmark.records import replace_text
-from skde.checkpoint import save as save_checkpoint
 from skde.files import atomic_write
+from skde.serialization import save as save_checkpoint
 
 from .short import fit
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skde import DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
-from skde.cli import main
+from skde.cli.main import main
 from skde.engines import CpuEngine
 from skde.engines.batch import layout, size_of
 from skde.validation import check_bounds

@@ -34,9 +34,9 @@ from skde import (
     minimize,
     scipy_method,
 )
-from skde.engines import CpuEngine, steps
+from skde.engines import CpuEngine, stepping
 from skde.engines.batch import history_slots, sampled_generations
-from skde.seeds import run_seeds
+from skde.random_state import run_seeds
 from skde.stopping import MESSAGES
 from skde.testing import PROBE_CALLS
 
@@ -389,14 +389,14 @@ def test_what_ends_between_stopped_and_ask_is_told_by_the_next_of_them(monkeypat
     solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
     solver.ask()
     monkeypatch.setattr(solver._runner._hearing, "exact", False)
-    monkeypatch.setattr(steps, "POLL_SECONDS", 1e9)
+    monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
     while solver._runner.batch.host("status")[0] == Status.RUNNING:
         assert not solver.stopped_
         X = solver.ask()
         solver.tell(X, (X**2).sum(axis=1))
     assert not solver.stopped_
     found = solver.fun_
-    monkeypatch.setattr(steps, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "POLL_SECONDS", 0.0)
     X = solver.ask()
     solver.tell(X, np.zeros(10))  # which a run that has ended takes no notice of
     assert solver.stopped_

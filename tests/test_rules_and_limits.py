@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skde import DE, SS, Migration, Minimizer, MinMaxSolver, Status, get_problem
-from skde.returned import library_of
+from skde.pointwise import array_namespace
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 PROBLEM = get_problem("rastrigin", dim=3)
@@ -31,7 +31,7 @@ LENGTH = 6  # of an iteration
 
 def rastrigin(X: Any) -> Any:
     """The problem as a function of arrays of either library."""
-    xp = library_of(X)
+    xp = array_namespace(X)
     return (X * X - 10 * xp.cos(2 * xp.pi * X) + 10).sum(axis=1)
 
 

@@ -10,7 +10,7 @@ import scipy.optimize
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Minimizer, MinMaxSolver, Status, minimize, scipy_method
-from skde.cli import main
+from skde.cli.main import main
 
 from .short import BOX, f
 

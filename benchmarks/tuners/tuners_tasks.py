@@ -20,11 +20,11 @@ from sklearn.datasets import (
 from sklearn.ensemble import GradientBoostingClassifier
 
 from skde import get_problem
-from skde.benchmark.retuning import moved
 from skde.problems import Problem
 from skde.tuning import space_of
-from skde.tuning.target import Job, Limits
-from skde.tuning.targets import as_target
+from skde.tuning.reproduction import moved
+from skde.tuning.targets.conversion import as_target
+from skde.tuning.targets.target import Job, Limits
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skde.benchmark.coevolution import rows
+from skde.benchmark.minmax_trials import rows
 from skde.benchmark.papers import MinMaxPaper
 from skde.benchmark.records import Record
 from skde.benchmark.tables import coevolution_lines

@@ -49,7 +49,7 @@ class Algorithm(BaseEstimator, ABC):
     name : str
         The registry's.
     kernel : str
-        The name in skde/kernels/algorithms.cuh, the same where a subclass says nothing else.
+        The name in skde/kernels/algorithms/all.cuh, the same where a subclass says nothing else.
     constants : tuple of str
         Kernel parameters, whole numbers, that the GPU's kernels are compiled for where all runs agree on them.
     shrinks : bool

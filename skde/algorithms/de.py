@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms.base import REPAIRS, Setting
-from skde.algorithms.opposition import Opposable
+from skde.algorithms.opposition import OppositionAlgorithm
 from skde.engines.spec import Needs
 from skde.validation import check_real, nearest, scalar, shown
 
@@ -33,7 +33,7 @@ def strategies() -> list[str]:
     return [*names, NEEDS_NO_CROSSOVER]
 
 
-class DifferentialEvolution(Opposable):
+class DifferentialEvolution(OppositionAlgorithm):
     """What the members of the family share: strategy, population, repair."""
 
     constants: ClassVar[tuple[str, ...]] = ("mutation", "crossover", "repair")

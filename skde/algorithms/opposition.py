@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skde.engines.state_layout import SavedRuns
 
 
-class Opposable(Algorithm):
+class OppositionAlgorithm(Algorithm):
     """An algorithm with the parameter `opposition`, the probability that a generation consists of opposites.
 
     Attributes

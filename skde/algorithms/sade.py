@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from skde.algorithms.base import REPAIRS, Setting
-from skde.algorithms.opposition import Opposable
+from skde.algorithms.opposition import OppositionAlgorithm
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
@@ -21,7 +21,7 @@ STEPS_OF_CR = np.arange(BINS) / (BINS - 1)
 NO_TRIAL = -1 - STRATEGIES  # a code before there are any
 
 
-class SADE(Opposable):
+class SADE(OppositionAlgorithm):
     r"""Differential evolution that learns its strategies and crossover rates.
 
     Every target is dealt one of four strategies k with chance :math:`p_k` (stochastic universal selection):

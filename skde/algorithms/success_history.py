@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from skde.algorithms.base import REPAIRS, Setting, reduction
-from skde.algorithms.opposition import Opposable
+from skde.algorithms.opposition import OppositionAlgorithm
 from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skde.engines.state_layout import SavedRuns
 
 
-class SuccessHistoryDE(Opposable):
+class SuccessHistoryDE(OppositionAlgorithm):
     """Differential evolution current-to-pbest/1/bin with an archive and a memory of successful F and CR."""
 
     # How a member of the family differs from SHADE; names as in success_history.cuh.

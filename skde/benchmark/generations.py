@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, Setting, get_algorithm
+from skde.algorithms.population_size import Schedule
 from skde.engines import Batch, DeviceEngine, Spec
 from skde.engines.batch import algorithm_entry
 from skde.islands import Archipelago, Migration
 from skde.problems import Problem, get_problem
-from skde.schedule import Schedule
-from skde.seeds import run_seeds
+from skde.random_state import run_seeds
 
 WARM_GENERATIONS = 100
 GENERATIONS = 2000

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import trials
-from skde.benchmark.contenders import Contender, contender
+from skde.benchmark.optimizers import Contender, contender
 from skde.benchmark.papers import Paper
 from skde.benchmark.papers.paper import Figure
 from skde.benchmark.records import Cell, Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skde.benchmark import coevolution
+from skde.benchmark import minmax_trials
 from skde.benchmark.papers import MinMaxPaper, Paper
 from skde.benchmark.papers.paper import Milliseconds
 from skde.benchmark.reproduction import AS_GOOD, NOISE, VERDICTS, WORSE, Row
@@ -73,8 +73,8 @@ def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def coevolution_table(paper: MinMaxPaper, rows: Sequence[coevolution.Row]) -> str:
-    """Return the rows of `coevolution.rows` as text: the paper's figures above ours, with notes."""
+def coevolution_table(paper: MinMaxPaper, rows: Sequence[minmax_trials.Row]) -> str:
+    """Return the rows of `minmax_trials.rows` as text: the paper's figures above ours, with notes."""
     lines = [paper.title, "Values of the runs that found a feasible point; the largest violation of all runs"]
     for function in dict.fromkeys(row.function for row in rows):
         those = [row for row in rows if row.function == function]
@@ -92,7 +92,7 @@ def columns(line: Sequence[str]) -> list[tuple[str, int]]:
     return list(zip(line[1:], [13] * 5 + [11, 10, 18, 12], strict=True))
 
 
-def coevolution_lines(rows: Sequence[coevolution.Row]) -> list[list[str]]:
+def coevolution_lines(rows: Sequence[minmax_trials.Row]) -> list[list[str]]:
     """Return the lines of one problem's table, the head first: the paper's, where it has one, above ours."""
     head = ["", *VALUES, "violation", "feasible", "ms, one run", f"ms, {rows[0].runs} runs"]
     lines = [head]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from skde.benchmark import gpu_descriptions, now, taken
-from skde.benchmark.contenders import Budget, Contender
+from skde.benchmark.optimizers import Budget, Contender
 from skde.benchmark.records import Cell, Record, bests, errors_of, key_of, read_record, rounded, write_record
 from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine

@@ -11,30 +11,30 @@ import numpy as np
 
 from skde.arrays import contiguous, moved_to
 from skde.engines.batch import Batch, Runs
-from skde.engines.coevolution import Answers, Coevolution, Game, Rounds
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
-from skde.engines.fleet import Fleet
+from skde.engines.joblib_workers import JoblibEngine
+from skde.engines.multi_device import MultiDeviceEngine
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
 from skde.engines.spec import Compiled, Spec
-from skde.engines.workers import Workers
 from skde.typing import Array
 
 __all__ = [
-    "Answers",
     "Batch",
     "Coevolution",
+    "CoevolutionSpec",
     "Compiled",
     "CpuEngine",
     "DeviceEngine",
     "Engine",
-    "Fleet",
     "Game",
+    "IncumbentRuns",
+    "JoblibEngine",
+    "MultiDeviceEngine",
     "RecordingEngine",
-    "Rounds",
     "Runs",
     "SharingEngine",
     "Spec",
-    "Workers",
     "check_device",
     "choose_device",
     "choose_engine",
@@ -105,7 +105,7 @@ def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = Non
             f"device, where it is a list, must name 'cpu' once or more, or GPUs 'cuda:N', got {list(device)!r}"
         )
     engines = [choose_device(entry, n_jobs)[0] for entry in device]
-    return (engines[0] if len(engines) == 1 else Fleet(engines)), "asked for"
+    return (engines[0] if len(engines) == 1 else MultiDeviceEngine(engines)), "asked for"
 
 
 def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, verbose: int) -> Engine:

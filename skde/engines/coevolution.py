@@ -69,7 +69,7 @@ class Game:
 
 
 @dataclass
-class Rounds:
+class CoevolutionSpec:
     """What one co-evolution of R runs is made of, beside the specs of its two sides; all of it checked before.
 
     Attributes
@@ -125,13 +125,13 @@ class Rounds:
         """Numbers that stand for a point x."""
         return 1 + self.constraints if self.constraints else len(self.x.lower)
 
-    def parts(self, rows: Sequence[tuple[int, int]]) -> list[Rounds]:
+    def parts(self, rows: Sequence[tuple[int, int]]) -> list[CoevolutionSpec]:
         """Return what parts are made of, the runs begin ... end - 1."""
         specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.answers)), strict=True)
         return [replace(self, x=x, y=y, answers=answers) for x, y, answers in specs]
 
 
-def between(rounds: Rounds) -> Layout:
+def between(rounds: CoevolutionSpec) -> Layout:
     """Return what is kept between the sides of a co-evolution."""
     R = len(rounds.answers.seeds)
     shapes: dict[str, tuple[int, ...]] = {
@@ -145,7 +145,7 @@ def between(rounds: Rounds) -> Layout:
     return {name: (shape, rounds.answers.dtype) for name, shape in shapes.items()}
 
 
-def check_rounds(rounds: Rounds, xp: Any = np) -> None:
+def check_rounds(rounds: CoevolutionSpec, xp: Any = np) -> None:
     """Refuse a co-evolution that has no room in memory.
 
     Raises
@@ -161,7 +161,7 @@ def check_rounds(rounds: Rounds, xp: Any = np) -> None:
     check_memory(what, needed, FEWER, xp)
 
 
-class Answers(Runs):
+class IncumbentRuns(Runs):
     """Batches whose runs' values are those of their answers."""
 
     falls = False  # an answer may meet a stronger opponent
@@ -171,12 +171,12 @@ class Answers(Runs):
         return not np.isfinite(self.best()[1]).any()
 
 
-class Coevolution(Answers, Batch):
+class Coevolution(IncumbentRuns, Batch):
     """The state of R runs in the memory of one engine: the batch of their answers, with the two sides.
 
     Parameters
     ----------
-    rounds : Rounds
+    rounds : CoevolutionSpec
         What to run.
     xp : module
         NumPy or CuPy.
@@ -188,7 +188,7 @@ class Coevolution(Answers, Batch):
 
     def __init__(
         self,
-        rounds: Rounds,
+        rounds: CoevolutionSpec,
         xp: Any,
         x: Batch,
         y: Batch,

@@ -12,7 +12,7 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, contiguous
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch, fill_data
-from skde.engines.coevolution import Coevolution, Game, Rounds, check_rounds, opponents_data
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_rounds, opponents_data
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.threads import (
     COMPONENTS_WORTH_SHARING,
@@ -151,7 +151,7 @@ class CpuEngine:
         )
         return f
 
-    def coevolution(self, rounds: Rounds) -> Coevolution:
+    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
         check_rounds(rounds)
         return Coevolution(rounds, np, self.batch(rounds.x), self.batch(rounds.y))

@@ -11,9 +11,9 @@ import numpy as np
 
 from skde.arrays import address, contiguous
 from skde.engines.batch import TASK, Batch, check_batch, fill_data
-from skde.engines.coevolution import Coevolution, Game, Rounds, check_rounds, opponents_data
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_rounds, opponents_data
+from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
-from skde.engines.plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
 from skde.islands import JUDGE, REORDER
@@ -269,7 +269,7 @@ class CudaEngine:
             )
             return f
 
-    def coevolution(self, rounds: Rounds) -> Coevolution:
+    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""
         with self.here:
             check_rounds(rounds, self.xp)

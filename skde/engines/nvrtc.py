@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.engines.batch import algorithm_entry
 from skde.engines.coevolution import Game
-from skde.engines.plan import Plan
+from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
@@ -56,7 +56,7 @@ def compile_module(device: int, source: str, options: tuple[str, ...]) -> Any:
     """
     import cupy
 
-    code = (KERNELS / f"{source}.cu").read_text()
+    code = (KERNELS / "gpu" / f"{source}.cu").read_text()
     cooperative = source in ("gpu_run", "gpu_cycles")
     return cupy.RawModule(code=code, options=options, backend="nvrtc", enable_cooperative_groups=cooperative)
 

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 from skde.engines.batch import Batch, Runs
-from skde.engines.coevolution import Coevolution, Game, Rounds
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game
 from skde.engines.spec import Compiled, Spec
 from skde.typing import Array
 
 
-class Valued(Protocol):
-    """An objective, compiled or a function of arrays: Objective of skde/objective.py."""
+class ObjectiveLike(Protocol):
+    """An objective, compiled or a function of arrays: Objective of skde/objectives/objective.py."""
 
     @property
     def compiled(self) -> Compiled | None:
@@ -99,7 +99,7 @@ class DeviceEngine(Engine, Protocol):
     def fill(self, target: Array, source: Array) -> None:
         """Copy an array into another."""
 
-    def coevolution(self, rounds: Rounds) -> Coevolution:
+    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
 
     def load_game(self, pair: Coevolution, game: Game) -> None:
@@ -119,7 +119,7 @@ class DeviceEngine(Engine, Protocol):
 class SharingEngine(Protocol):
     """An engine that shares a batch out, and has functions evaluated where the parts are."""
 
-    def share(self, batch: Any, objective: Valued, execution: str) -> AbstractContextManager[None]:
+    def share(self, batch: Any, objective: ObjectiveLike, execution: str) -> AbstractContextManager[None]:
         """Return the context in which a batch runs an objective, by "run" or by "step"."""
 
 

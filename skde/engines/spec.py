@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from skde.algorithms.population_size import Schedule
 from skde.islands import Archipelago
-from skde.schedule import Schedule
 from skde.typing import FloatArray, IntArray
 
 # The host hears from an engine about this often: time limits, callbacks and Ctrl-C wait no longer.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skde.checkpoint import Layout, entry
 from skde.engines.batch import algorithm_entry, history_slots
-from skde.engines.coevolution import KEPT, SIDES, Rounds
+from skde.engines.coevolution import KEPT, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
+from skde.serialization import Layout, entry
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
@@ -43,7 +43,7 @@ def batch_layout(spec: Spec) -> dict[str, Layout]:
     return layout
 
 
-def coevolution_layout(rounds: Rounds) -> dict[str, Layout]:
+def coevolution_layout(rounds: CoevolutionSpec) -> dict[str, Layout]:
     """Return the layout of a co-evolution's state."""
     R, real = len(rounds.answers.seeds), rounds.answers.dtype
     layout = batch_layout(rounds.answers)
@@ -212,7 +212,7 @@ def check_points(spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArra
     checks.check("x", "individuals must be inside their bounds", inside | ~members)
 
 
-def check_coevolution(rounds: Rounds, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
+def check_coevolution(rounds: CoevolutionSpec, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
     """Check what a co-evolution's state, of the right layout, holds; `own_x` and `own_y` are the sides' algorithms.
 
     Raises

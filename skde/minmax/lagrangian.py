@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import points
-from skde.constraints import ConstrainedProblem
 from skde.engines import matrix
 from skde.engines.coevolution import Game
+from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array
 from skde.validation import check_real
 

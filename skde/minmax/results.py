@@ -9,13 +9,13 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from skde.algorithms import JDE
-from skde.arrays import library_of, to_numpy
+from skde.arrays import array_namespace, to_numpy
 from skde.engines import Coevolution, Engine
 from skde.engines.batch import best_of
 from skde.fitted import Fitted
 from skde.minimizer import Minimizer
-from skde.minmax.arenas import PartedCoevolution
-from skde.minmax.pairs import Pairs
+from skde.minmax.multi_device import SplitCoevolution
+from skde.minmax.objective import Pairs
 from skde.result import RunResult, best_run
 from skde.typing import Array, FloatArray
 
@@ -51,9 +51,9 @@ class Results(Fitted):
         return self._compared[1:]
 
     @property
-    def _pair(self) -> Coevolution | PartedCoevolution:
+    def _pair(self) -> Coevolution | SplitCoevolution:
         batch = self._fitted("ask").batch
-        assert isinstance(batch, Coevolution | PartedCoevolution)
+        assert isinstance(batch, Coevolution | SplitCoevolution)
         return batch
 
     @property
@@ -167,10 +167,10 @@ def levels(
     search = Minimizer(algorithm, max_iter=SEARCH["generations"], device=device, random_state=0)
 
     def loss_of_y(Y: Array) -> Array:
-        return -values(library_of(Y).asarray(x)[None], Y)[0]
+        return -values(array_namespace(Y).asarray(x)[None], Y)[0]
 
     def loss_of_x(X: Array) -> Array:
-        return values(X, library_of(X).asarray(y)[None])[:, 0]
+        return values(X, array_namespace(X).asarray(y)[None])[:, 0]
 
     highest = -search.fit(loss_of_y, bounds=box_y, x0=y).fun_
     return highest, search.fit(loss_of_x, bounds=box_x, x0=x).fun_

@@ -10,13 +10,13 @@ import numpy as np
 from skde.algorithms import Algorithm, get_algorithm
 from skde.arrays import contiguous, moved_to
 from skde.callbacks import Callback
-from skde.constraints import ConstrainedProblem
 from skde.engines import Coevolution
-from skde.looking import looked_at
-from skde.minmax.cycles import Arena, Cycle
-from skde.minmax.pairs import Pairs, resolve_pairs, side_bounds
-from skde.minmax.saving import Saving
+from skde.looking import observed
+from skde.minmax.engine import CoevolutionEngine, Cycle
+from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
+from skde.minmax.state import Saving
 from skde.problems import get_problem
+from skde.problems.constraints import ConstrainedProblem
 from skde.stopping import check_stopping
 from skde.typing import Array
 from skde.validation import named_parameters
@@ -352,7 +352,7 @@ class MinMaxSolver(Saving):
         runner.rules = pairs.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         pairs.probe(runner.engine, runner.batch.spec.dtype)
-        with looked_at(self, runner) as look:
+        with observed(self, runner) as look:
             runner.fit(pairs, "step" if pairs.game is None else "run", rules["max_time"], look)
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ class MinMaxSolver(Saving):
         if runner.done:
             raise RuntimeError(f"every run has ended: {self.message_}")
         arena = cast(Any, runner.engine)
-        if not isinstance(arena, Arena):
+        if not isinstance(arena, CoevolutionEngine):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
             cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)

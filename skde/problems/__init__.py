@@ -6,9 +6,9 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from skde.constraints import ConstrainedProblem
 from skde.problems import classic, fabris2012, minmax, nashed2012, qin2012
 from skde.problems.base import Problem
+from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
 from skde.validation import check_choice, check_int, nearest, shown
 

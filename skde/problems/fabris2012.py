@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skde.constraints import ConstrainedProblem
 from skde.problems.base import Dims
-from skde.problems.constrained import CompiledConstrainedProblem
+from skde.problems.compiled_constrained import CompiledConstrainedProblem
+from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
 
 SUITE = "fabris2012"

@@ -12,7 +12,7 @@ from skde.benchmark.papers import PAPERS, Note, Paper, find_paper
 from skde.benchmark.records import read_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.tables import reproduction_table
-from skde.cli import main
+from skde.cli.main import main
 
 NASHED = find_paper("nashed2012")
 SMALL = ["reproduce", "nashed2012", "--algorithms", "de", "--dims", "10", "--runs", "2", "--budget", "96"]

@@ -10,7 +10,7 @@ from skde import DE, JDE, Minimizer, get_problem
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import commit, generations, machine, speed, versions
 from skde.benchmark.peers import FUNCTIONS, PEERS, SWARMS, Peer, function_of, peer_notes
-from skde.cli import main
+from skde.cli.main import main
 from skde.engines import choose_device
 
 

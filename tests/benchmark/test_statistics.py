@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from skde.benchmark.statistics import compare, errors, friedman_ranks, merged, rank_sum, stratified_t, summary
-from skde.cli import main
+from skde.cli.main import main
 
 LOW, HIGH = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
 

@@ -6,11 +6,11 @@ import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
-from skde.benchmark.contenders import Budget, contender
+from skde.benchmark.optimizers import Budget, contender
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
-from skde.cli import main
+from skde.cli.main import main
 from skde.engines.nvrtc import compile_module
 
 SMALL = Settings("nashed2012", "200*dim", 3, seed=5)

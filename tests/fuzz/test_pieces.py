@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skde import SS, Migration, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.returned import library_of
+from skde.pointwise import array_namespace
 
 from .settings import examples
 
@@ -22,13 +22,13 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 def waves(X: Any) -> Any:
     """Return the values of a function of many minima, on arrays of either library; it is never asked for none."""
     assert len(X)
-    return (X * X - 3 * library_of(X).cos(3 * X)).sum(axis=1)
+    return (X * X - 3 * array_namespace(X).cos(3 * X)).sum(axis=1)
 
 
 def game(X: Any, Y: Any) -> Any:
     """Return the values of a game, rounded: sides come to rest after some cycles."""
     x, y = X[:, None, :] - 0.5, Y[None] + 0.5
-    return library_of(X).rint(8 * (x * x - y * y + x * y).sum(axis=2)) / 8
+    return array_namespace(X).rint(8 * (x * x - y * y + x * y).sum(axis=2)) / 8
 
 
 def samples(history: Any) -> list[Any]:

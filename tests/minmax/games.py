@@ -9,7 +9,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import ConstrainedProblem, MinMaxSolver
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.arrays import library_of
+from skde.arrays import array_namespace
 
 BOX = [(-2.0, 2.0)] * 3
 SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
@@ -17,7 +17,7 @@ SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test
 
 def game(X: Any, Y: Any) -> Any:
     """Return the values of a game with a saddle point at 0.5 and -0.5, of several waves on the way."""
-    xp = library_of(X)
+    xp = array_namespace(X)
     x, y = X[:, None, :] - 0.5, Y[None] + 0.5
     return (x * x - y * y + x * y - 0.3 * xp.cos(5 * x) + 0.3 * xp.cos(5 * y)).sum(axis=2)
 

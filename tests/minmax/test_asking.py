@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
-from skde.returned import library_of
+from skde.pointwise import array_namespace
 
 from .games import make, side, state
 
@@ -50,8 +50,8 @@ def test_what_has_ended_takes_no_notice(dtype: str, device: str) -> None:
         X, Y = told.ask()
         for points in (X, Y):
             assert bool(((points >= LOW) & (points <= HIGH)).all())
-        F = library_of(X).stack([game(x, y) for x, y in zip(X, Y, strict=True)])
-        F[library_of(X).asarray(told._runner.batch.host("status") != Status.RUNNING)] = np.nan
+        F = array_namespace(X).stack([game(x, y) for x, y in zip(X, Y, strict=True)])
+        F[array_namespace(X).asarray(told._runner.batch.host("status") != Status.RUNNING)] = np.nan
         told.tell(X, Y, F)
     assert same(told, fitted)
 

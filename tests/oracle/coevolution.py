@@ -22,7 +22,7 @@ def first_best(values: Any) -> int:
     return min(range(len(values)), key=lambda k: (worth(values[k]), k))
 
 
-class Contest:
+class MinMaxRunner:
     """Points against opponents."""
 
     def __init__(self, solver: Any, f: Function, box_x: Any, box_y: Any, seeds: tuple[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Sums in the order of the kernels (skde/kernels/team.cuh): floating-point addition does not associate."""
+"""Sums in the order of the kernels (skde/kernels/teams/team.cuh): floating-point addition does not associate."""
 
 from __future__ import annotations
 

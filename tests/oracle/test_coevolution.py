@@ -10,7 +10,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, JDE, ConstrainedProblem, MinMaxSolver, get_problem
 
-from .coevolution import Contest, Multipliers
+from .coevolution import MinMaxRunner, Multipliers
 
 BOX_X, BOX_Y = np.array([[-4.0, 4.0], [-1.0, 3.0]]), np.array([[-5.0, 5.0]] * 3)
 SIDES = [JDE(pop_size=10), DE(pop_size=9, strategy="best/1/bin", F=0.7, CR=0.7)]
@@ -42,7 +42,7 @@ def fitted(solver: MinMaxSolver, cycles: int, *arguments: Any) -> MinMaxSolver:
 def test_games(side: Any, function: Any, archive: int, renewal: float) -> None:
     solver = MinMaxSolver(side, gens_x=2, gens_y=3, archive_size=archive, renewal=renewal)
     pair = fitted(solver, 0, function, BOX_X, BOX_Y)._pair
-    plain = Contest(solver, function, BOX_X, BOX_Y, (int(pair.x.spec.seeds[0]), int(pair.y.spec.seeds[0])))
+    plain = MinMaxRunner(solver, function, BOX_X, BOX_Y, (int(pair.x.spec.seeds[0]), int(pair.y.spec.seeds[0])))
     for cycle in range(12):
         plain.cycle()
         found = fitted(solver, cycle, function, BOX_X, BOX_Y)

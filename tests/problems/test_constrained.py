@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skde import ConstrainedProblem, get_problem, problem_names
-from skde.feasibility import Rules, by_rules, total_violation
+from skde.objectives.feasibility import Rules, by_rules, total_violation
 
 from .constrained import VALUES, Vector
 

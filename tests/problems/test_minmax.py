@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from skde import MinMaxProblem, get_problem, problem_names
-from skde.device_objective import KERNELS, find_compiler
+from skde.objectives.device import KERNELS, find_compiler
 
 from .games import GAMES, Vector
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from skde.cli import main
-from skde.cli_tune import ORDERS
+from skde.cli.main import main
 from skde.tuning import FriedmanPruner, IteratedRacingSampler, RacingTuner, Rules, Space, space_of
-from skde.tuning.record import IDENTITY, Record, open_storage
+from skde.tuning.cli import ORDERS
 from skde.tuning.rules import preset
-from skde.tuning.workers import Place, Queue
+from skde.tuning.study_storage import IDENTITY, Record, open_storage
+from skde.tuning.work_queue import Place, Queue
 
 from .landscape import SPACE, cost, decisions, tuner
 

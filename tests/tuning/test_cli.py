@@ -12,7 +12,7 @@ import optuna
 import pytest
 
 import skde
-from skde.cli import main
+from skde.cli.main import main
 
 SMALL = ["tune", "de", "--suite", "qin2012", "--dim", "3", "--max-experiments", "150", "--evals-limit", "600"]
 

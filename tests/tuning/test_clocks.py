@@ -15,10 +15,10 @@ import pytest
 
 from skde import DE, JADE, PSO, SS, DeviceObjective, Minimizer, get_problem
 from skde.stopping import Status
-from skde.tuning import batches
-from skde.tuning.batches import SameSeed
-from skde.tuning.target import Job, Limits
-from skde.tuning.targets import as_target
+from skde.tuning.targets import algorithm_target
+from skde.tuning.targets.algorithm_target import SharedSeedMinimizer
+from skde.tuning.targets.conversion import as_target
+from skde.tuning.targets.target import Job, Limits
 
 PROBLEM = get_problem("rotated_rastrigin", dim=10)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -26,8 +26,8 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 LATE = 0.2
 
 
-def timed(algorithms: list[Any], seconds: float, problem: Any = PROBLEM, **options: Any) -> SameSeed:
-    minimizer = SameSeed(algorithms, n_runs=len(algorithms), max_time=1e9, random_state=5, **options)
+def timed(algorithms: list[Any], seconds: float, problem: Any = PROBLEM, **options: Any) -> SharedSeedMinimizer:
+    minimizer = SharedSeedMinimizer(algorithms, n_runs=len(algorithms), max_time=1e9, random_state=5, **options)
     minimizer.run_seconds = seconds
     minimizer.fit(problem)
     return minimizer
@@ -120,14 +120,14 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which has none in hand
-        monkeypatch.setattr(batches, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
+        monkeypatch.setattr(algorithm_target, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
     target = as_target("de", Limits(30.0), 1, device)
     target.helped = True
     begun: list[int] = []
     run = target.run_alike
     monkeypatch.setattr(target, "run_alike", lambda jobs: (begun.append(len(jobs)), run(jobs))[1])
     jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
-    batches.helpers(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
+    algorithm_target.helpers(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
     begin = time.perf_counter()
     Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     if told == "another":
@@ -137,8 +137,8 @@ def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monke
             list(target.run(jobs))
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    batches.helpers(device).shutdown()  # waits for what it has in hand
-    batches.helpers.cache_clear()
+    algorithm_target.helpers(device).shutdown()  # waits for what it has in hand
+    algorithm_target.helpers.cache_clear()
     assert time.perf_counter() - begin < 20.0
     if device == "cpu":
         assert begun == [1, 1]  # nobody began what was to come

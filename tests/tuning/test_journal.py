@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skde.tuning import journal
-from skde.tuning.record import Record, open_storage
+from skde.tuning.study_storage import Record, open_storage
 
 from .landscape import cost, decisions, tuner
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skde.tuning.iterated import AllRejectedError, IteratedRace
+from skde.tuning.iterated_race import AllRejectedError, IteratedRace
 from skde.tuning.race import Experiment, Race
 from skde.tuning.rules import Rules, preset
 

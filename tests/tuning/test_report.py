@@ -19,11 +19,11 @@ from sklearn.svm import SVC
 
 import skde
 from skde import DE
-from skde.cli import main
+from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
-from skde.tuning.drawings import bars, distributions_of, parallel_coordinates, values_by_race
+from skde.tuning.loop import Result
 from skde.tuning.report import cost, page, python_lines, rank_rows
-from skde.tuning.session import Result
+from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
 
 from .landscape import INSTANCES, SPACE
 from .landscape import cost as landscape

@@ -14,7 +14,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 
 from skde.tuning import Space
-from skde.tuning.record import Record, open_storage
+from skde.tuning.study_storage import Record, open_storage
 
 from .landscape import SPACE, cost, decisions, sometimes, truth, tuner
 

@@ -11,7 +11,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from skde.tuning import Space
-from skde.tuning.scale import uniform
+from skde.tuning.parameter_scale import uniform
 from skde.tuning.space import as_space
 
 

@@ -12,8 +12,8 @@ import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from skde.tuning import PRESETS, RacingTuner, Rules, Space
+from skde.tuning.parameter_scale import uniform
 from skde.tuning.race import Experiment, Race
-from skde.tuning.scale import uniform
 from skde.tuning.space import Configuration
 from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, place, steadied, table
 
@@ -282,7 +282,7 @@ def test_an_interruption_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> Non
             raise KeyboardInterrupt
         return Surrogate(*arguments, **options)
 
-    monkeypatch.setattr("skde.tuning.session.Surrogate", interrupting)
+    monkeypatch.setattr("skde.tuning.loop.Surrogate", interrupting)
     interrupted = racing(GUIDED)
     with pytest.raises(KeyboardInterrupt):
         interrupted.fit(log_cost)
@@ -310,7 +310,7 @@ def test_it_is_told_which_instance_a_step_is(monkeypatch: pytest.MonkeyPatch) ->
         assert options["n_instances"] == len(INSTANCES)
         return Surrogate(*arguments, **options)
 
-    monkeypatch.setattr("skde.tuning.session.Surrogate", watched)
+    monkeypatch.setattr("skde.tuning.loop.Surrogate", watched)
     fitted = tuned(GUIDED)
     assert len(instances) == len(fitted.races_)
     for result in fitted.results_:

@@ -1,10 +1,10 @@
 // The compiled problems by name. A new one adds its line.
 #pragma once
-#include "classic.cuh"
-#include "fabris2012.cuh"
-#include "minmax.cuh"
-#include "nashed2012.cuh"
-#include "qin2012.cuh"
+#include "problems/classic.cuh"
+#include "problems/fabris2012.cuh"
+#include "problems/minmax.cuh"
+#include "problems/nashed2012.cuh"
+#include "problems/qin2012.cuh"
 
 // Functions of x and y.
 #define SKDE_GAMES(P)                \

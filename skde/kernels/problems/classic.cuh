@@ -1,6 +1,6 @@
 // Functions that several suites share, and those that belong to none.
 #pragma once
-#include "problem.cuh"
+#include "problems/problem.cuh"
 
 namespace SKDE_NAMESPACE {
 

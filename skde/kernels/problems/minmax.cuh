@@ -8,7 +8,7 @@
 // x(j) and y(j) are components. One lane evaluates a pair alone: what could be shared among lanes are the pairs, so there is
 // no branch in the way of a loop over many y that is vectorised.
 #pragma once
-#include "classic.cuh"
+#include "problems/classic.cuh"
 
 namespace SKDE_NAMESPACE {
 

@@ -1,7 +1,7 @@
 // The 20 functions of Nashed and others, A comparative study of three GPU-based metaheuristics (PPSN 2012, Table 3), in their
 // corrected form; j counts from 0. What depends on the index alone (weights, roots) comes as data.
 #pragma once
-#include "classic.cuh"
+#include "problems/classic.cuh"
 
 namespace SKDE_NAMESPACE {
 

@@ -8,8 +8,8 @@
 //
 // A problem that writes team.scratch calls team.sync() before other lanes read it.
 #pragma once
-#include "../math.cuh"
-#include "../team.cuh"
+#include "core/math.cuh"
+#include "teams/team.cuh"
 
 namespace SKDE_NAMESPACE {
 

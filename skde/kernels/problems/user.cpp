@@ -1,6 +1,6 @@
 // A user's objective for the CPU, compiled by the system's compiler into a library of its own.
-#include "user.cuh"
-#include "../cpu_objective.cuh"
+#include "problems/user.cuh"
+#include "cpu/objective.cuh"
 
 extern "C" double skde_user_double(const double* x, long long d, const void* data, double* scratch) {
   using namespace SKDE_NAMESPACE;

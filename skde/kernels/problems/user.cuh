@@ -2,7 +2,7 @@
 // Both files lie in a folder of the user's that is on the include path; SKDE_USER_SCRATCH is the number of vectors of length
 // d that the body needs in team.scratch.
 #pragma once
-#include "problem.cuh"
+#include "problems/problem.cuh"
 
 namespace SKDE_NAMESPACE {
 

@@ -1,0 +1,228 @@
+"""A fit that goes into a file or a pickle and comes out of it, ready to go on."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import Bounds
+from sklearn.base import BaseEstimator
+
+from skde import serialization
+from skde.engines import choose_engine
+from skde.fitted import Fitted
+from skde.serialization import check_keys, entry
+from skde.stopping import UNLIMITED
+from skde.validation import check_real, nearest
+
+# How an objective is found again.
+SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
+
+
+class Storing(Fitted, BaseEstimator):
+    """Files and pickles of a solver, which says what is in them: `_state`, `_unstored` and `_restore`.
+
+    Attributes
+    ----------
+    FIT_PARAMETERS : tuple of str
+        The parameters that the populations of a fit are made of. A fit cannot go on, or be saved, with others; the
+        rest, such as limits and callbacks, may change in between.
+    HEADER, OPTIONAL : dict of str to type
+        The entries of a file's header, those that it has to have and those that it may have.
+    """
+
+    FIT_PARAMETERS: ClassVar[tuple[str, ...]]
+    HEADER: ClassVar[dict[str, Any]]
+    OPTIONAL: ClassVar[dict[str, Any]]
+
+    device: str | Sequence[str]
+    _begun: dict[str, Any]  # FIT_PARAMETERS as they were when the fit began
+
+    def _note_parameters(self) -> None:
+        """Remember the parameters that the fit begins with."""
+        self._begun = {name: snapshot(getattr(self, name)) for name in self.FIT_PARAMETERS}
+
+    def _check_unchanged(self) -> None:
+        """Refuse to go on with a fit, or to save it, where parameters are no longer those that it began with."""
+        for name in self.FIT_PARAMETERS:
+            for changed, before, now in differences(name, self._begun[name], snapshot(getattr(self, name))):
+                raise ValueError(
+                    f"{changed} was {before!r} when the fit began and is {now!r} now: set it back, or call fit"
+                )
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; those of a parameter object as ``algorithm__F``.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not there, with the nearest that is.
+        """
+        names = list(self.get_params(deep=False))
+        for name in parameters:
+            own = name.partition("__")[0]
+            if own not in names:
+                kind = type(self).__name__
+                raise ValueError(
+                    f"Invalid parameter {own!r} for {kind}{nearest(own, names)}; it has {', '.join(names)}"
+                )
+        super().set_params(**parameters)
+        return self
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a file holds: a header for JSON, and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a solver with the parameters that a file holds."""
+
+    @abstractmethod
+    def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take up what a file holds of a fit."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save parameters and state: data only, written to a temporary name and renamed.
+
+        Functions and constraints are not data: `resume` needs them again.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Raises
+        ------
+        OSError
+            When it cannot be written; a file of that name then stays as it was.
+        """
+        header, arrays = self._state()
+        serialization.save(path, plain({"solver": type(self).__name__, **header}), arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], device: str | Sequence[str] | None = None) -> Self:
+        """Return the solver that was saved, ready to resume.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that `save` wrote.
+        device : str, list of str or None, default None
+            Where to go on; None: where it ran.
+
+        Returns
+        -------
+        solver
+            Of this class.
+
+        Raises
+        ------
+        ValueError
+            When the file is broken, foreign, of another class or of another version, with the entry that is wrong.
+        """
+        if device is not None:
+            choose_engine(device)  # so that a wrong device is not taken for a broken file
+        header, arrays = serialization.load(path)
+        if header.get("solver", cls.__name__) != cls.__name__:
+            raise ValueError(f"{os.fspath(path)!r} holds a {header['solver']}: load it with {header['solver']}.load")
+        try:
+            with entry(serialization.HEADER):
+                cls._check_header(header)
+            solver = cls._unstored(header, arrays)
+            if device is not None:
+                solver.device = device
+            solver._restore(header, arrays)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)!r} is incomplete or inconsistent: {error}") from error
+        return solver
+
+    @classmethod
+    def _check_header(cls, header: dict[str, Any]) -> None:
+        """Check names and types of what a header holds; values are checked where they are used."""
+        format_keys = {"format": str, "version": int, "solver": str}
+        check_keys("the header", header, cls.HEADER, {**format_keys, **cls.OPTIONAL})
+        check_keys("parameters", header["parameters"], {}, dict.fromkeys(cls().get_params(deep=False)))
+        for described in header["algorithms"]:
+            check_keys("algorithms", {"entry": described}, {"entry": (dict, type(None))}, {})
+            if described is not None:
+                check_keys("an algorithm", described, {"name": str, "parameters": dict}, {})
+        check_keys("source", header["source"], {}, SOURCE)
+        check_real("seconds", header["seconds"], 0, UNLIMITED)
+
+    def _check_marks(self, marks: Any) -> None:
+        """Check when which generation was reached."""
+        with entry("marks"):
+            if not (np.isfinite(marks) & (marks >= 0) & (marks <= UNLIMITED)).all():
+                raise ValueError("generations and seconds must be numbers >= 0")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
+        hidden = ("_runner", "_objective", "_cycle", "_compared", "_searched", "_begun", "_planned")
+        state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
+        if self.__sklearn_is_fitted__():
+            state["_saved"] = self._state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up a pickled fit where it was."""
+        saved = state.pop("_saved", None)
+        super().__setstate__(state)
+        if saved is not None:
+            header, arrays = plain(saved[0]), saved[1]
+            with entry(serialization.HEADER):
+                self._check_header(header)
+            self._restore(header, arrays)
+
+
+def plain(value: Any) -> Any:
+    """Return value in JSON's types."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value
+
+
+class Snapshot:
+    """The parameters of a parameter object, as they were.
+
+    Parameters
+    ----------
+    value : object
+        A parameter object.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.kind, self.parameters = type(value), dict(vars(value))
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.kind.__name__}({parameters})"
+
+
+def snapshot(value: Any) -> Any:
+    """Return what a parameter is now, which later changes of its own parameters or elements leave as it is."""
+    if isinstance(value, BaseEstimator | Bounds):
+        return Snapshot(value)
+    if isinstance(value, list | tuple):
+        return [snapshot(element) if isinstance(element, BaseEstimator) else element for element in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Return the names of what differs between two snapshots of a parameter, with both values."""
+    if isinstance(before, Snapshot) and isinstance(now, Snapshot) and before.kind is now.kind:
+        for key, value in before.parameters.items():
+            yield from differences(f"{name}__{key}", value, now.parameters[key])
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for k, (one, other) in enumerate(zip(before, now, strict=True)):
+            if one is not other:
+                yield from differences(f"{name}[{k}]", one, other)
+    elif not (before is now or np.array_equal(before, now)):
+        yield name, before, now

@@ -1,0 +1,300 @@
+"""What is compared: skde's algorithms, and optimisers of other libraries where they are installed."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from sklearn.base import clone
+
+from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
+from skde.benchmark.suites import Function
+from skde.minimizer import Minimizer
+from skde.result import RunResult
+from skde.typing import FloatArray
+from skde.validation import check_choice, check_int, check_real
+
+# What a parameter of a peer must be: a number of a type, or one of some names. minionpy ignores parameters that it does
+# not know, and values that it does not like, so they are checked here.
+Kind = type[int] | type[float] | tuple[str, ...]
+Kinds = dict[str, Kind]
+
+MINIONPY_SHARED: Kinds = {
+    "population_size": int,
+    "bound_strategy": ("random", "reflect-random", "clip"),
+    "x_tol": float,
+    "f_tol": float,
+}
+MINIONPY_REDUCED: Kinds = {
+    **MINIONPY_SHARED,
+    "archive_size_ratio": float,
+    "minimum_population_size": int,
+    "reduction_strategy": ("linear", "exponential", "agsk"),
+}
+MINIONPY: dict[str, Kinds] = {
+    "JADE": {**MINIONPY_REDUCED, "c": float},
+    "LSHADE": {**MINIONPY_REDUCED, "memory_size": int},
+    "jSO": {**MINIONPY_REDUCED, "memory_size": int},
+    "LSRTDE": {**MINIONPY_SHARED, "memory_size": int, "success_rate": float},
+}
+PYGMO: dict[str, Kinds] = {"sade": {"pop_size": int, "variant": int, "variant_adptv": int}}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one run may use.
+
+    Attributes
+    ----------
+    text : str
+        As it was given.
+    evaluations : int or None
+        Of one run; a factor where `per_dim`.
+    per_dim : bool
+        Whether that many a variable.
+    seconds : float or None
+        Instead: of all runs of a cell together, which run side by side.
+    """
+
+    text: str
+    evaluations: int | None
+    per_dim: bool = False
+    seconds: float | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Budget:
+        """Read 300000, 10000*dim or 2.5s.
+
+        Raises
+        ------
+        ValueError
+            For anything else.
+        """
+        match = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE]\+?\d{1,2})?)\s*(\*\s*dim|s)?", text.strip())
+        amount = float(match[1]) if match else 0.0
+        unit = (match and match[2]) or ""
+        if unit == "s" and amount > 0:
+            return cls(text, None, seconds=amount)
+        if unit == "s" or amount < 1 or not amount.is_integer():
+            raise ValueError(
+                "budget must be evaluations of a run, such as 300000 or 10000*dim, or seconds, such as 2.5s; "
+                f"got {text!r}"
+            )
+        return cls(text, int(amount), bool(unit))
+
+    def evals(self, dim: int) -> int | None:
+        """Return the evaluations of a run; None where seconds count."""
+        return self.evaluations if self.evaluations is None or not self.per_dim else self.evaluations * dim
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best values of a cell's runs, and their evaluations."""
+
+    best: list[float]
+    n_evals: list[int]
+
+
+class Contender(ABC):
+    """Something that minimises.
+
+    Attributes
+    ----------
+    text : str
+        Its name with its parameters, as records have it.
+    """
+
+    text: str
+
+    @abstractmethod
+    def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
+        """Minimise a function `runs` times.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; what was found up to then is no result.
+        """
+
+    def check_budget(self, budget: Budget) -> None:  # noqa: B027 - nothing to check is the usual case
+        """Refuse a kind of budget that cannot be kept."""
+
+
+class Own(Contender):
+    """An algorithm of skde: all runs in one batch."""
+
+    def __init__(self, text: str, algorithm: Algorithm) -> None:
+        self.text = text
+        self.algorithm = algorithm
+        # A wrong parameter is told now and not after the cells before it.
+        algorithm.kernel_parameters(Setting(dim=10, max_evals=1))
+
+    def check_budget(self, budget: Budget) -> None:
+        """Refuse seconds where the population shrinks with the evaluations."""
+        if self.algorithm.shrinks and budget.seconds is not None:
+            raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
+
+    def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
+        """Minimise a function `runs` times."""
+        minimizer = Minimizer(
+            self.algorithm,
+            max_evals=budget.evals(function.dim),
+            max_time=budget.seconds,
+            n_runs=runs,
+            device=device,
+            n_jobs=n_jobs,
+            random_state=seed,
+        )
+        if budget.seconds is not None:  # for the search, not for the compiler: a short fit before it compiles for a GPU
+            self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
+        found = self.fit(minimizer, function)
+        return Outcome([run.fun for run in found], [run.n_evals for run in found])
+
+    def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
+        """Return the runs of one fit."""
+        return minimizer.fit(function.objective, bounds=function.bounds).runs_
+
+
+class Peer(Contender):
+    """An optimiser of another library: one run after the other, with the seeds seed, seed + 1, ..., on the CPU."""
+
+    def __init__(self, text: str, algorithm: str, options: dict[str, Any]) -> None:
+        self.text = text
+        self.algorithm = algorithm
+        self.options = options
+
+    def check_budget(self, budget: Budget) -> None:
+        """Refuse seconds: the schedules of these optimisers are made from evaluations."""
+        if budget.seconds is not None:
+            raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
+
+    def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
+        """Minimise a function `runs` times."""
+        evals = budget.evals(function.dim)
+        assert evals is not None
+        found = [self.minimize(function, evals, seed + run) for run in range(runs)]
+        return Outcome([best for best, _ in found], [n_evals for _, n_evals in found])
+
+    @abstractmethod
+    def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
+        """Return the best value of one run, and its evaluations."""
+
+
+class MinionPeer(Peer):
+    """An optimiser of minionpy; as skde, it goes on to the end of its budget when its population has converged."""
+
+    def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
+        """Return the best value of one run, and its evaluations."""
+        import minionpy
+
+        bounds = [(float(low), float(high)) for low, high in function.bounds]
+        # Not the classes that are called like the algorithms: in version 1.9.1 minionpy.JADE runs LSHADE.
+        optimiser = minionpy.Minimizer(
+            function.of_lists,
+            bounds,
+            algo=self.algorithm,
+            maxevals=evals,
+            seed=seed,
+            options={"x_tol": -1.0, "f_tol": -1.0, **self.options},
+        )
+        try:
+            result = optimiser.optimize()
+        except RuntimeError as error:
+            if str(error).startswith("KeyboardInterrupt"):  # minionpy makes every exception one of its own
+                raise KeyboardInterrupt from None
+            raise
+        return float(result.fun), int(result.nfev)
+
+
+class PygmoPeer(Peer):
+    """An algorithm of pygmo; as skde, it goes on to the end of its budget when its population has converged."""
+
+    def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
+        """Return the best value of one run, and its evaluations."""
+        import pygmo
+
+        class Udp:
+            """The form in which pygmo takes a problem."""
+
+            def fitness(self, x: FloatArray) -> list[float]:
+                return function.of_lists([x.tolist()])
+
+            def get_bounds(self) -> tuple[FloatArray, FloatArray]:
+                return function.bounds[:, 0], function.bounds[:, 1]
+
+        options = {"pop_size": 100, **self.options}
+        pop_size = options.pop("pop_size")
+        if evals < pop_size:
+            raise ValueError(f"{self.text} has a population of {pop_size}, more than the budget's {evals} evaluations")
+        population = pygmo.population(pygmo.problem(Udp()), pop_size, seed=seed)
+        make = getattr(pygmo, self.algorithm)
+        algorithm = pygmo.algorithm(make(gen=evals // pop_size - 1, ftol=0, xtol=0, seed=seed, **options))
+        population = algorithm.evolve(population)
+        return float(population.champion_f[0]), int(population.problem.get_fevals())
+
+
+PEERS: dict[str, tuple[type[Peer], dict[str, Kinds]]] = {
+    "minionpy": (MinionPeer, MINIONPY),
+    "pygmo": (PygmoPeer, PYGMO),
+}
+
+
+def contender_names() -> list[str]:
+    """Return every name that `contender` knows."""
+    peers = [f"{package}:{optimiser}" for package, (_, known) in PEERS.items() for optimiser in known]
+    return [*ALGORITHMS, *peers]
+
+
+def contender(name: str, **parameters: Any) -> Contender:
+    """Return what is called so.
+
+    Parameters
+    ----------
+    name : str
+        Of skde's registry, or "minionpy:LSHADE", "pygmo:sade" and the like.
+    **parameters
+        Those of the algorithm; for a peer, the options that its library documents.
+
+    Returns
+    -------
+    contender : Contender
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown name (the nearest is suggested), a parameter that is not allowed, or a library that is missing.
+
+    Examples
+    --------
+    >>> from skde.benchmark.optimizers import contender
+    >>> contender("de", F=0.52, pop_size=48).text
+    'de:F=0.52,pop_size=48'
+    """
+    check_choice("algorithm", name, contender_names())
+    text = ",".join(f"{key}={written(value)}" for key, value in parameters.items())
+    text = f"{name}:{text}" if text else name
+    package, _, optimiser = name.partition(":")
+    if not optimiser:
+        return Own(text, get_algorithm(name, **parameters))
+    make, known = PEERS[package]
+    if find_spec(package) is None:
+        raise ValueError(f"{name!r} needs {package}, which is not installed: pip install {package}")
+    options = {key: checked(name, key, value, known[optimiser]) for key, value in parameters.items()}
+    return make(text, optimiser, options)
+
+
+def checked(name: str, key: str, value: Any, kinds: Kinds) -> Any:
+    """Return a peer's parameter as the library takes it."""
+    kind = kinds[check_choice(f"parameter of {name!r}", key, kinds)]
+    what = f"{key} of {name!r}"
+    if isinstance(kind, tuple):
+        return check_choice(what, value, kind)
+    return check_int(what, value, 0) if kind is int else check_real(what, value)
+
+
+def written(value: Any) -> str:
+    """Return a parameter's value as the command line takes it."""
+    return ",".join(map(written, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,0 +1,137 @@
+"""The command line's parser, and the readers of what stands behind its options."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from skde.cli.minimize import InputError
+
+NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with its complaints as InputError, so that all errors look alike."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print."""
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
+def add_command(
+    commands: Any, name: str, what: str, command: Callable[[Any], int] | None, example: str | None = None
+) -> Parser:
+    """Add a command, with --json where it prints something, and return its parser."""
+    epilog = example if example and "\n" in example else f"example:\n  {example or f'skde {name}'}"
+    added: Parser = commands.add_parser(
+        name,
+        help=what,
+        description=what[0].upper() + what[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if command is not None:
+        added.add_argument("--json", action="store_true", help="print one JSON object")
+    added.set_defaults(command=command, parser=added)
+    return added
+
+
+def refuse(options: Any, names: Sequence[str], why: str) -> None:
+    """Refuse options that were given although something else makes them pointless."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} {why}")
+
+
+def tie_numbers(arguments: list[str]) -> list[str]:
+    """Tie negative numbers to the option before them, for argparse would take some for options.
+
+    ``--bounds -5 5`` becomes ``--bounds=-5 5``, and ``--target -1e-3`` becomes ``--target=-1e-3``.
+    """
+    tied: list[str] = []
+    for argument in arguments:
+        before = tied[-1] if tied else ""
+        numeric = re.fullmatch(rf"{NUMBER}(?:[,;\s]+{NUMBER})*", argument.strip()) is not None
+        if numeric and before.startswith("--bounds"):
+            tied[-1] += (" " if "=" in before else "=") + argument
+        elif numeric and argument.startswith("-") and before.startswith("--") and "=" not in before:
+            tied[-1] += f"={argument}"
+        else:
+            tied.append(argument)
+    return tied
+
+
+def whole(text: str) -> int:
+    """Read a whole number; 2e4 is one."""
+    try:
+        value: float = int(text)
+    except ValueError:
+        value = float(text) if re.fullmatch(NUMBER, text) else math.nan
+    if not (abs(value) >= 2**64 or float(value).is_integer()):
+        raise argparse.ArgumentTypeError(f"a whole number is needed, such as 20000 or 2e4, got {text!r}")
+    if abs(value) >= 2**64:
+        raise argparse.ArgumentTypeError(f"a whole number below 2**64 is needed, got {text!r}")
+    return int(value)
+
+
+def number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a number is needed, such as 0.5 or 1e-8, got {text!r}") from None
+
+
+def bounds(text: str) -> list[tuple[float, float]]:
+    """Read 'LOW HIGH', or 'LOW,HIGH; LOW,HIGH; ...'."""
+    pairs = [re.split(r"\s*,\s*|\s+", pair.strip()) for pair in text.split(";") if pair.strip()]
+    try:
+        return [(float(low), float(high)) for low, high in pairs]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f'LOW HIGH is needed, or one pair a variable, "LOW,HIGH; LOW,HIGH; ...", got {text!r}'
+        ) from None
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE: a whole number, a number, a pair of numbers LOW,HIGH, or else text."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"NAME=VALUE is needed, such as F=0.5, got {text!r}")
+    if re.fullmatch(r"[-+]?\d+", value):
+        return name, int(value)
+    if re.fullmatch(NUMBER, value):
+        return name, float(value)
+    if re.fullmatch(rf"{NUMBER}\s*,\s*{NUMBER}", value):
+        low, high = value.split(",")
+        return name, (float(low), float(high))
+    return name, value
+
+
+def names(text: str) -> list[str]:
+    """Read NAME,NAME,..."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def wholes(text: str) -> list[int]:
+    """Read whole numbers, NUMBER,NUMBER,..."""
+    return [whole(name) for name in names(text)]
+
+
+def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE,NAME,...: names with their parameters.
+
+    A comma ends an algorithm unless a parameter, or the second number of a pair, follows it. A name may have a colon.
+    """
+    found = []
+    for part in re.split(rf",(?!\s*(?:\w+\s*=|{NUMBER}\s*(?:,|$)))", text):
+        name, colon, rest = part.strip().rpartition(":")
+        if not colon or "=" not in rest:
+            name, rest = part.strip(), ""
+        parameters = re.split(r",(?=\s*\w+\s*=)", rest) if rest else []
+        found.append((name, dict(setting(parameter) for parameter in parameters)))
+    return found

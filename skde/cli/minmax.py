@@ -1,0 +1,199 @@
+"""The command `skde minmax`: two populations against each other, or points against multipliers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from skde import __version__
+from skde.algorithms import describe, get_algorithm
+from skde.cli.arguments import add_command, algorithms, number, refuse, whole
+from skde.cli.minimize import (
+    InputError,
+    aligned,
+    check_writable,
+    ending,
+    find_device,
+    outcome,
+    run_and_show,
+    to_json,
+    vector,
+)
+from skde.minmax import MinMaxSolver
+from skde.minmax.spec import POP_SIZE, get_side
+from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, known_value
+from skde.validation import check_choice
+
+EXAMPLES = """examples:
+  skde minmax minmax/rustem1
+  skde minmax minmax/damped_cosine --algorithm-x jde --algorithm-y de:F=0.7,CR=0.9 --cycles 400 --runs 20
+  skde minmax fabris2012/p1 --dim 20 --max-evals 1e7 --tol 1e-6
+  skde minmax fabris2012/p5 --runs 20 --save p5.npz
+as Fabris and Krohling (2012) have it:
+  skde minmax fabris2012/p3 --preset fabris2012 --strategy best/1/bin --pop-size 100 --runs 20 --json
+"""
+PRESETS = ("fabris2012",)
+SIDES = ("algorithm_x", "algorithm_y")
+OF_PRESETS = ("strategy", "pop_size")
+# Of the solver's parameters, those whose option has another name.
+OPTIONS = {"n_cycles": "cycles", "archive_size": "archive", "n_runs": "runs", "random_state": "seed"}
+PARAMETERS = (
+    *("n_cycles", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
+    *("max_evals", "max_time", "target", "tol", "stagnation", "n_runs", "dtype", "n_jobs", "random_state"),
+)
+
+
+def add_minmax(commands: Any) -> None:
+    """Add `skde minmax`."""
+    what = "minimise the worst case of a min-max problem, or a constrained problem against its multipliers"
+    add = add_command(commands, "minmax", what, minmax, EXAMPLES).add_argument
+    add("problem", metavar="NAME", help="of a min-max or a constrained problem (see skde problems)")
+    add("--dim", type=whole, help="variables of x, where the problem leaves them open")
+    side_of = "NAME[:PARAMETER=VALUE,...]"
+    add("--algorithm-x", type=side, metavar=side_of, help=f"of x (default: jde, with {POP_SIZE} individuals)")
+    add("--algorithm-y", type=side, metavar=side_of, help="of y (default: that of x)")
+    add("--cycles", type=whole, help="turns of both sides after the initial populations (default: 200)")
+    add("--gens-x", type=whole, help="generations of x in a cycle (default: 20)")
+    add("--gens-y", type=whole, help="generations of y in a cycle (default: 20)")
+    add("--archive", type=whole, help="strongest opponents of x that are remembered (default: 10)")
+    add("--renewal", type=number, help="share of y that gives way to new points in every cycle (default: 0.2)")
+    add("--multipliers", help="of a constrained problem: update or evolve (default: update)")
+    add("--penalty", type=number, help="the factor r of the Lagrangian (default: adapted)")
+    add("--preset", help="fabris2012: the solver as published; other options change it")
+    add("--strategy", help="of the preset: rand/1/bin or best/1/bin (default: rand/1/bin)")
+    add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
+    add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
+    add("--max-time", type=number, metavar="SECONDS", help="seconds")
+    add("--target", type=number, help="a run ends at this value")
+    add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
+    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better answer")
+    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
+    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
+    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    add("--dtype", default="float64", help="float64, or float32 without constraints (default: float64)")
+    add("--n-jobs", type=whole, help="threads")
+    add("--save", type=Path, metavar="FILE", help="keep the solver: MinMaxSolver.load(FILE).resume() goes on")
+    add("--quiet", action="store_true", help="no progress bar")
+
+
+def side(text: str) -> tuple[str, dict[str, Any]]:
+    """Read NAME[:PARAMETER=VALUE,...], the algorithm of one side."""
+    found, *others = algorithms(text)
+    if others:
+        raise argparse.ArgumentTypeError(f"one algorithm is needed, such as de:F=0.5,CR=0.9, got {text!r}")
+    return found
+
+
+def minmax(options: Any) -> int:
+    """Solve, and print what was found, also where it was interrupted or went wrong half-way."""
+    if options.save is not None:
+        check_writable("--save", options.save)
+    problem = find_problem(options.problem, options.dim)
+    solver = make_solver(options)
+    device, reason = find_device(options.device, False, options.n_jobs)
+    verbose = int(sys.stderr.isatty() and not options.quiet and not options.json)
+    solver.set_params(device=device, verbose=verbose)
+
+    def show() -> None:
+        found = report(problem, solver, device, reason)
+        print(to_json(found) if options.json else readable(found))
+        if options.save is not None:
+            solver.save(options.save)
+
+    run_and_show(lambda: solver.fit(problem), show)
+    return 0
+
+
+def find_problem(name: str, dim: int | None) -> MinMaxProblem | ConstrainedProblem:
+    """Return the problem of that name."""
+    problem = get_problem(name, dim=dim)
+    if not isinstance(problem, MinMaxProblem | ConstrainedProblem):
+        raise InputError(f"{name!r} has one side and no constraints: skde minimize {name}")
+    return problem
+
+
+def make_solver(options: Any) -> MinMaxSolver:
+    """Return the solver, or its preset, with what the options say."""
+    if options.preset is None:
+        refuse(options, OF_PRESETS, "is for --preset")
+        sides = {
+            name: get_algorithm(algorithm, **{"pop_size": POP_SIZE, **parameters})
+            for name, (algorithm, parameters) in given(options, SIDES).items()
+        }
+        return MinMaxSolver(**sides, **given(options, PARAMETERS))
+    check_choice("--preset", options.preset, PRESETS)
+    refuse(options, SIDES, "cannot go with --preset, which has its own")
+    return MinMaxSolver.fabris2012(**given(options, OF_PRESETS + PARAMETERS))
+
+
+def given(options: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return those of the parameters that options were given for."""
+    found = {name: getattr(options, OPTIONS.get(name, name)) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def report(
+    problem: MinMaxProblem | ConstrainedProblem, solver: MinMaxSolver, device: str, reason: str
+) -> dict[str, Any]:
+    """Return all that is known of a fit."""
+    constrained = isinstance(problem, ConstrainedProblem)
+    x = solver.algorithm_x
+    y = x if solver.algorithm_y is None else solver.algorithm_y
+    corrected = constrained and solver.multipliers == "update"  # then y is no population
+    found = outcome(solver.runs_, solver._best)
+    dim = len(solver.x_)
+    for run in found["runs"]:
+        run["x"], run["multipliers" if constrained else "y"] = run["x"][:dim], run["x"][dim:]
+    return {
+        "skde": __version__,
+        "problem": problem.name,
+        "constrained": constrained,
+        "dim_x": dim,
+        "dim_y": len(solver.y_),
+        "algorithm_x": describe(get_side("algorithm_x", x)),
+        "algorithm_y": None if corrected else describe(get_side("algorithm_y", y)),
+        "parameters": {name: getattr(solver, name) for name in PARAMETERS},
+        "device": device,
+        "device_reason": reason,
+        "x": solver.x_,
+        "multipliers" if constrained else "y": solver.y_,
+        "known": known_value(problem),
+        "error": solver.fun_ - known_value(problem),
+        "worst_case": None if constrained else solver.worst_case_,
+        "saddle_gap": None if constrained else solver.saddle_gap_,
+        **found,
+    }
+
+
+def readable(found: dict[str, Any]) -> str:
+    """Return a fit's report for people."""
+    constrained = found["constrained"]
+    against = f"{found['dim_y']} {'constraints' if constrained else 'of the opponent'}"
+    x, y = (told(found[name]) for name in ("algorithm_x", "algorithm_y"))
+    lines = [
+        ("problem", f"{found['problem']}, {found['dim_x']} variables, {against}"),
+        ("algorithm x", x),
+        ("algorithm y", y),
+        ("device", f"{found['device']} ({found['device_reason']})"),
+        ("value", f"{found['fun']:.10g}"),
+        ("known", f"{found['known']:.10g}, from which it differs by {found['error']:.3g}"),
+    ]
+    if constrained:
+        lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
+    else:
+        lines.append(("worst case", f"{found['worst_case']:.10g}, by a search over y alone"))
+        lines.append(("saddle gap", f"{found['saddle_gap']:.3g}: about 0 at a saddle point"))
+    lines += ending(found, constrained, "points" if constrained else "pairs")
+    lines.append(("x", vector(found["x"])))
+    name = "multipliers" if constrained else "y"
+    lines.append((name, vector(found[name])))
+    return aligned(lines)
+
+
+def told(algorithm: dict[str, Any] | None) -> str:
+    """Return an algorithm that was described, as it is written."""
+    if algorithm is None:
+        return "none: multipliers are corrected once a cycle"
+    return str(get_algorithm(algorithm["name"], **algorithm["parameters"]))

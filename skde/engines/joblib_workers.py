@@ -1,0 +1,104 @@
+"""joblib's workers as one engine: processes, or machines through Dask and Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from skde.engines.batch import Batch, cut, join, ranges
+from skde.engines.cpu import CpuEngine
+from skde.engines.protocol import ObjectiveLike
+from skde.engines.spec import Spec
+from skde.engines.stepping import advance
+from skde.interrupts import interrupts
+from skde.islands import EMIGRATE, REORDER
+from skde.stopping import Status
+
+
+class JoblibEngine(CpuEngine):
+    """Runs a batch on the workers of joblib's active backend.
+
+    The batch stays here. Every worker is sent the state of its runs, and sends it back after some generations; islands
+    of one run that several workers have meet here. Nothing stays with a worker, so that any backend will do.
+
+    Parameters
+    ----------
+    device : str
+        The device of every worker; "auto": a GPU where it has one.
+    n_jobs : int or None
+        Workers. None: as many as joblib.parallel_config says, or else one.
+    """
+
+    chunk_seconds = 1.0  # a message takes milliseconds
+
+    def __init__(self, device: str, n_jobs: int | None) -> None:
+        super().__init__()
+        self.device, self.workers = device, n_jobs
+        self.name = f"joblib, {device}"
+
+    def apply(self, work: Callable[[Any], None]) -> None:
+        """Have one worker call work(xp), xp the library of its device."""
+        import joblib
+
+        joblib.Parallel(n_jobs=self.workers)([joblib.delayed(apply_on)(self.device, work)])
+
+    @contextmanager
+    def share(self, batch: Batch, objective: ObjectiveLike, execution: str) -> Iterator[None]:
+        """Return the context in which a batch runs an objective, by "run" or by "step": some backends start slowly."""
+        import joblib
+
+        with joblib.Parallel(n_jobs=self.workers) as parallel:
+            batch.program = parallel, objective, execution
+            yield
+
+    def run(self, batch: Batch, begin: int, until: int) -> None:
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        import joblib
+
+        rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
+        islands = batch.spec.shared_islands(rows)
+        for g, end in islands.legs(begin, until):
+            if islands.meet(g):
+                with interrupts.held:
+                    for step in range(EMIGRATE, REORDER + 1):
+                        self.migrate(batch, g, step)
+            self._advance(batch, rows, g, end)
+
+    def _advance(self, batch: Batch, rows: Sequence[tuple[int, int]], begin: int, until: int) -> None:
+        """Have the workers run whole generations of those parts that have not ended."""
+        import joblib
+
+        parallel, objective, execution = batch.program
+        specs, state = batch.spec.parts(rows), batch.state()
+        parts = [cut(state, *one) for one in rows]
+        going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
+        done = parallel(
+            joblib.delayed(work)(self.device, specs[k], parts[k], objective, execution, begin, until) for k in going
+        )
+        for k, part in zip(going, done, strict=True):
+            parts[k] = part
+        with interrupts.held:
+            batch.restore(join(parts))
+
+
+def apply_on(device: str, work: Callable[[Any], None]) -> None:
+    """Call work(xp) on a device; this is what a worker does."""
+    from skde.engines import choose_device
+
+    choose_device(device, 1)[0].apply(work)
+
+
+def work(
+    device: str, spec: Spec, state: dict[str, Any], objective: ObjectiveLike, execution: str, begin: int, until: int
+) -> dict[str, Any]:
+    """Return the state of some runs at generation `until`; this is what a worker does."""
+    from skde.engines import choose_device
+
+    engine, _ = choose_device(device, 1)
+    batch = engine.batch(spec)
+    batch.restore(state)
+    if execution == "run" and objective.compiled is not None:
+        engine.load(batch, objective.compiled)
+    advance(engine, batch, objective, execution, begin, until)
+    return batch.state()

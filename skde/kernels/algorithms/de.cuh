@@ -1,0 +1,184 @@
+// Differential evolution: one generation of one individual. What controls F and CR (fixed and dithered here, self-adapted
+// in jde.cuh) is the template parameter; the steps themselves are in variation.cuh.
+#pragma once
+#include "core/select.cuh"
+#include "core/task.cuh"
+#include "core/variation.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// The registry's strategy names map to these numbers by position.
+enum class Mutation : int {
+  RAND_1,
+  RAND_2,
+  BEST_1,
+  BEST_2,
+  CURRENT_TO_BEST_1,
+  CURRENT_TO_RAND_1,
+  RAND_TO_BEST_1,
+  CURRENT_TO_PBEST_1
+};
+enum class Crossover : int { BIN, EXP, NONE };
+
+// Where all runs of a launch have the same strategy, the compiler may be told it (-DSKDE_MUTATION=...), and drops the rest.
+#ifndef SKDE_MUTATION
+#define SKDE_MUTATION int(p[Parameters::mutation])
+#endif
+#ifndef SKDE_CROSSOVER
+#define SKDE_CROSSOVER int(p[Parameters::crossover])
+#endif
+
+// What a strategy needs of the population.
+SKDE_FN int indices_of(Mutation m) {
+  switch (m) {
+    case Mutation::RAND_2: return 5;
+    case Mutation::BEST_2: return 4;
+    case Mutation::RAND_1:
+    case Mutation::CURRENT_TO_RAND_1:
+    case Mutation::RAND_TO_BEST_1: return 3;
+    default: return 2;
+  }
+}
+SKDE_FN bool uses_best(Mutation m) {
+  return m == Mutation::BEST_1 || m == Mutation::BEST_2 || m == Mutation::CURRENT_TO_BEST_1 ||
+         m == Mutation::RAND_TO_BEST_1;
+}
+
+// The scale factor and crossover rate of one trial.
+struct Control {
+  double F, CR;
+};
+
+// F uniform in [F_low, F_high] (equal: fixed), CR fixed.
+struct FixedControl {
+  SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR);
+  using Arrays = Plain::Arrays;
+  const double F_low, F_high, CR;
+
+  SKDE_FN explicit FixedControl(const double* p)
+      : F_low(p[Parameters::F_low]), F_high(p[Parameters::F_high]), CR(p[Parameters::CR]) {}
+
+  // `u` is uniform and belongs to this trial.
+  template <class R> SKDE_FN Control trial(const R&, i64, int, double u) const {
+    return {F_low + (F_high - F_low) * u, CR};
+  }
+  template <class Team, class R> SKDE_FN void keep(Team&, const R&, i64, int, bool) const {}
+  // Individual i of generation g - 1 becomes individual `place` of generation g.
+  template <class R> SKDE_FN void move(const R&, i64, int, int) const {}
+};
+
+template <class ControlRule> struct Differential : Plain {
+  using Parameters = typename ControlRule::Parameters;
+  using Arrays = typename ControlRule::Arrays;
+
+  struct Settings {
+    const Mutation mutation;
+    const Crossover crossover;
+    const Repair repair;
+    const double p_best, opposition;
+    const ControlRule control;
+
+    SKDE_FN explicit Settings(const double* p)
+        : mutation(Mutation(SKDE_MUTATION)),
+          crossover(Crossover(SKDE_CROSSOVER)),
+          repair(Repair(SKDE_REPAIR)),
+          p_best(p[Parameters::p_best]),
+          opposition(p[Parameters::opposition]),
+          control(p) {}
+  };
+
+  // What all individuals of a generation share: found once a generation by every team.
+  struct Context {
+    int best;
+  };
+
+  template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
+    return {uses_best(run.settings.mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
+  }
+
+  // A trial's random numbers, which depend on nothing but its address: they can be made before the generation begins.
+  template <class Team> struct Draws {
+    Words4 control;
+    DistinctIndices indices;
+    ComponentWords<Team, Stream> words;  // of binomial crossover, one a component
+
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : control(run.stream(g, i, CONTROL).block(0)),
+          indices(run.stream(g, i, INDICES), run.pop, i, indices_of(run.settings.mutation)),
+          words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
+  };
+
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+                              typename R::real* out) {
+    using real = typename R::real;
+    const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control.w[0]));
+    const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
+    const real* const x = run.x(g - 1, i);
+    const int one = below(draws.control.w[2], run.dim);  // the component that is crossed whatever the draws say
+
+    switch (run.settings.crossover) {
+      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, one); break;
+      case Crossover::EXP: {
+        const int length = exponential_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
+        cross(team, run, g, i, v, x, out, [&](int j, int) {
+          const int behind = j - one;
+          return (behind < 0 ? behind + run.dim : behind) < length;
+        });
+        break;
+      }
+      default: cross(team, run, g, i, v, x, out, [](int, int) { return true; });
+    }
+  }
+
+  // Selection. `trial` may already stand at its place in the new population.
+  template <class Team, class R>
+  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
+    run.settings.control.keep(team, run, g, i, better);
+  }
+
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.ranked); }
+  template <class R> SKDE_FN static void move(const R& run, i64 g, int i, int place) {
+    run.settings.control.move(run, g, i, place);
+  }
+
+ private:
+  template <class R>
+  SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const DistinctIndices& r,
+                                                 const Context& context, typename R::real F, typename R::real K) {
+    using real = typename R::real;
+    const auto at = [&](int k) -> const real* { return run.x(g - 1, k); };
+    const auto drawn = [&](int m) { return at(r.index[m]); };
+    const real* const x = at(i);
+    const real* const best = at(context.best);
+    Mutant<real> v{x, nullptr, nullptr, nullptr, nullptr, F, F};
+    int next = 0;  // the first index of the last difference
+    switch (run.settings.mutation) {
+      case Mutation::RAND_1: v.base = drawn(0), next = 1; break;
+      case Mutation::RAND_2: v.base = drawn(0), v.a = drawn(3), v.b = drawn(4), next = 1; break;
+      case Mutation::BEST_1: v.base = best; break;
+      case Mutation::BEST_2: v.base = best, v.a = drawn(2), v.b = drawn(3); break;
+      case Mutation::CURRENT_TO_BEST_1: v.a = best, v.b = x; break;
+      case Mutation::CURRENT_TO_RAND_1: v.a = drawn(0), v.b = x, next = 1, v.G = K; break;
+      case Mutation::RAND_TO_BEST_1: v.base = drawn(0), v.a = best, v.b = v.base, next = 1; break;
+      case Mutation::CURRENT_TO_PBEST_1: v.a = at(one_of_the_best(run, g, run.stream(g, i, INDICES))), v.b = x; break;
+    }
+    v.c = at(pick(r.index, next));
+    v.d = at(pick(r.index, next + 1));
+    return v;
+  }
+
+  template <class R> SKDE_FN static int one_of_the_best(const R& run, i64 g, const Stream& stream) {
+    const int many = int(run.settings.p_best * run.pop);
+    return int(run.order(g - 1)[below(stream.block(1).w[1], max_of(many, 1))]);
+  }
+  // index[k] for k = 0, 1, 2 without indexing registers at run time
+  SKDE_FN static int pick(const int* index, int k) { return k == 0 ? index[0] : k == 1 ? index[1] : index[2]; }
+};
+
+using De = Differential<FixedControl>;
+
+}  // namespace SKDE_NAMESPACE

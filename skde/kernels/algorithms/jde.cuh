@@ -1,0 +1,58 @@
+// jDE (Brest, Greiner, Boskovic, Mernik, Zumer: Self-adapting control parameters in differential evolution; IEEE TEC 10(6),
+// 2006): every individual carries its own F and CR, which survive with it.
+#pragma once
+#include "algorithms/de.cuh"
+
+namespace SKDE_NAMESPACE {
+
+//   F_i'  = F_low + r1 (F_high - F_low)      when r2 < tau_1, else F_i
+//   CR_i' = CR_low + r3 (CR_high - CR_low)   when r4 < tau_2, else CR_i
+// The new values are a function of their address, so selection computes them again instead of storing them.
+struct SelfAdaptedControl {
+  SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR_low, CR_high, tau_1,
+                  tau_2, F_start, CR_start);
+  SKDE_ARRAYS(F, CR);
+
+  const double F_low, F_high, CR_low, CR_high, tau_1, tau_2;
+  const Control start;
+
+  SKDE_FN explicit SelfAdaptedControl(const double* p)
+      : F_low(p[Parameters::F_low]),
+        F_high(p[Parameters::F_high]),
+        CR_low(p[Parameters::CR_low]),
+        CR_high(p[Parameters::CR_high]),
+        tau_1(p[Parameters::tau_1]),
+        tau_2(p[Parameters::tau_2]),
+        start{p[Parameters::F_start], p[Parameters::CR_start]} {}
+
+  // What individual i brought along from generation g - 1.
+  template <class R> SKDE_FN Control inherited(const R& run, i64 g, int i) const {
+    if (g == 1) return start;
+    return {double(run.extra(Arrays::F, g - 1)[i]), double(run.extra(Arrays::CR, g - 1)[i])};
+  }
+
+  template <class R> SKDE_FN Control trial(const R& run, i64 g, int i, double) const {
+    const Control old = inherited(run, g, i);
+    const Words4 r = run.stream(g, i, CONTROL).block(1);
+    const double F = F_low + unit<double>(r.w[0]) * (F_high - F_low);
+    const double CR = CR_low + unit<double>(r.w[2]) * (CR_high - CR_low);
+    return {unit<double>(r.w[1]) < tau_1 ? F : old.F, unit<double>(r.w[3]) < tau_2 ? CR : old.CR};
+  }
+
+  template <class R> SKDE_FN void move(const R& run, i64 g, int i, int place) const {
+    const Control carried = inherited(run, g, i);
+    run.extra(Arrays::F, g)[place] = typename R::real(carried.F);
+    run.extra(Arrays::CR, g)[place] = typename R::real(carried.CR);
+  }
+
+  template <class Team, class R> SKDE_FN void keep(Team& team, const R& run, i64 g, int i, bool better) const {
+    if (team.lane != 0) return;
+    const Control kept = better ? trial(run, g, i, 0) : inherited(run, g, i);
+    run.extra(Arrays::F, g)[i] = typename R::real(kept.F);
+    run.extra(Arrays::CR, g)[i] = typename R::real(kept.CR);
+  }
+};
+
+using Jde = Differential<SelfAdaptedControl>;
+
+}  // namespace SKDE_NAMESPACE

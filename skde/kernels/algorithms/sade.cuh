@@ -1,0 +1,219 @@
+// SaDE, differential evolution that learns its strategies (Qin, Huang, Suganthan, IEEE TEC 13, 2009): four strategies are
+// used as often as they succeeded in the last generations, each with the median of the CR that succeeded with it.
+#pragma once
+#include "random/distributions.cuh"
+#include "random/draws.cuh"
+#include "core/task.cuh"
+#include "core/variation.cuh"
+
+namespace SKDE_NAMESPACE {
+
+struct Sade : Plain {
+  SKDE_PARAMETERS(pop_size, repair, learning_period, F_mean, F_deviation, opposition);
+  // Of a trial: 2 strategy + CR where it succeeded, -1 - strategy where not.
+  SKDE_ARRAYS(code);
+
+  enum Strategy : int { RAND_1, RAND_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1, STRATEGIES };
+  static constexpr int CROSSED = CURRENT_TO_RAND_1;  // strategies before this one have a CR
+  // CR is drawn in steps of 1 / STEPS, so that its medians can be read off a tally.
+  static constexpr int STEPS = 128, BINS = STEPS + 1;
+  // A run's memory, all of it there once only: the strategies' chances, the medians of CR, and of the last generations a tally
+  // of the CR that succeeded, how many trials of each strategy succeeded and failed, and from how many generations there was
+  // something to learn; and a row of codes for each of the last of them, learning_period and the one that goes out.
+  enum : int {
+    CHANCE = 0,
+    MEDIAN = STRATEGIES,
+    TALLY = MEDIAN + CROSSED,
+    WON = TALLY + CROSSED * BINS,
+    LOST = WON + STRATEGIES,
+    LESSONS = LOST + STRATEGIES,
+    RING = LESSONS + 1
+  };
+  template <class R> SKDE_FN static double* memory(const R& run) { return run.memory(0); }
+  static constexpr double NO_TRIAL = -1 - STRATEGIES;  // a code before there are any
+
+  struct Settings {
+    const Repair repair;
+    const int learning_period;
+    const double F_mean, F_deviation, opposition;
+
+    SKDE_FN explicit Settings(const double* p)
+        : repair(Repair(SKDE_REPAIR)),
+          learning_period(int(p[Parameters::learning_period])),
+          F_mean(p[Parameters::F_mean]),
+          F_deviation(p[Parameters::F_deviation]),
+          opposition(p[Parameters::opposition]) {}
+  };
+
+  struct Context {
+    int best;
+    double start;  // of the wheel that deals out the strategies
+  };
+
+  template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
+    return {best_of(team, run.f(g - 1), run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
+  }
+
+  struct Deal {
+    enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
+    enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
+    static constexpr int AGAIN = 3;  // of CR
+    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+    SKDE_FN static u32 slot(int block) { return block == FIFTH; }
+    template <int k, class Words> SKDE_FN static double number(Words words) {
+      return normal(words(CONTROLS, k == NORMAL_CR));
+    }
+    SKDE_APART static double another(u64 seed, i64 g, int i, u32 k) {
+      return normal(Stream(seed, g, i, CONTROL).block(1 + k).w[0]);
+    }
+  };
+
+  template <class Team> struct Draws {
+    Dealt<Deal> dealt;
+    DistinctIndices indices;
+    ComponentWords<Team, Stream> words;
+
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
+        : dealt(team, run.seed, g, i),
+          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5),
+          words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+  };
+
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+                              typename R::real* out) {
+    using real = typename R::real;
+    const double* const known = memory(run);
+    const auto chance = several<STRATEGIES>(known + CHANCE);
+    const auto medians = several<CROSSED>(known + MEDIAN);
+    const int strategy = dealt(chance, context.start + double(i) / run.pop);
+    const Words4& control = draws.dealt.block[Deal::CONTROLS];
+    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, medians.at(strategy), draws.dealt) : 1;
+    if (team.lane == 0) run.extra(Arrays::code, g)[i] = real(2 * strategy + CR);
+
+    const real F = real(run.settings.F_mean + run.settings.F_deviation * draws.dealt.number[Deal::NORMAL_F]);
+    const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
+    const real *const x = run.x(g - 1, i), *const best = run.x(g - 1, context.best);
+    Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
+    switch (strategy) {
+      case RAND_TO_BEST_2: v = {x, best, x, drawn(0), drawn(1), F, F, drawn(2), drawn(3)}; break;
+      case RAND_2: v.a = drawn(3), v.b = drawn(4); break;
+      case CURRENT_TO_RAND_1: v.base = x, v.a = drawn(0), v.b = x, v.G = unit<real>(control.w[2]); break;
+      default: break;
+    }
+    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[3], run.dim));
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    using real = typename R::real;
+    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
+    if (team.lane == 0 && !better) {
+      real& code = run.extra(Arrays::code, g)[i];
+      code = real(-1 - int(code * real(0.5)));
+    }
+  }
+
+  // The number of the generation among those that there was something to learn from; and the rows of the codes that come with
+  // it, and of those that go.
+  template <class Team> struct Known {
+    i64 lesson = 0;
+    int comes = 0, goes = 0;
+  };
+  template <class Team, class R> SKDE_FN static Known<Team> recall(Team&, const R& run, i64 g, int, bool adapts) {
+    if (!adapts || g == 0) return {};
+    const i64 lesson = i64(memory(run)[LESSONS]) + 1;
+    const int rows = run.settings.learning_period + 1, comes = int(lesson % rows);
+    return {lesson, comes, comes + 1 < rows ? comes + 1 : 0};
+  }
+
+  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known<Team>& known) {
+    const int period = run.settings.learning_period;
+    double *const now = memory(run), *const ring = now + RING;
+    if (g == 0) {
+      team.each(RING, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
+      team.each((period + 1) * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
+      return;
+    }
+    const auto* const code = run.extra(Arrays::code, g);
+    double *const in = ring + known.comes * run.pop, *const out = ring + known.goes * run.pop;
+    struct Codes {
+      double comes, goes;
+    };
+    team.tally(
+        run.pop, now, [&](int k) { return Codes{double(code[k]), out[k]}; },
+        [](const Codes& codes, auto add) {
+          add(outcome(codes.comes), 1.0), add(bin_of(codes.comes), 1.0);
+          add(outcome(codes.goes), -1.0), add(bin_of(codes.goes), -1.0);
+        });
+    team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
+    if (team.lane == 0) now[LESSONS] = double(known.lesson);
+    team.sync();
+    if (known.lesson >= period) learn(team, now);
+  }
+  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
+
+ private:
+  template <int m> SKDE_FN static Several<double, m> several(const double* from) {
+    Several<double, m> read;
+    SKDE_UNROLL
+    for (int k = 0; k < m; ++k) read.of[k] = from[k];
+    return read;
+  }
+
+  // Chances follow the success rates of the last generations, medians of CR the tally.
+  template <class Team> SKDE_FN static void learn(Team& team, double* now) {
+    const auto medians = team.template middles<CROSSED, BINS>([&](int s, int k) { return now[TALLY + s * BINS + k]; });
+    const auto rates = team.template gather<STRATEGIES>([&](int s) {
+      const double won = now[WON + s], tried = won + now[LOST + s];
+      return won / max_of(tried, 1.0) + 0.01;
+    });
+    double sum = 0;
+    SKDE_UNROLL
+    for (int s = 0; s < STRATEGIES; ++s) sum += rates.of[s];
+    team.each(STRATEGIES, [&](int s) { now[CHANCE + s] = rates.at(s) / sum; });
+    team.each(CROSSED, [&](int s) {
+      if (medians.at(s) >= 0) now[MEDIAN + s] = 0.5 * medians.at(s) / STEPS;
+    });
+  }
+
+  // Where a trial is counted, by its code: whether it succeeded, and with which CR; -1: nowhere.
+  SKDE_FN static int outcome(double code) {
+    if (code == NO_TRIAL) return -1;
+    return code >= 0 ? WON + int(code * 0.5) : LOST + int(-1 - code);
+  }
+  SKDE_FN static int bin_of(double code) {
+    const int strategy = int(code * 0.5);
+    if (code < 0 || strategy >= CROSSED) return -1;
+    return TALLY + strategy * BINS + int((code - 2 * strategy) * STEPS);
+  }
+
+  // Stochastic universal selection: equally spaced pointers on a wheel, turned at random in every generation.
+  SKDE_FN static int dealt(const Several<double, STRATEGIES>& chance, double pointer) {
+    pointer -= floor(pointer);
+    int strategy = 0;
+    double sum = 0;
+    SKDE_UNROLL
+    for (int s = 0; s < STRATEGIES - 1; ++s) sum += chance.of[s], strategy += pointer >= sum;
+    return strategy;
+  }
+
+  // Normal around the median, drawn again while it leaves [0, 1].
+  template <class R>
+  SKDE_FN static double crossover_rate(const R& run, i64 g, int i, double median, const Dealt<Deal>& dealt) {
+    const auto around = [&](double normal) { return floor((median + 0.1 * normal) * STEPS + 0.5) / STEPS; };
+    const auto leaves = [](double CR) { return (CR < 0) | (CR > 1); };
+    double CR = around(dealt.number[Deal::NORMAL_CR]);
+    SKDE_UNROLL
+    for (int k = 0; k < dealt.AGAIN; ++k) {
+      const double next = around(dealt.more[k]);
+      CR = leaves(CR) ? next : CR;
+    }
+    for (u32 k = dealt.AGAIN; SKDE_RARELY(leaves(CR)); ++k) CR = around(Deal::another(run.seed, g, i, k));
+    return CR;
+  }
+};
+
+}  // namespace SKDE_NAMESPACE

@@ -1,0 +1,62 @@
+// What all teams share of their reductions: the operations, and the sums, products and maxima made of them (team.cuh).
+#pragma once
+#include "core/portable.cuh"
+
+namespace SKDE_NAMESPACE {
+
+constexpr int PARTIALS = 128;
+
+struct Add {
+  template <class real> SKDE_FN static real identity() { return real(0); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a + b; }
+};
+struct Multiply {
+  template <class real> SKDE_FN static real identity() { return real(1); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a * b; }
+};
+struct Maximum {
+  template <class real> SKDE_FN static real identity() { return -real(infinity()); }
+  template <class real> SKDE_FN static real join(real a, real b) { return a < b ? b : a; }
+};
+
+template <class real, int m> struct Several {
+  real of[m];
+
+  // The one whose number is not known beforehand: a GPU keeps it in registers so.
+  SKDE_FN real at(int which) const {
+    real found = of[0];
+    SKDE_UNROLL
+    for (int k = 1; k < m; ++k) found = which == k ? of[k] : found;
+    return found;
+  }
+};
+
+// Whole numbers of components that terms(at(j), j, t) count, each when it is asked for.
+template <class Team, int m, class At, class Terms> struct Counted {
+  Team& team;
+  int n;
+  At at;
+  Terms terms;
+  SKDE_FN int of(int which) const {
+    return team.count(n, [&](int j) {
+      int t[m];
+      terms(at(j), j, t);
+      return t[which];
+    });
+  }
+};
+
+// The operations that follow from reduce(), shared by all teams.
+template <class real, class Self> struct Reductions {
+  template <class Term> SKDE_FN real sum(int n, Term term) { return self().template reduce<Add>(n, term); }
+  template <class Term> SKDE_FN real prod(int n, Term term) { return self().template reduce<Multiply>(n, term); }
+  template <class Term> SKDE_FN real max(int n, Term term) { return self().template reduce<Maximum>(n, term); }
+  template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) {
+    return max(n, [&](int j) { return worth(value(j)); });
+  }
+
+ private:
+  SKDE_FN Self& self() { return static_cast<Self&>(*this); }
+};
+
+}  // namespace SKDE_NAMESPACE

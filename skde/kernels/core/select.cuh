@@ -1,0 +1,99 @@
+// Who is better, who is best, and who is drawn.
+#pragma once
+#include "random/philox.cuh"
+#include "teams/team.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// NaN is worse than any number; ties go to the smaller index.
+template <class real> SKDE_FN bool better(const real* f, int a, int b) {
+  return is_nan(f[b]) ? !is_nan(f[a]) || a < b : f[a] < f[b] || (f[a] == f[b] && a < b);
+}
+
+// A trial replaces its parent when it is not worse: inf <= inf is a tie and accepted, NaN never replaces a number.
+template <class real> SKDE_FN bool replaces(real trial, real parent) { return is_nan(parent) || trial <= parent; }
+
+// By how much a trial is better than its parent; 0 where it is not. An improvement that no number tells, from NaN or from
+// infinity, counts as a very large one, so that sums over a population stay finite.
+template <class real> SKDE_FN real improvement(real trial, real parent) {
+  const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
+  const real told = gain < most ? gain : most;
+  return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
+}
+
+// Sums weighted by improvements, sums_of(scale), of which number `weight` adds up the weights themselves. Where that is so
+// small that products with it might vanish, improvements are scaled by a power of two.
+template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsOf sums_of) {
+  const real small = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
+  for (real scale = 1;; scale = 1 / small) {
+    const auto sums = sums_of(scale);
+    if (!SKDE_RARELY((scale == 1) & (sums.of[weight] > 0) & (sums.of[weight] < small))) return sums;
+  }
+}
+
+// The smallest value, NaN left out; +inf when there is none.
+template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {
+  return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
+}
+
+// Whether a value comes before another in their order; `tie`: whether it does where both are equal.
+template <class real> SKDE_FN int comes_before(real value, real other, bool tie) {
+  return (value < other) | ((value == other) & tie);
+}
+
+// How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
+template <class Team, class Value, class real, class Ties>
+SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
+  // Counted before `value` is looked at: it may take as long to arrive as the others.
+  const int before = team.count(n, [&](int k) { return comes_before(at(k), value, ties(k)); });
+  if (!SKDE_RARELY(is_nan(value))) return before;
+  return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
+}
+
+// The index of the best of n.
+template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f, int n) {
+  return max_of(team.least(n, [&](int i) { return f[i]; }), 0);
+}
+
+// How many of n are better than i; ties go to the smaller index.
+template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f, int n, int i) {
+  return count_before(team, n, [&](int k) { return f[k]; }, f[i], [&](int k) { return k < i; });
+}
+
+// Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left
+// and then steps over those taken, in increasing order. No rejection, so the number of draws is fixed. The first `wanted`
+// hold; that needs n > wanted.
+struct DistinctIndices {
+  int index[5];
+
+  SKDE_FN DistinctIndices(const Stream& stream, int n, int target, int wanted)
+      : DistinctIndices(stream.block(0), wanted > 4 ? stream.block(1).w[0] : 0u, n, target, wanted) {}
+
+  // From four words, and one more for a fifth index.
+  SKDE_FN DistinctIndices(const Words4& words, u32 fifth, int n, int target, int wanted) {
+    int taken[6];
+    taken[0] = target;
+    SKDE_UNROLL
+    for (int m = 0; m < 4; ++m) draw(words.w[m], m, n, taken);
+    index[4] = target;
+    if (wanted > 4) draw(fifth, 4, n, taken);
+  }
+
+ private:
+  SKDE_FN void draw(u32 word, int m, int n, int* taken) {
+    int drawn = below(word, n - 1 - m);
+    SKDE_UNROLL
+    for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
+    index[m] = drawn;
+    // Keep `taken` in order. Fixed steps, so that it stays in registers.
+    SKDE_UNROLL
+    for (int k = 0; k <= m; ++k) {
+      const int other = taken[k];
+      taken[k] = min_of(other, drawn);
+      drawn = max_of(other, drawn);
+    }
+    taken[m + 1] = drawn;
+  }
+};
+
+}  // namespace SKDE_NAMESPACE

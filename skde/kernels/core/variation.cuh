@@ -1,0 +1,112 @@
+// The steps that the family of differential evolution shares.
+//
+//   mutation   v = base + G (a - b) + F (c - d)        the first difference only where the strategy has one
+//   crossover  u_j = v_j where the crossover takes it, else x_j
+//   repair     of components that left the box
+//   selection  x' = u when f(u) <= f(x), else x
+#pragma once
+#include "core/bounds.cuh"
+#include "core/select.cuh"
+#include "core/task.cuh"
+
+// Where all runs of a launch agree, the compiler may be told it (-DSKDE_REPAIR=...), and drops the rest.
+#ifndef SKDE_REPAIR
+#define SKDE_REPAIR int(p[Parameters::repair])
+#endif
+
+namespace SKDE_NAMESPACE {
+
+template <class real> struct Mutant {
+  const real *base, *a, *b, *c, *d;  // a null: no first difference
+  real G, F;
+  const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h), beside the first
+};
+
+// Brings back the components of `out` that left the box; x is where they came from. Rare, so it has a pass of its own.
+template <class Team, class R, class real>
+SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
+  const Repair rule = run.settings.repair;
+  const Stream stream = run.stream(g, i, REPAIR).here();
+  for (int j = team.lane; j < run.dim; j += team.size) {
+    if (out[j] >= run.lower[j] && out[j] <= run.upper[j]) continue;
+    const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
+    out[j] = repair(rule, out[j], x[j], run.lower[j], run.upper[j], word);
+  }
+}
+
+// out[j] = crossed(j, k), component j of a trial that comes of x; and repair where a component left the box.
+template <class Team, class R, class real, class Crossed>
+SKDE_FN void make_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
+  const real *const lower = run.lower, *const upper = run.upper;
+  const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
+  if (SKDE_RARELY(team.fill(run.dim, out, crossed, left))) repair_all(team, run, g, i, x, out);
+}
+
+// Mutation and crossover.
+template <class Team, class R, class real, class Takes>
+SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t, const real* x, real* out,
+                   Takes takes) {
+  const real G = t.G, F = t.F;
+  const real *const base = t.base, *const a = t.a, *const b = t.b, *const c = t.c, *const d = t.d;
+  const real *const e = t.e, *const h = t.h;
+  // Everything is loaded before the draws are compared: loads take long, and then need not wait for them.
+  const auto crossed_1 = [&](int j, int k) {
+    const real v = base[j] + F * (c[j] - d[j]), old = x[j];
+    return takes(j, k) ? v : old;
+  };
+  const auto crossed_2 = [&](int j, int k) {
+    const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]), old = x[j];
+    return takes(j, k) ? v : old;
+  };
+  const auto crossed_3 = [&](int j, int k) {
+    const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
+    return takes(j, k) ? v : old;
+  };
+  if (!a) return make_inside(team, run, g, i, x, out, crossed_1);
+  if (e) return make_inside(team, run, g, i, x, out, crossed_3);
+  make_inside(team, run, g, i, x, out, crossed_2);
+}
+
+// Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and
+// takes CR = 0 and CR = 1 at their word.
+struct Binomial {
+  int most;  // the largest word / 2 that is taken
+
+  SKDE_FN explicit Binomial(double CR)
+      : most(CR >= 1 ? 0x7fffffff : int(CR * 0x1p31 + 0.5 > 0x1p31 - 1 ? 0x1p31 - 1 : CR * 0x1p31 + 0.5) - 1) {}
+  SKDE_FN bool takes(u32 word) const { return int(word >> 1) <= most; }
+};
+
+// Binomial crossover; component `one` is crossed whatever the draws say.
+template <class Team, class R, class real, class Words>
+SKDE_FN void cross_binomial(Team& team, const R& run, i64 g, int i, const Mutant<real>& v, const real* x, real* out,
+                            const Words& words, double CR, int one) {
+  const Binomial binomial(CR);
+  cross(team, run, g, i, v, x, out, [&](int j, int k) { return binomial.takes(words.at(j, k)) | (j == one); });
+}
+
+// Exponential crossover: 1 + the number of draws below CR before the first that is not, at most dim.
+template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& stream, double CR, int dim) {
+  const int failed = team.first((dim + 3) / 4, [&](int block) {
+    const Words4 words = stream.block(u32(block));
+    for (int k = 0; k < 4; ++k)
+      if (!(unit<double>(words.w[k]) < CR)) return 4 * block + k;
+    return -1;
+  });
+  return failed < 0 ? dim : min_of(1 + failed, dim);
+}
+
+// The better of a trial and of its parent becomes individual i of generation g; whether it is the trial. `trial` may already
+// stand at its place in the new population.
+template <class Team, class R, class real>
+SKDE_FN bool keep_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
+                         real f_trial) {
+  const bool better = replaces(f_trial, parent.f);
+  const real* const kept = better ? trial : run.x(g - 1, parent.index);
+  real* const x = run.x(g, i);
+  if (kept != x) team.copy(run.dim, kept, x);
+  if (team.lane == 0) run.f(g)[i] = better ? f_trial : parent.f;
+  return better;
+}
+
+}  // namespace SKDE_NAMESPACE

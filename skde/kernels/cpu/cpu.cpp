@@ -1,0 +1,248 @@
+// The Python module skde._cpu: the layout of a Task and the names that Python needs to fill one, and the drivers of the
+// best build of the core for this processor.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+#include <omp.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "algorithms/all.cuh"
+#include "coevolution/coevolution.cuh"
+#include "cpu/core.hpp"
+#include "random/distributions.cuh"
+#include "core/drive.cuh"
+#include "coevolution/games.cuh"
+#include "problems/all.cuh"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using skde_core::AnyEvaluate;
+using skde_core::Core;
+using skde_core::i64;
+
+#define SKDE_DECLARE_CORE(space) \
+  namespace space {              \
+  extern const Core core;        \
+  }
+SKDE_DECLARE_CORE(skde_baseline)
+#ifdef SKDE_X86
+SKDE_DECLARE_CORE(skde_v3)
+SKDE_DECLARE_CORE(skde_v4)
+#endif
+
+namespace {
+
+// Best first; only those that this processor can run.
+std::vector<const Core*> available_cores() {
+  std::vector<const Core*> cores;
+#ifdef SKDE_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) cores.push_back(&skde_v4::core);
+  if (__builtin_cpu_supports("x86-64-v3")) cores.push_back(&skde_v3::core);
+#endif
+  cores.push_back(&skde_baseline::core);
+  return cores;
+}
+
+const std::vector<const Core*>& cores() {
+  static const std::vector<const Core*> found = available_cores();
+  return found;
+}
+const Core* chosen = nullptr;
+
+using Address = std::uintptr_t;
+template <class T> T* at(Address address) { return reinterpret_cast<T*>(address); }
+AnyEvaluate function_at(Address address) { return reinterpret_cast<AnyEvaluate>(address); }
+
+// (name, kind) of every field of a Task, in order; eight bytes each.
+std::vector<std::tuple<std::string, std::string>> task_fields() {
+  std::vector<std::tuple<std::string, std::string>> fields;
+#define SKDE_INTEGER(name) fields.emplace_back(#name, "integer");
+#define SKDE_NUMBER(name) fields.emplace_back(#name, "number");
+#define SKDE_REALS(name) fields.emplace_back(#name, "reals");
+#define SKDE_WORDS(name) fields.emplace_back(#name, "words");
+#define SKDE_NUMBERS(name) fields.emplace_back(#name, "numbers");
+  SKDE_TASK_FIELDS(SKDE_INTEGER, SKDE_NUMBER, SKDE_REALS, SKDE_WORDS, SKDE_NUMBERS)
+  for (int k = 0; k < skde::MAX_ARRAYS; ++k) fields.emplace_back("array" + std::to_string(k), "data");
+  for (int k = 0; k < skde::MAX_ARRAYS; ++k) fields.emplace_back("size" + std::to_string(k), "integer");
+  return fields;
+}
+
+// {name: (number, C++ type, parameters, arrays, vectors)}
+nb::dict algorithms() {
+  nb::dict table;
+  int number = 0;
+#define SKDE_CASE(name, Algorithm)                                                        \
+  table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, \
+                                skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names);
+  SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+  return table;
+}
+
+// {name: (number, C++ type, scratch vectors)}
+nb::dict problems() {
+  nb::dict table;
+  int number = 0;
+#define SKDE_CASE(name, Problem) table[#name] = nb::make_tuple(number++, #Problem, skde::Problem::scratch);
+  SKDE_PROBLEMS(SKDE_CASE)
+#undef SKDE_CASE
+  return table;
+}
+
+// (name, kind) of every field of a Coevolution, likewise.
+std::vector<std::tuple<std::string, std::string>> coevolution_fields() {
+  std::vector<std::tuple<std::string, std::string>> fields;
+#define SKDE_INTEGER(name) fields.emplace_back(#name, "integer");
+#define SKDE_NUMBER(name) fields.emplace_back(#name, "number");
+#define SKDE_REALS(name) fields.emplace_back(#name, "reals");
+  SKDE_COEVOLUTION_FIELDS(SKDE_INTEGER, SKDE_NUMBER, SKDE_REALS)
+#undef SKDE_INTEGER
+#undef SKDE_NUMBER
+#undef SKDE_REALS
+  return fields;
+}
+
+// {name: (number, C++ type)}
+nb::dict games() {
+  nb::dict table;
+  int number = 0;
+#define SKDE_CASE(name, Game) table[#name] = nb::make_tuple(number++, #Game);
+  SKDE_EVERY_GAME
+#undef SKDE_CASE
+  return table;
+}
+
+using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
+template <class Function> nb::ndarray<nb::numpy, double> map(Input x, Function function) {
+  auto* y = new double[x.size()];
+  for (size_t k = 0; k < x.size(); ++k) y[k] = function(x.data()[k]);
+  nb::capsule owner(y, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  return {y, {x.size()}, owner};
+}
+
+std::string select_isa(const std::string& isa) {
+  for (const Core* core : cores())
+    if (isa.empty() || isa == core->isa) {
+      chosen = core;
+      return core->isa;
+    }
+  throw nb::value_error(("this processor has no build for " + isa).c_str());
+}
+
+}  // namespace
+
+NB_MODULE(_cpu, m) {
+  m.doc() = "The compiled core of skde on the CPU.";
+  select_isa("");
+
+  m.def("task_fields", &task_fields);
+  m.def("task_size", [] { return sizeof(skde::Task<double>); });
+  m.def("algorithms", &algorithms);
+  m.def("problems", &problems);
+  m.def("coevolution_fields", &coevolution_fields);
+  m.def("games", &games);
+  m.def("history_slot", &skde::history_slot, "generation"_a);
+  m.def(
+      "philox",
+      [](std::tuple<unsigned, unsigned, unsigned, unsigned> c, std::tuple<unsigned, unsigned> k) {
+        const auto [c0, c1, c2, c3] = c;
+        const auto words = skde::philox4x32(c0, c1, c2, c3, std::get<0>(k), std::get<1>(k));
+        return std::tuple(words.w[0], words.w[1], words.w[2], words.w[3]);
+      },
+      "counter"_a, "key"_a);
+
+  m.def("sin", [](Input x) { return map(x, [](double v) { return skde::sin(v); }); }, "x"_a);
+  m.def("cos", [](Input x) { return map(x, [](double v) { return skde::cos(v); }); }, "x"_a);
+  m.def("exp", [](Input x) { return map(x, [](double v) { return skde::exp(v); }); }, "x"_a);
+  m.def("log", [](Input x) { return map(x, [](double v) { return skde::log(v); }); }, "x"_a);
+  m.def("tanh", [](Input x) { return map(x, [](double v) { return skde::tanh(v); }); }, "x"_a);
+  m.def("normal_quantile", [](Input u) { return map(u, [](double v) { return skde::normal_quantile(v); }); }, "u"_a);
+  m.def(
+      "normal_draw",
+      [](Input words) { return map(words, [](double word) { return skde::normal_draw(unsigned(word)); }); }, "words"_a);
+  m.def("cauchy_quantile", [](Input u) { return map(u, [](double v) { return skde::cauchy_quantile(v); }); }, "u"_a);
+
+  m.def("isas", [] {
+    std::vector<std::string> names;
+    for (const Core* core : cores()) names.push_back(core->isa);
+    return names;
+  });
+  m.def("isa", [] { return std::string(chosen->isa); });
+  m.def("select_isa", &select_isa, "isa"_a = "");
+  m.def("max_threads", [] { return omp_get_max_threads(); });
+
+  m.def(
+      "problem_address",
+      [](int problem, bool single) { return reinterpret_cast<Address>(chosen->problem(problem, single)); }, "problem"_a,
+      "single"_a);
+  m.def(
+      "run",
+      [](int algorithm, bool single, Address task, i64 from, i64 until, int threads, Address evaluate, int scratch) {
+        nb::gil_scoped_release release;
+        chosen->run(algorithm, single, at<void>(task), from, until, threads, function_at(evaluate), scratch);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "begin"_a, "until"_a, "threads"_a, "evaluate"_a, "scratch"_a);
+  m.def(
+      "propose",
+      [](int algorithm, bool single, Address task, i64 g, int threads) {
+        nb::gil_scoped_release release;
+        chosen->propose(algorithm, single, at<void>(task), g, threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "threads"_a);
+  m.def(
+      "accept",
+      [](int algorithm, bool single, Address task, i64 g, Address trials, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->accept(algorithm, single, at<void>(task), g, at<void>(trials), at<void>(f), threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "trials"_a, "f"_a, "threads"_a);
+  m.def(
+      "migrate",
+      [](int algorithm, bool single, Address task, i64 g, int step, int threads) {
+        nb::gil_scoped_release release;
+        chosen->migrate(algorithm, single, at<void>(task), g, step, threads);
+      },
+      "algorithm"_a, "single"_a, "task"_a, "generation"_a, "step"_a, "threads"_a);
+  m.def(
+      "evaluate",
+      [](bool single, Address evaluate, int scratch, Address data, Address x, i64 n, i64 d, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->evaluate(single, function_at(evaluate), scratch, at<void>(data), at<void>(x), n, d, at<void>(f),
+                         threads);
+      },
+      "single"_a, "evaluate"_a, "scratch"_a, "data"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
+  m.def(
+      "cycles",
+      [](int algorithm_x, int algorithm_y, int game, bool single, Address coevolution, Address x, Address y,
+         Address answers, i64 until, int threads) {
+        nb::gil_scoped_release release;
+        chosen->cycles(single, algorithm_x, algorithm_y, game, at<void>(coevolution), at<void>(x), at<void>(y),
+                       at<void>(answers), until, threads);
+      },
+      "algorithm_x"_a, "algorithm_y"_a, "game"_a, "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "until"_a,
+      "threads"_a);
+  m.def(
+      "coevolution_step",
+      [](bool single, Address coevolution, Address x, Address y, Address answers, i64 c, int step, int threads) {
+        nb::gil_scoped_release release;
+        chosen->coevolution_step(single, at<void>(coevolution), at<void>(x), at<void>(y), at<void>(answers), c, step,
+                                 threads);
+      },
+      "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "cycle"_a, "step"_a, "threads"_a);
+  m.def(
+      "matrix",
+      [](int game, bool single, Address opponents, Address x, i64 n, i64 d, Address f, int threads) {
+        nb::gil_scoped_release release;
+        chosen->matrix(single, game, at<void>(opponents), at<void>(x), n, d, at<void>(f), threads);
+      },
+      "game"_a, "single"_a, "opponents"_a, "x"_a, "n"_a, "dim"_a, "f"_a, "threads"_a);
+}

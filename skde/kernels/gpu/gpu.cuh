@@ -1,0 +1,113 @@
+// What the GPU's kernels share. They are compiled at run time (gpu_run.cu, gpu_step.cu, gpu_evaluate.cu) for
+//   SKDE_REAL         double or float
+//   SKDE_TEAM         Warp or Block: the lanes that serve one individual
+//   SKDE_THREADS      threads of a block, and SKDE_RESIDENT, how many such blocks a multiprocessor must be able to hold
+//   SKDE_ALGORITHM    C++ type of algorithms.cuh, where the kernel has one
+//   SKDE_OBJECTIVE    C++ type of problems/, likewise
+//   SKDE_ISLANDS      where runs are islands that meet by themselves, and SKDE_TIMED, where runs have clocks
+//
+// A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
+#pragma once
+#include "core/task.cuh"
+
+namespace skde {
+
+using real = SKDE_REAL;
+using Team = SKDE_TEAM<real>;
+
+// How a launch uses the machine; chosen by the host.
+struct Plan {
+  i64 blocks;   // of a group
+  i64 staged;   // bit 0: the bounds are copied into shared memory, bit k + 1: data array k
+  i64 roomy;    // a team's trial and scratch are in shared memory, else in the new population and task.workspace
+  i64 scratch;  // vectors of length dim that the objective asks for
+};
+
+// Where this block and this team stand, and the team's memory. Shared memory holds, in this order: the staged arrays; the
+// partial sums of every team (Block only); trial and scratch of every team (roomy only).
+struct Place {
+  int teams, number;  // of the block; this one
+  i64 group, groups, block, scratch;
+  real* memory;  // behind the staged arrays
+
+  __device__ Place(const Plan& plan, real* memory)
+      : teams(int(blockDim.x) / Team::size),
+        number(int(threadIdx.x) / Team::size),
+        group(blockIdx.x / plan.blocks),
+        groups(gridDim.x / plan.blocks),
+        block(blockIdx.x % plan.blocks),
+        scratch(plan.scratch),
+        memory(memory) {}
+
+  static constexpr int partials = Team::size == PARTIALS ? 2 * PARTIALS * int(sizeof(double) / sizeof(real)) : 0;
+
+  __device__ Team team() const { return Team(memory + number * partials); }
+  __device__ real* room(int dim) const { return memory + teams * partials + number * (1 + scratch) * dim; }
+  __device__ real* workspace(real* all, int dim) const {
+    return all + (i64(blockIdx.x) * teams + number) * scratch * dim;
+  }
+};
+
+// Where blocks meet: a block says that it has arrived, may do something else, and waits for the others. The counter only
+// grows; the host clears it before the launch.
+struct Meeting {
+  unsigned* arrivals;
+  unsigned blocks, expected = 0;
+
+  __device__ Meeting(i64* counter, unsigned blocks) : arrivals(reinterpret_cast<unsigned*>(counter)), blocks(blocks) {}
+
+  __device__ void arrive() {
+    __syncthreads();
+    if (blocks == 1) return;
+    expected += blocks;
+    if (threadIdx.x == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
+  }
+  __device__ void wait() {
+    if (blocks == 1) return;
+    // A block of one warp asks as a whole, which spares it the way apart and together again.
+    if (SKDE_THREADS == 32 || threadIdx.x == 0) {
+      unsigned seen;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
+      } while (seen < expected);
+    }
+    __syncthreads();
+  }
+};
+
+// A team takes every (teams of the group)-th individual; the group's blocks meet.
+struct GroupShare : Meeting {
+  int begin, end = 0, step;
+  bool leader;
+
+  __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
+      : Meeting(arrivals + place.group, unsigned(plan.blocks)),
+        begin(int(place.block) * place.teams + place.number),
+        step(int(plan.blocks) * place.teams),
+        leader(begin == 0) {}
+
+  __device__ void divide(int pop) { end = pop; }
+  __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
+};
+
+// Copies what every individual reads into shared memory, as far as the plan says; returns what lies behind.
+__device__ inline real* stage(Shared<real>& shared, const Plan& plan, int dim, real* memory) {
+  const auto copy = [&](const real*& array, i64 size) {
+    for (i64 k = threadIdx.x; k < size; k += blockDim.x) memory[k] = array[k];
+    array = memory;
+    memory += size;
+  };
+  if (plan.staged & 1) {
+    copy(shared.lower, dim);
+    copy(shared.upper, dim);
+  }
+#pragma unroll
+  for (int k = 0; k < MAX_ARRAYS; ++k)
+    if (plan.staged >> (k + 1) & 1) copy(shared.data.array[k], shared.data.size[k]);
+  __syncthreads();
+  return memory;
+}
+
+extern __shared__ __align__(16) unsigned char shared_memory[];
+
+}  // namespace skde

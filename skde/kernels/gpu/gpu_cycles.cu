@@ -1,0 +1,22 @@
+// Co-evolution's persistent driver: whole cycles of all runs in one cooperative launch. Compiled for SKDE_ALGORITHM_X,
+// SKDE_ALGORITHM_Y and SKDE_GAME, C++ types of algorithms.cuh and games.cuh.
+#include "algorithms/all.cuh"
+#include "coevolution/coevolution.cuh"
+#include "coevolution/games.cuh"
+#include "gpu/gpu.cuh"
+
+extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
+    cycles(const __grid_constant__ skde::Coevolution<skde::real> co, const __grid_constant__ skde::Plan plan,
+           const __grid_constant__ skde::Task<skde::real> x, const __grid_constant__ skde::Task<skde::real> y,
+           const __grid_constant__ skde::Task<skde::real> answers, const skde::i64 until) {
+  using namespace skde;
+  const int dim = int(max_of(x.dim, y.dim));
+  const Place place(plan, reinterpret_cast<real*>(shared_memory));
+  Team team = place.team();
+  real* const room = plan.roomy ? place.room(dim) : nullptr;
+  team.scratch = room ? room + dim : place.workspace(answers.workspace, dim);
+  GroupShare share(place, plan, answers.arrivals);
+  const Sides<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> sides{room};
+  for (i64 r = place.group; r < answers.n_runs; r += place.groups)
+    Cycle<Team, real, GroupShare>{co, x, y, answers, r, team, share}.cycles(sides, until);
+}

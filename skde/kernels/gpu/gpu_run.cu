@@ -1,0 +1,46 @@
+// The persistent driver: whole generations of all runs in one cooperative launch.
+#include "algorithms/all.cuh"
+#include "core/drive.cuh"
+#include "gpu/gpu.cuh"
+#ifdef SKDE_USER_SCRATCH
+#include "problems/user.cuh"
+#else
+#include "problems/all.cuh"
+#endif
+
+extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
+    run(const __grid_constant__ skde::Task<skde::real> task, const __grid_constant__ skde::Plan plan,
+        const skde::i64 from, const skde::i64 until) {
+  using namespace skde;
+  const int dim = int(task.dim);
+  Shared<real> shared(task);
+  const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
+  Team team = place.team();
+  real* const room = plan.roomy ? place.room(dim) : nullptr;
+  team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
+  GroupShare share(place, plan, task.arrivals);
+  const auto all_runs = [&](auto body) {
+    for (i64 r = place.group; r < task.n_runs; r += place.groups) body(r);
+  };
+#ifdef SKDE_ISLANDS
+  // Part by part where islands meet; only these make the whole grid wait.
+  Meeting grid(task.arrivals + task.n_runs, gridDim.x);
+  const auto meet = [&] { grid.arrive(), grid.wait(); };
+  for (i64 g = from; g < until;) {
+    if (migrates(task, g)) {
+      meet();
+      all_runs([&](i64 r) { emigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
+      all_runs([&](i64 r) { immigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
+      all_runs([&](i64 r) { reorder<SKDE_ALGORITHM>(team, task, r, share, g); });
+      meet();
+    }
+    g = next_meeting(task, g, until);
+    all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, g); });
+  }
+#else
+  (void)from;
+  all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, until); });
+#endif
+}

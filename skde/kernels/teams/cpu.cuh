@@ -1,0 +1,249 @@
+// The CPU's team, a single lane that vectorises over the components (team.cuh).
+#pragma once
+#include "random/philox_wide.hpp"
+#include "core/reductions.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// Draws of eight individuals, made ahead (draws.cuh).
+struct Ahead {
+  static constexpr int MOST = 3;
+  u64 seed = 0;
+  i64 generation = -1;
+  int first = 0;
+  alignas(64) u32 words[MOST][32];
+  alignas(64) double numbers[MOST][8];
+};
+
+template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
+  using real = real_;
+  static constexpr int lane = 0, size = 1;
+  real* scratch = nullptr;
+  u32* words = nullptr;  // room for three sets of draws of all components
+  int room = 0;          // words in a set
+  Ahead* ahead = nullptr;
+
+  void sync() const {}
+
+  template <class Body> SKDE_FN void each(int n, Body body) const {
+    SKDE_SIMD
+    for (int j = 0; j < n; ++j) body(j);
+  }
+
+  template <class Value> SKDE_FN void map(int n, real* out, Value value) const {
+    SKDE_SIMD
+    for (int j = 0; j < n; ++j) out[j] = value(j, 0);
+  }
+
+  SKDE_FN void copy(int n, const real* from, real* to) const {
+    if (from == to) return;
+    in_blocks(n, [&](int begin, auto width) {
+      SKDE_SIMD
+      for (int j = begin; j < begin + width; ++j) to[j] = from[j];
+    });
+  }
+
+  template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
+    int flag = 0;
+    in_blocks(n, [&](int begin, auto width) {
+      SKDE_SIMD_OR(flag)
+      for (int j = begin; j < begin + width; ++j) {
+        const real v = value(j, 0);
+        out[j] = v;
+        flag |= test(j, v);
+      }
+    });
+    return flag != 0;
+  }
+
+  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    int i = 0;
+    for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);
+    if (i < n) rows(columns + i, z, y + i, n, n - i);
+  }
+
+  template <class Test> SKDE_FN int count(int n, Test test) const {
+    if (n >= 16) return count_by<16>(n, test);
+    if (n >= 8) return count_by<8>(n, test);
+    int total = 0;
+    for (int j = 0; j < n; ++j) total += test(j);
+    return total;
+  }
+
+  template <int m, class At, class Terms> SKDE_FN auto counts(int n, At at, Terms terms) const {
+    return Counted<const Lane, m, At, Terms>{*this, n, at, terms};
+  }
+
+  struct Row {
+    const real* from;
+    SKDE_FN real at(int j, int) const { return from[j]; }
+  };
+  SKDE_FN Row row(int, const real* from) const { return {from}; }
+  SKDE_FN void put(int n, const Row& row, real* to) const { copy(n, row.from, to); }
+
+  template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
+    const auto add = [=](int place, double amount) {
+      if (place >= 0) table[place] += amount;
+    };
+    for (int j = 0; j < n; ++j) places(at(j), add);
+  }
+
+  template <int m, class Term> SKDE_FN auto gather(Term term) const {
+    Several<decltype(term(0)), m> found;
+    for (int k = 0; k < m; ++k) found.of[k] = term(k);
+    return found;
+  }
+
+  template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
+    Several<real, m> found;
+#pragma GCC unroll 8
+    for (int k = 0; k < m; ++k)
+      found.of[k] = reduce<Add>(n, [&](int j) {
+        real t[m];
+        terms(at(j), true, t);
+        return t[k];
+      });
+    return found;
+  }
+
+  template <class Probe> SKDE_FN int first(int n, Probe probe) const {
+    for (int j = 0; j < n; ++j) {
+      const int found = probe(j);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  template <class Value> SKDE_FN int least(int n, Value value) const {
+    const real lowest = -reduce<Maximum>(n, [&](int j) { return is_nan(value(j)) ? -real(infinity()) : -value(j); });
+    return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
+  }
+
+  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+    int many = 0;
+    for (int j = 0; j < n; ++j) {
+      rank[j] = real(many), packed[many] = value(j);
+      many += test(j);
+    }
+    return many;
+  }
+
+  template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
+    Several<int, m> found;
+    for (int s = 0; s < m; ++s) {
+      int all = 0, low = 0, sum = int(term(s, 0));
+      for (int j = 0; j < n; ++j) all += int(term(s, j));
+      for (; low < n - 1 && sum < (all + 1) / 2; sum += int(term(s, ++low))) {
+      }
+      int high = low;
+      for (; high < n - 1 && sum < all / 2 + 1; sum += int(term(s, ++high))) {
+      }
+      found.of[s] = all > 0 ? low + high : -1;
+    }
+    return found;
+  }
+
+  template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) const {
+    alignas(64) real values[PARTIALS];
+    real most = Maximum::identity<real>();
+    for (int base = 0; base < n; base += PARTIALS) {
+      const int many = n - base < PARTIALS ? n - base : PARTIALS;
+      SKDE_SIMD
+      for (int j = 0; j < many; ++j) values[j] = value(base + j);
+      for (int j = 0; j < many; ++j) most = Maximum::join(most, real(worth(values[j])));
+    }
+    return most;
+  }
+
+  template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
+    if (n <= 0) return Op::template identity<real>();
+    alignas(64) real partial[PARTIALS];
+    const int head = n < PARTIALS ? n : PARTIALS;
+    in_blocks(head, [&](int begin, auto width) {
+      SKDE_SIMD
+      for (int j = begin; j < begin + width; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
+    });
+    for (int base = PARTIALS; base < n; base += PARTIALS) {
+      const int rest = n - base < PARTIALS ? n - base : PARTIALS;
+      SKDE_SIMD
+      for (int j = 0; j < rest; ++j) partial[j] = Op::join(partial[j], real(term(base + j)));
+    }
+    // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
+    int width = 1;
+    while (width < head) width *= 2;
+    for (int j = head; j < width && j < PARTIALS; ++j) partial[j] = Op::template identity<real>();
+    if (width == 128) fold<Op, 64>(partial), width = 64;
+    if (width == 64) fold<Op, 32>(partial), width = 32;
+    if (width == 32) fold<Op, 16>(partial), width = 16;
+    if (width == 16) fold<Op, 8>(partial), width = 8;
+    if (width == 8) fold<Op, 4>(partial), width = 4;
+    if (width == 4) fold<Op, 2>(partial), width = 2;
+    if (width == 2) fold<Op, 1>(partial);
+    return partial[0];
+  }
+
+ private:
+  template <int n> struct Width {
+    constexpr operator int() const { return n; }
+  };
+
+  // body(begin, width) for blocks that cover 0 ... n - 1: as many as vectors hold, of which the last one may begin within the
+  // one before. What is not a whole vector would be done one by one, for many n most of them.
+  template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
+    constexpr int width = 8, many = 32;
+    int begin = 0;
+    for (; begin + many <= n; begin += many) body(begin, Width<many>{});
+    for (; begin + width <= n; begin += width) body(begin, Width<width>{});
+    if (begin == n) return;
+    if (n >= width) return body(n - width, Width<width>{});
+    for (int j = 0; j < n; ++j) body(j, Width<1>{});
+  }
+
+  // What is not a whole vector is the end of one that begins among those already counted.
+  template <int width, class Test> SKDE_FN static int count_by(int n, Test test) {
+    const int whole = n / width * width, last = n - width;
+    alignas(64) int lanes[width];
+    SKDE_SIMD
+    for (int k = 0; k < width; ++k) lanes[k] = int(last + k >= whole) * int(test(last + k));
+    for (int begin = 0; begin < whole; begin += width) {
+      SKDE_SIMD
+      for (int k = 0; k < width; ++k) lanes[k] += int(test(begin + k));
+    }
+    int total = 0;
+    SKDE_SIMD_ADD(total)
+    for (int k = 0; k < width; ++k) total += lanes[k];
+    return total;
+  }
+
+  // As many rows of a matrix at a time as stay in registers.
+  static constexpr int ROWS = 32;
+  SKDE_FN static void rows(const real* columns, const real* z, real* y, int n, int many) {
+    alignas(64) real sum[ROWS];
+    for (int k = 0; k < ROWS; ++k) sum[k] = real(0);
+    for (int j = 0; j < n; ++j, columns += n) {
+      const real z_j = z[j];
+      SKDE_SIMD
+      for (int k = 0; k < many; ++k) sum[k] += columns[k] * z_j;
+    }
+    for (int k = 0; k < many; ++k) y[k] = sum[k];
+  }
+
+  template <class Op, int half> SKDE_FN static void fold(real* partial) {
+    SKDE_SIMD
+    for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
+  }
+};
+
+// The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
+// Three sets can be held at a time.
+template <class Team, class Stream, int set = 0> struct ComponentWords {
+  const u32* word;
+  SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
+    u32* const out = team.words + set * team.room;
+    for (int base = 0; base < n; base += 32)
+      philox_eight<Eight::SLOTS>(u32(base / 4), stream.who, stream.generation, stream.seed, out + base);
+  }
+  SKDE_FN u32 at(int j, int) const { return word[j]; }
+};
+
+}  // namespace SKDE_NAMESPACE

@@ -1,0 +1,212 @@
+"""Every form of a function of x and y that a user may pass, made into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import array_namespace, contiguous, real_array
+from skde.engines import Engine, Game, matrix
+from skde.objectives.feasibility import Outcome, Rules
+from skde.objectives.objective import functions_of
+from skde.objectives.probe import probe
+from skde.pointwise import RowByRow, one_number
+from skde.problems import MinMaxProblem, Problem, get_problem
+from skde.problems.constraints import ConstrainedProblem
+from skde.typing import Array, FloatArray
+from skde.validation import check_bounds
+
+
+class IncumbentRules(Rules):
+    """Feasibility rules for answers, which are a point and its multipliers one behind the other."""
+
+    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
+        """Return what is known of a run's answer with its code."""
+        return super().outcome(run, x[: self.problem.dim], code, xp)
+
+
+class Pairs:
+    """A function of x and y with its boxes: a compiled game, a Python function of whole populations, or a Lagrangian.
+
+    Parameters
+    ----------
+    box_x, box_y : ndarray of shape (dim, 2)
+        The bounds; of a Lagrangian's multipliers None.
+    game : Game or None
+        What the kernels play.
+    function : callable or None
+        f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled form.
+    problem : ConstrainedProblem or None
+        Whose Lagrangian it is.
+    rules : IncumbentRules or None
+        What the values of its answers mean.
+    source : dict
+        What a checkpoint notes down to find it again.
+    """
+
+    def __init__(
+        self,
+        box_x: FloatArray,
+        box_y: FloatArray | None,
+        game: Game | None = None,
+        function: Callable[[Array, Array], Any] | None = None,
+        problem: ConstrainedProblem | None = None,
+        rules: IncumbentRules | None = None,
+        source: dict[str, Any] | None = None,
+    ) -> None:
+        self.box_x, self.box_y = box_x, box_y
+        self.game = game
+        self.function = function
+        self.problem = problem
+        self.rules = rules
+        self.source = source or {}
+        self._probed = False
+
+    def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
+        """Call Python functions of whole populations with a few points, once; see skde/objectives/probe.py."""
+        if self._probed or self.game is not None or isinstance(self.function, PairByPair):
+            return
+        if self.problem is not None:
+            for function, what in functions_of(self.problem):
+                engine.apply(partial(probe, function, what, [self.box_x], dtype))
+        elif self.box_y is not None:
+            engine.apply(partial(probe, self.values, "the function", [self.box_x, self.box_y], dtype))
+        self._probed = True
+
+    def pairs(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
+        """Return the values of every run's points against its opponents, or the features of its points.
+
+        Parameters
+        ----------
+        running : ndarray of shape (R,)
+            Which runs want to know; the others' values are 0.
+        X : ndarray of shape (R, n, dim x)
+            Points.
+        Y : ndarray of shape (R, m, dim y) or None
+            Opponents; None for what stands for the points in a Lagrangian.
+        """
+        values: Array = None
+        for r in np.flatnonzero(running):
+            found = self.features(X[r]) if Y is None else self.values(X[r], Y[r])
+            if values is None:
+                values = array_namespace(X).zeros((len(X), *found.shape), X.dtype)
+            values[r] = found  # before the next call, which may return the same memory
+        return values
+
+    def features(self, X: Array) -> Array:
+        """Return what stands for points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
+        if self.problem is None:
+            raise RuntimeError("only a constrained problem has features")
+        return self.problem.values(X)
+
+    def values(self, X: Array, Y: Array) -> Array:
+        """Return the values of the rows of X against the rows of Y, of shape (n, m)."""
+        if self.game is not None:
+            return matrix(self.game, X, Y)
+        if self.function is None:
+            raise RuntimeError("there is no function: its values are told")
+        return self.checked(self.function(X, Y), X, Y)
+
+    def checked(self, given: Any, X: Array, Y: Array) -> Array:
+        """Return what the function gave as an (n, m) array of numbers, or say what is wrong with it."""
+        values = real_array(given, X, "the function's return value")
+        wanted = (len(X), len(Y))
+        if values.shape != wanted:
+            hint = "; a function of a single pair needs pairwise=True"
+            if values.shape == wanted[::-1]:
+                hint = "; it is transposed: rows are points x, columns are opponents y"
+            raise ValueError(
+                f"f(X, Y) must return shape {wanted}, the value of every row of X against every row of Y, got "
+                f"{values.shape}{hint}"
+            )
+        return contiguous(values, X.dtype)
+
+
+class PairByPair:
+    """A function of one pair as a function of many, in parallel through joblib."""
+
+    def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None) -> None:
+        self.function = function
+        self.n_jobs = n_jobs
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return f of every row of X against every row of Y."""
+        opponents = Y if isinstance(Y, np.ndarray) else Y.get()
+        return RowByRow(partial(pairs_of, self.function, opponents), self.n_jobs, numbers)(X)
+
+
+def pairs_of(function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray) -> list[Any]:
+    """Return what a function of one pair gives for a point and every opponent."""
+    return [function(x, y) for y in opponents]
+
+
+def numbers(values: list[Any], x: FloatArray) -> list[float]:
+    """Return the values of a point's pairs, each checked to be one real number."""
+    return [one_number(value, "with pairwise=True the function") for value in values]
+
+
+def resolve_pairs(
+    f: Any,
+    bounds_x: Any,
+    bounds_y: Any,
+    *,
+    dim: int | None = None,
+    feasibility_tol: float = 0.0,
+    pairwise: bool = False,
+    n_jobs: int | None = None,
+) -> Pairs:
+    """Return what a user passed to MinMaxSolver.fit, with its boxes."""
+    if isinstance(f, str):
+        f = get_problem(f, dim=dim)
+    elif dim is not None:
+        raise ValueError(f"dim is for a problem's name; {f!r} has its own")
+    if isinstance(f, ConstrainedProblem):
+        if bounds_y is not None:
+            raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
+        box_x = f.bounds if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim)
+        game = None
+        if f.kernel is not None:
+            game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
+        return Pairs(box_x, None, game, problem=f, rules=IncumbentRules(f, feasibility_tol), source=source_of(f))
+    if isinstance(f, MinMaxProblem):
+        box_x = f.bounds_x if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim_x)
+        box_y = f.bounds_y if bounds_y is None else side_bounds("bounds_y", bounds_y, f.dim_y)
+        return Pairs(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+    if isinstance(f, Problem):
+        raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
+    if not callable(f):
+        raise TypeError(
+            "f must be a name, a MinMaxProblem, a ConstrainedProblem or a function f(X, Y), got "
+            f"{f!r} ({type(f).__name__})"
+        )
+    for name, bounds in (("bounds_x", bounds_x), ("bounds_y", bounds_y)):
+        if bounds is None:
+            raise ValueError(
+                f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
+            )
+    function = PairByPair(f, n_jobs) if pairwise else f
+    source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
+    box_x, box_y = side_bounds("bounds_x", bounds_x), side_bounds("bounds_y", bounds_y)
+    return Pairs(box_x, box_y, function=function, source=source)
+
+
+def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
+    """Return one side's box, checked; `dim` is the problem's number of variables, where it has one."""
+    try:
+        box = check_bounds(given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if dim is not None and len(box) != dim:
+        raise ValueError(f"{name} has {len(box)} pairs, but the problem has {dim} variables there")
+    return box
+
+
+def source_of(problem: Any) -> dict[str, Any]:
+    """Return how a problem of the registry is found again, or what to say of another."""
+    if problem.kernel is None:
+        return {"callable": problem.name}
+    dim = problem.dim if isinstance(problem, ConstrainedProblem) else problem.dim_x
+    return {"problem": problem.name, "dim": dim}

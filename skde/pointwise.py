@@ -1,0 +1,72 @@
+"""What a user's function of one point returned, checked; and such functions as functions of many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import REAL, array_namespace, complex_hint, is_masked
+from skde.typing import Array, FloatArray
+
+
+def one_number(value: Any, what: str, where: str = "") -> float:
+    """Return one real number, or say what came instead; `what` names who gave it, `where` at which point."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in REAL or is_masked(value):
+        raise TypeError(
+            f"{what} must return one real number, got {value!r} ({type(value).__name__}){where}"
+            + complex_hint(array.dtype)
+        )
+    return float(array.reshape(()))
+
+
+def scalar(value: Any, row: FloatArray) -> float:
+    """Return the value of an objective at one point."""
+    return one_number(value, "with vectorized=False the objective", f" for a point of shape {row.shape}")
+
+
+class RowByRow:
+    """A function of one point as a function of many, in parallel through joblib.
+
+    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in
+    messages.
+
+    Parameters
+    ----------
+    function : callable
+        Of one point, of shape (dim,).
+    n_jobs : int or None
+        joblib workers.
+    checked : callable, default scalar
+        checked(value, row) is what the function's value at a point is taken for.
+    """
+
+    def __init__(
+        self, function: Callable[[FloatArray], Any], n_jobs: int | None, checked: Callable[..., Any] = scalar
+    ) -> None:
+        self.function = function
+        self.n_jobs = n_jobs
+        self.checked = checked
+
+    def __call__(self, X: Array) -> FloatArray | Array:
+        """Return the function's values at every row."""
+        import joblib
+
+        rows = X if isinstance(X, np.ndarray) else X.get()
+        workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
+        if workers <= 1:
+            values = evaluate_rows(self.function, rows, self.checked)
+        else:
+            parts = joblib.Parallel(n_jobs=self.n_jobs)(
+                joblib.delayed(evaluate_rows)(self.function, part, self.checked)
+                for part in np.array_split(rows, workers)
+            )
+            values = np.concatenate(parts)
+        return array_namespace(X).asarray(values)
+
+
+def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]) -> FloatArray:
+    """Return function(row) for every row, each checked."""
+    return np.array([checked(function(row), row) for row in rows], dtype=np.float64)

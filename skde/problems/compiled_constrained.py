@@ -1,0 +1,102 @@
+"""Constrained problems that the kernels have compiled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import array_namespace, points
+from skde.problems.base import Problem, read_only
+from skde.problems.constraints import ConstrainedProblem
+from skde.typing import Array, FloatArray
+
+
+class CompiledConstrainedProblem(ConstrainedProblem):
+    """A constrained problem of the registry.
+
+    Parameters
+    ----------
+    name : str
+        The registry's name, such as "fabris2012/p2".
+    kernel : str
+        The compiled functor's name.
+    bounds : ndarray of shape (dim, 2)
+        The box.
+    x_opt : ndarray of shape (dim,)
+        A minimiser.
+    f_opt : float
+        The minimum.
+    multipliers_opt : ndarray of shape (m + l,)
+        Multipliers of g and h at the minimiser, one each.
+    n_equalities : int, default 0
+        How many of these are of h.
+    arrays : tuple of ndarray
+        What the functor reads.
+    options : dict, optional
+        What `get_problem` was told besides name and dim.
+    """
+
+    vectorized = True
+    kernel: str
+    x_opt: FloatArray
+    f_opt: float
+
+    def __init__(
+        self,
+        name: str,
+        kernel: str,
+        bounds: FloatArray,
+        x_opt: FloatArray,
+        f_opt: float,
+        multipliers_opt: FloatArray,
+        *,
+        n_equalities: int = 0,
+        arrays: tuple[FloatArray, ...] = (),
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.bounds = read_only(bounds)
+        self.x_opt = read_only(x_opt)
+        self.f_opt = f_opt
+        self.multipliers_opt = read_only(multipliers_opt)
+        self.arrays = tuple(read_only(array) for array in arrays)
+        self.options = dict(options or {})
+        self._counts = len(multipliers_opt) - n_equalities, n_equalities
+
+    @property
+    def n_inequalities(self) -> int:
+        """How many g(x) <= 0 there are."""
+        return self._counts[0]
+
+    @property
+    def n_equalities(self) -> int:
+        """How many h(x) = 0 there are."""
+        return self._counts[1]
+
+    def f(self, X: Array) -> Array:
+        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        return self.component(0)(points(X, self.dim, self))
+
+    def constraint_values(self, X: Array) -> Array:
+        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        X = points(X, self.dim, self)
+        return array_namespace(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
+
+    def ruled(self, tolerance: float) -> Problem:
+        """Return the compiled objective that is the problem by feasibility rules."""
+        return self._objective(self.kernel, tolerance)
+
+    @property
+    def origin(self) -> Any:
+        """Equal for what is the same problem."""
+        return self.name, self.dim, self.options
+
+    def component(self, k: int) -> Problem:
+        """Return one of f, g_1, ... g_m, h_1, ... h_l as a compiled objective."""
+        return self._objective(f"{self.kernel}_component", float(k))
+
+    def _objective(self, kernel: str, first: float) -> Problem:
+        """Return one of the compiled objectives, by the number that its data begin with."""
+        return Problem(self.name, kernel, self.bounds, self.x_opt, self.f_opt, (np.array([first]), *self.arrays))

@@ -1,0 +1,393 @@
+"""Constrained problems: SciPy's constraints made into g(x) <= 0 and h(x) = 0."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+
+from skde.arrays import array_namespace, contiguous, points, real_array, real_values
+from skde.objectives.feasibility import total_violation
+from skde.pointwise import RowByRow
+from skde.typing import Array, FloatArray
+from skde.validation import check_bool, check_bounds, check_real, shown
+
+if TYPE_CHECKING:
+    from skde.problems import Problem
+
+ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
+
+
+class ConstrainedProblem:
+    """A function to be minimised over a box, under constraints.
+
+    Parameters
+    ----------
+    f : callable
+        f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
+    bounds : array-like of shape (dim, 2) or scipy.optimize.Bounds
+        The box.
+    constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list of these
+        lb <= c(x) <= ub: an equality where lb equals ub, else an inequality for every side that is finite. A
+        NonlinearConstraint's function is called with x of shape (dim, n) and returns (m, n) or (n,), as SciPy's
+        differential_evolution with vectorized=True has it. Bounds narrow the box. The dictionaries of SciPy's older
+        methods are taken too: {"type": "ineq" or "eq", "fun": c}, for c(x) >= 0 or c(x) = 0.
+    name : str, default "user"
+        Shown in messages.
+    vectorized : bool, default True
+        False: f and the constraints' functions take one point x of shape (dim,).
+
+    Attributes
+    ----------
+    bounds : ndarray of shape (dim, 2)
+        The box, narrowed by Bounds among the constraints.
+    dim : int
+        Variables.
+    n_inequalities, n_equalities : int
+        How many g(x) <= 0 and h(x) = 0 there are. The constraints' functions may have to be called to find out.
+    x_opt, f_opt, multipliers_opt : ndarray of shape (dim,), float, ndarray or None
+        What is known of the minimum; the multipliers of g and then of h. None where nothing is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For constraints that are none, empty, of another dimension, or that nothing can satisfy (lb > ub).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.optimize import NonlinearConstraint
+    >>> from skde import ConstrainedProblem, Minimizer
+    >>> ring = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 4)
+    >>> problem = ConstrainedProblem(lambda X: X[:, 0] + X[:, 1], [(-3, 3)] * 2, ring)
+    >>> problem.values(np.array([[0.0, 0.5]])).tolist()
+    [[0.5, 0.75, -3.75]]
+    >>> m = Minimizer(max_iter=200, random_state=0).fit(problem)
+    >>> bool(abs(m.fun_ + np.sqrt(8)) < 1e-6)
+    True
+    """
+
+    x_opt: FloatArray | None = None
+    f_opt: float | None = None
+    multipliers_opt: FloatArray | None = None
+    kernel: str | None = None  # the compiled functor's name
+    arrays: tuple[FloatArray, ...] = ()  # what it reads
+
+    def __init__(
+        self,
+        f: Callable[[Array], Any],
+        bounds: Any,
+        constraints: Any,
+        *,
+        name: str = "user",
+        vectorized: bool = True,
+    ) -> None:
+        if not callable(f):
+            raise TypeError(f"f must be a function of arrays of shape (n, dim), got {f!r} ({type(f).__name__})")
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a string, got {shown(name)} ({type(name).__name__})")
+        self.name = name
+        self.vectorized = check_bool("vectorized", vectorized)
+        self._n_jobs: int | None = 1
+        self._f = f
+        given = constraint_list(constraints)
+        self.bounds = narrowed(check_bounds(bounds), given)
+        self._constraints = [
+            one
+            for k, entry in enumerate(given)
+            if (one := constraint(f"constraints[{k}]", entry, self.dim)) is not None
+        ]
+
+    @property
+    def dim(self) -> int:
+        """Variables."""
+        return len(self.bounds)
+
+    @property
+    def n_inequalities(self) -> int:
+        """How many g(x) <= 0 there are."""
+        return sum(len(one.inequalities) for one in self._sized())
+
+    @property
+    def n_equalities(self) -> int:
+        """How many h(x) = 0 there are."""
+        return sum(len(one.equalities) for one in self._sized())
+
+    def f(self, X: Array) -> Array:
+        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        X = points(X, self.dim, self)
+        # What the kernels have compiled in takes arrays in any case.
+        arrays = self.vectorized or hasattr(self._f, "cpp_type")
+        function = self._f if arrays else RowByRow(self._f, self._n_jobs)
+        return real_values(function(X), X, "the objective's return value")
+
+    def constraint_values(self, X: Array) -> Array:
+        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        X = points(X, self.dim, self)
+        inequalities: list[Array] = []
+        equalities: list[Array] = []
+        for one in self._constraints:
+            c = one.values(X, self.vectorized, self._n_jobs)
+            # Before the next function is called, which may return the same memory.
+            inequalities += one.inequalities.of(c)
+            equalities += one.equalities.of(c)
+        xp, columns = array_namespace(X), inequalities + equalities
+        return xp.stack(columns, axis=1) if columns else xp.zeros((len(X), 0))
+
+    def values(self, X: Array) -> Array:
+        """Return f, g and h.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim), NumPy or CuPy
+            Points. float32 is kept, everything else becomes float64.
+
+        Returns
+        -------
+        values : ndarray of shape (n, 1 + m + l)
+            In X's library.
+
+        Raises
+        ------
+        ValueError
+            For another shape, and for anything else than real numbers.
+        """
+        X = points(X, self.dim, self)
+        xp = array_namespace(X)
+        return xp.concatenate([self.f(X)[:, None], self.constraint_values(X)], axis=1)
+
+    def violation(self, X: Array, tol: float = 1e-6) -> Array:
+        """Return by how much the rows of X violate the constraints, of shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dim), NumPy or CuPy
+            Points.
+        tol : float, default 1e-6
+            What counts as satisfied, g <= tol and abs(h) <= tol, >= 0.
+
+        Returns
+        -------
+        v : ndarray of shape (n,)
+            The sum of the g above tol and of what abs(h) is above tol; infinite where f or a constraint is not finite.
+        """
+        values = self.values(X)
+        return total_violation(values[:, 0], values[:, 1:], self.n_inequalities, check_real("tol", tol, 0))
+
+    @property
+    def origin(self) -> Any:
+        """Equal for what is the same problem."""
+        return self
+
+    def with_jobs(self, n_jobs: int | None) -> Self:
+        """Return the problem with so many joblib workers for functions of one point."""
+        other = copy(self)
+        other._n_jobs = n_jobs
+        return other
+
+    def ruled(self, tolerance: float) -> Problem | None:
+        """Return the compiled objective that is the problem by feasibility rules; None where there is none."""
+        return None
+
+    def _sized(self) -> list[Constraint]:
+        """Return the constraints, each with a known number of components; where need be, from the box's middle."""
+        middle = self.bounds.mean(axis=1)[None]
+        for one in self._constraints:
+            if one.size is None:
+                one.values(middle, self.vectorized, self._n_jobs)
+        return self._constraints
+
+    def __repr__(self) -> str:
+        return f"ConstrainedProblem({self.name!r}, dim={self.dim})"
+
+
+# -- SciPy's objects ---------------------------------------------------------------------------------------------------
+
+
+class Sides(list[tuple[int, float, float]]):
+    """Which components of c(x) are bounded by what: (component, sign, bound) stands for sign * (c - bound)."""
+
+    def of(self, c: Array) -> list[Array]:
+        """Return these of the components c, of shape (n, components)."""
+        return [sign * (c[:, k] - bound) for k, sign, bound in self]
+
+
+class Constraint(ABC):
+    """One of SciPy's constraints: lb <= c(x) <= ub.
+
+    Parameters
+    ----------
+    what : str
+        Its name in messages.
+    lower, upper : array-like
+        The bounds: numbers, or one a component.
+    """
+
+    def __init__(self, what: str, lower: Any, upper: Any) -> None:
+        self.what = what
+        self.lower, self.upper = (bound_array(f"{what}.{name}", b) for name, b in (("lb", lower), ("ub", upper)))
+        sizes = {len(bound) for bound in (self.lower, self.upper) if len(bound) > 1}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"{what}: lb and ub must have the same length, got {len(self.lower)} and {len(self.upper)}"
+            )
+        self.size: int | None = sizes.pop() if sizes else None  # None: not known before the first call
+        lower, upper = np.broadcast_arrays(self.lower, self.upper)
+        for k in np.flatnonzero((lower > upper) | (lower == np.inf) | (upper == -np.inf)):
+            raise ValueError(f"{what} must have lb <= ub, got lb[{k}] = {lower[k]:g} and ub[{k}] = {upper[k]:g}")
+
+    @abstractmethod
+    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+        """Return c of the rows of X, of shape (n, components)."""
+
+    @cached_property
+    def inequalities(self) -> Sides:
+        """The finite sides."""
+        return Sides(
+            (k, sign, bound)
+            for k, low, high in self._bounds
+            for sign, bound in ((-1.0, low), (1.0, high))
+            if low < high and abs(bound) < np.inf
+        )
+
+    @cached_property
+    def equalities(self) -> Sides:
+        """The sides that are equal."""
+        return Sides((k, 1.0, low) for k, low, high in self._bounds if low == high)
+
+    @property
+    def _bounds(self) -> Iterator[tuple[int, float, float]]:
+        lower, upper = (np.broadcast_to(bound, self.size or 1).tolist() for bound in (self.lower, self.upper))
+        return zip(range(len(lower)), lower, upper, strict=True)
+
+
+class Linear(Constraint):
+    """lb <= A x <= ub."""
+
+    def __init__(self, what: str, A: Any, lower: Any, upper: Any, dim: int) -> None:
+        super().__init__(what, lower, upper)
+        self.A: FloatArray = A.toarray() if hasattr(A, "toarray") else A
+        if self.A.shape[1] != dim or not np.isfinite(self.A).all():
+            raise ValueError(f"{what}.A must be finite and of shape (m, {dim}), got shape {self.A.shape}")
+        self.size = len(self.A)
+        self._uploaded: dict[int, Array] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the GPUs' copies where they are."""
+        return {**vars(self), "_uploaded": {}}
+
+    def _columns(self, X: Array) -> Array:
+        """Return A's columns where X is. A GPU gets them once, so that a recorded generation finds them there."""
+        if isinstance(X, np.ndarray):
+            return self.A.T
+        number = X.device.id
+        if number not in self._uploaded:
+            self._uploaded[number] = array_namespace(X).asarray(self.A.T)
+        return self._uploaded[number]
+
+    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+        """Return A x of the rows of X, each row's products added in the order of the columns."""
+        columns = self._columns(X)
+        total = array_namespace(X).zeros((len(X), len(self.A)))
+        for j in range(X.shape[1]):
+            total += X[:, j : j + 1] * columns[j]
+        return total
+
+
+class Nonlinear(Constraint):
+    """lb <= fun(x) <= ub."""
+
+    def __init__(self, what: str, function: Callable[..., Any], lower: Any, upper: Any) -> None:
+        super().__init__(what, lower, upper)
+        if not callable(function):
+            raise TypeError(f"{what}.fun must be callable, got {function!r}")
+        self.function = function
+
+    def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
+        """Return the function's components of the rows of X, checked."""
+        if vectorized:
+            given = self.function(X.T)
+            values = real_array(given, X, f"{self.what}'s return value")
+            values = values[None] if values.ndim == 1 else values
+            if values.ndim != 2 or values.shape[1] != len(X):
+                raise ValueError(
+                    f"{self.what}'s function must return shape (m, {len(X)}) or ({len(X)},) for x of shape "
+                    f"{X.T.shape}, got {np.shape(given)}; a function of a single point needs vectorized=False"
+                )
+            values = values.T
+        else:
+            values = RowByRow(self.function, n_jobs, self._of_one)(X)
+        if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
+            raise ValueError(
+                f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "
+                f"its bounds, got {values.shape[1]}"
+            )
+        self.size = values.shape[1]
+        return contiguous(values, np.float64)
+
+    def _of_one(self, value: Any, row: FloatArray) -> FloatArray:
+        values: FloatArray = real_array(value, row, f"{self.what}'s return value")
+        if values.ndim > 1:
+            raise ValueError(
+                f"{self.what}'s function must return (m,) or a number for one point, got shape {values.shape}"
+            )
+        return np.atleast_1d(values)
+
+
+def bound_array(what: str, given: Any) -> FloatArray:
+    """Return one side's bounds, of shape (1,) or (m,); NaN is none."""
+    try:
+        bounds = np.atleast_1d(np.array(given, np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers, got {given!r}") from error
+    if bounds.ndim != 1 or len(bounds) == 0 or np.isnan(bounds).any():
+        raise ValueError(f"{what} must be a number or a vector of numbers, got {given!r}")
+    return bounds
+
+
+def constraint_list(given: Any) -> list[Any]:
+    """Return what was given as a list of at least one constraint."""
+    single = isinstance(given, LinearConstraint | NonlinearConstraint | Bounds | Mapping)
+    if not single and not isinstance(given, Sequence):
+        raise TypeError(f"constraints must be {ALLOWED}, or a list of these; got {given!r} ({type(given).__name__})")
+    constraints = [given] if single else list(given)
+    if not constraints:
+        raise ValueError(
+            f"constraints must be one or more of {ALLOWED}; got {given!r}, and None says that there are none"
+        )
+    return constraints
+
+
+def constraint(what: str, given: Any, dim: int) -> Constraint | None:
+    """Return one constraint, checked; None for Bounds, which are in the box."""
+    if isinstance(given, Bounds):
+        return None
+    if isinstance(given, LinearConstraint):
+        return Linear(what, given.A, given.lb, given.ub, dim)
+    if isinstance(given, NonlinearConstraint):
+        return Nonlinear(what, given.fun, given.lb, given.ub)
+    if isinstance(given, Mapping) and callable(given.get("fun")) and given.get("type") in ("ineq", "eq"):
+        function, args = given["fun"], tuple(given.get("args", ()))
+        return Nonlinear(what, lambda x: function(x, *args), 0.0, 0.0 if given["type"] == "eq" else np.inf)
+    raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")
+
+
+def narrowed(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
+    """Return the part of a box that the Bounds among constraints leave."""
+    for k, given in enumerate(constraints):
+        if not isinstance(given, Bounds):
+            continue
+        what = f"constraints[{k}]"
+        lower, upper = (bound_array(f"{what}.{name}", b) for name, b in (("lb", given.lb), ("ub", given.ub)))
+        for bound in (lower, upper):
+            if len(bound) not in (1, len(box)):
+                raise ValueError(f"{what} must have one bound for each of {len(box)} variables, got {len(bound)}")
+        box = np.stack([np.maximum(box[:, 0], lower), np.minimum(box[:, 1], upper)], axis=1)
+        for j in np.flatnonzero(~(box[:, 0] < box[:, 1])):
+            raise ValueError(f"{what} leaves nothing of bounds[{j}]: from {box[j, 0]:g} to {box[j, 1]:g}")
+    return box

@@ -1,0 +1,104 @@
+"""The arithmetic of GPU launches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skde.engines.launch_plan import Device, Plan, Work, make_plan
+
+H200 = Device(multiprocessors=132, shared_per_block=232_448)
+
+
+def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
+    """A multiprocessor with 2048 threads, 228 KiB of shared memory, and 128 registers a thread."""
+    return max(min(2048 // threads, 233_472 // (shared_bytes + 1024), 65_536 // (128 * threads)), 0)
+
+
+def plan(**work: Any) -> Plan:
+    """Plan for an H200."""
+    options: dict[str, Any] = {"dim": 30, "pop": 100, "n_runs": 1, "scratch": 0, "array_sizes": (), "itemsize": 8}
+    return make_plan(Work(**{**options, **work}), H200, resident)
+
+
+@given(
+    dim=st.integers(1, 30_000),
+    pop=st.integers(1, 20_000),
+    n_runs=st.integers(1, 3000),
+    scratch=st.integers(0, 4),
+    arrays=st.lists(st.integers(1, 10**6), max_size=8),
+    itemsize=st.sampled_from([4, 8]),
+)
+def test_launches_fit_the_machine(
+    dim: int, pop: int, n_runs: int, scratch: int, arrays: list[int], itemsize: int
+) -> None:
+    found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
+    most = resident(found.team, found.threads, found.resident, found.shared_bytes) * H200.multiprocessors
+    assert 1 <= found.grid <= max(most, 1)  # blocks that wait for each other are all there
+    assert found.shared_bytes <= H200.shared_per_block
+    assert 1 <= found.groups <= n_runs
+    teams = found.threads // (128 if found.team == "Block" else 32)
+    assert (found.blocks - 1) * teams < pop  # no block without an individual
+    assert found.threads in (32, 64, 128, 256)
+    assert found.staged < 1 << (len(arrays) + 1)
+
+
+@given(
+    dim=st.integers(1, 3000),
+    pop=st.integers(1, 3000),
+    n_runs=st.integers(1, 700),
+    scratch=st.integers(0, 2),
+    arrays=st.lists(st.integers(1, 40_000), max_size=4),
+)
+def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratch: int, arrays: list[int]) -> None:
+    """Runs are dealt to groups and individuals to a group's teams, as the kernels deal them."""
+    found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays))
+    runs = [run for group in range(found.groups) for run in range(group, n_runs, found.groups)]
+    assert sorted(runs) == list(range(n_runs))
+    step = found.blocks * found.threads // (128 if found.team == "Block" else 32)
+    individuals = [i for begin in range(step) for i in range(begin, pop, step)]
+    assert sorted(individuals) == list(range(pop))
+
+
+@given(
+    dim=st.integers(1, 30_000),
+    pop=st.integers(1, 3000),
+    scratch=st.integers(0, 4),
+    arrays=st.lists(st.integers(1, 60_000), max_size=8),
+    itemsize=st.sampled_from([4, 8]),
+)
+def test_shared_memory_holds_what_is_staged(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
+    """What the kernel lays out (gpu.cuh) is what the launch asks for."""
+    found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
+    teams = found.threads // (128 if found.team == "Block" else 32)
+    elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
+    if found.roomy:
+        elements += teams * (1 + scratch) * dim
+    partials = 2 * 128 * 8 if found.team == "Block" else 0
+    assert found.shared_bytes == elements * itemsize + partials
+    assert found.shared_bytes <= H200.shared_per_block
+
+
+def test_one_run_of_large_individuals_has_a_block_each() -> None:
+    found = plan(dim=100, pop=250)
+    assert (found.team, found.blocks, found.groups) == ("Block", 250, 1)
+
+
+def test_few_dimensions_have_a_warp_each() -> None:
+    found = plan(dim=30, pop=48)
+    assert (found.team, found.threads, found.blocks) == ("Warp", 32, 48)
+
+
+def test_many_runs_share_staged_matrices() -> None:
+    found = plan(dim=100, pop=250, n_runs=30, scratch=1, array_sizes=(10_000,))
+    assert (found.team, found.threads, found.groups) == ("Warp", 256, 30)
+    assert found.staged == 0b11
+    assert found.roomy
+
+
+@pytest.mark.parametrize(("dim", "roomy"), [(1000, True), (40_000, False)])
+def test_what_does_not_fit_stays_in_global_memory(dim: int, roomy: bool) -> None:
+    assert plan(dim=dim, pop=20).roomy == roomy

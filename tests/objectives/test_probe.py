@@ -1,0 +1,240 @@
+"""Before a fit, functions are called with a few points: one value a row, made of that row alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import scipy.optimize
+from scipy.optimize import NonlinearConstraint
+
+from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
+from skde.arrays import array_namespace
+from skde.objectives.probe import sample, sizes
+from skde.testing import PROBE_CALLS
+
+from .short import BOX, f, fit
+
+PATHS: dict[str, dict[str, Any]] = {
+    "fit": {},
+    "float32": {"dtype": "float32"},
+    "runs": {"n_runs": 3},
+    "islands": {"n_islands": 3},
+    "devices": {"n_runs": 2, "device": ["cpu", "cpu"]},
+    "joblib": {"n_runs": 2, "execution": "joblib", "n_jobs": 1},
+}
+GPU_PATHS = {"a GPU": {"device": "cuda"}, "a graph": {"device": "cuda", "execution": "graph"}}
+paths = pytest.mark.parametrize(
+    "parameters",
+    [
+        *(pytest.param(one, id=name) for name, one in PATHS.items()),
+        *(pytest.param(one, id=name, marks=pytest.mark.gpu) for name, one in GPU_PATHS.items()),
+    ],
+)
+
+
+def ranks(X: Any) -> Any:
+    """Return the rank of every row's value."""
+    return f(X).argsort().argsort()
+
+
+MIXING: dict[str, Callable[[Any], Any]] = {
+    "above the least": lambda X: f(X) - f(X).min(),
+    "below the largest": lambda X: f(X) - f(X).max(),
+    "standardised": lambda X: (f(X) - f(X).mean()) / (f(X).std() + 1e-9),
+    "relative to the largest": lambda X: f(X) / f(X).max(),
+    "ranks": ranks,
+    "the neighbour's value": lambda X: array_namespace(X).roll(f(X), 1) + f(X),
+    "whether it is the least": lambda X: f(X) == f(X).min(),
+}
+
+
+@paths
+@pytest.mark.parametrize("function", MIXING.values(), ids=MIXING)
+def test_values_that_depend_on_the_other_rows_are_refused(
+    function: Callable[[Any], Any], parameters: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"the objective must make the value of a row of that row alone: one is"):
+        fit(function, **parameters)
+
+
+@paths
+@pytest.mark.parametrize("dim", [1, 2, 3, 4, 12])
+def test_a_function_of_one_point_is_refused_where_dim_is_pop_size(dim: int, parameters: dict[str, Any]) -> None:
+    def of_one(x: Any) -> Any:
+        return (x[1:] - x[:-1] ** 2).sum(axis=0) ** 2 + (x[-1] - 1.0) ** 2
+
+    with pytest.raises(ValueError, match=rf"must have shape \(\d,\).*got shape \({dim},\).*vectorized=False"):
+        fit(of_one, algorithm=DE(pop_size=max(dim, 4)), fit_options={"bounds": [(-2.0, 2.0)] * dim}, **parameters)
+
+
+def test_a_function_of_scipy_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"got shape \(100,\); a function of a single point needs vectorized=False"):
+        minimize(scipy.optimize.rosen, [(-2, 2)] * 100)
+    whole = scipy.optimize.minimize(
+        scipy.optimize.rosen, np.zeros(20), method=scipy_method("de", max_iter=1), bounds=[(-2, 2)] * 20
+    )
+    assert whole.fun == scipy.optimize.rosen(whole.x)
+
+
+def test_an_error_says_what_the_function_was_called_with() -> None:
+    """As one of a single point gives where it looks for a variable among the rows."""
+    with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
+        fit(lambda x: x[0] ** 2 + x[7] ** 2, fit_options={"bounds": [(-1, 1)] * 9})
+    assert caught.value.__notes__ == [
+        "skde called the objective before the fit with (3, 9); a function of a single point needs vectorized=False"
+    ]
+
+
+NOISE = np.random.default_rng(0)
+TAKEN: dict[str, Callable[[Any], Any]] = {
+    "noisy": lambda X: f(X) + NOISE.normal(size=len(X)),
+    "noisy, and mixing": lambda X: f(X) - f(X).min() + NOISE.normal(size=len(X)),
+    "the same random numbers in every call": lambda X: f(X) + np.random.default_rng(0).normal(size=len(X)),
+    "NaN in places": lambda X: np.where(X[:, 0] > 0, np.nan, f(X)),
+    "infinite in places": lambda X: np.where(X[:, 0] > 0, np.inf, f(X)),
+    "infinite": lambda X: np.full(len(X), -np.inf),
+    "constant": lambda X: np.zeros(len(X), int),
+    "single precision": lambda X: (X.astype(np.float32) @ np.ones((3, 8), np.float32) * 1e-3).sum(axis=1) + 1e3,
+    "written in place": lambda X: f(np.subtract(X, 1.0, out=X)),
+    "a list": lambda X: f(X).tolist(),
+}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"dtype": "float32"}, {"n_runs": 2, "device": ["cpu", "cpu"]}], ids=str)
+@pytest.mark.parametrize("function", TAKEN.values(), ids=TAKEN)
+def test_what_is_taken_as_it_is(function: Callable[[Any], Any], parameters: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fit(function, **parameters).n_iter_ == 5
+
+
+def test_calls_are_few_and_not_counted() -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    def counted(X: Any) -> Any:
+        shapes.append(X.shape)
+        return f(X)
+
+    m = fit(counted, max_iter=2)
+    assert shapes[:PROBE_CALLS] == [(4, 3), (1, 3)]
+    assert sum(n for n, _ in shapes[PROBE_CALLS:]) == m.n_evals_ == 300
+    m.set_params(max_iter=3).resume()  # the same function is not called with them again
+    assert [n for n, _ in shapes[PROBE_CALLS:]] == [100] * 4
+    m.set_params(max_iter=4).resume(lambda X: counted(X))
+    assert shapes[PROBE_CALLS + 4 :] == [(4, 3), (1, 3), (100, 3)]
+
+
+def test_a_function_of_one_point_is_not_probed() -> None:
+    calls: list[Any] = []
+
+    def counted(x: Any) -> Any:
+        calls.append(x)
+        return (x * x).sum()
+
+    assert fit(counted, vectorized=False, max_iter=1).n_evals_ == len(calls)
+
+
+def test_joblib_workers_are_who_calls() -> None:
+    """The function may need what only they have."""
+    from os import getpid
+
+    here = getpid()
+
+    def elsewhere(X: Any) -> Any:
+        if getpid() == here:
+            raise RuntimeError("called at home")
+        return f(X)
+
+    def mixing(X: Any) -> Any:
+        return f(X) - f(X).min()
+
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert fit(elsewhere, n_runs=2, execution="joblib").n_iter_ == 5
+        with pytest.raises(ValueError, match="must make the value of a row of that row alone"):
+            fit(mixing, n_runs=2, execution="joblib")
+
+
+@pytest.mark.parametrize("solve", [lambda problem: fit(problem, fit_options={}), lambda problem: play(problem, None)])
+@pytest.mark.parametrize(
+    ("objective", "function", "message"),
+    [
+        (MIXING["ranks"], lambda x: x[0], "the objective must make the value of a row of that row alone"),
+        (f, lambda x: x[0] - x[0].mean(), "the constraints' function must make the value of a row of that row alone"),
+        (f, lambda x: np.stack([x[0], x[1] - x[1].min()]), "the constraints' function must make"),
+        (scipy.optimize.rosen, lambda x: x[0], "the objective's return value must have shape"),
+    ],
+)
+def test_constrained_problems(solve: Any, objective: Any, function: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solve(ConstrainedProblem(objective, BOX, NonlinearConstraint(function, -1.0, 1.0)))
+
+
+def game(X: Any, Y: Any) -> Any:
+    """Return the values of a game that is not symmetric."""
+    return (X[:, None, 0] - 0.3) ** 2 - (Y[None, :, 0] - 0.2) ** 2 + X[:, None, 1] * Y[None, :, 1]
+
+
+def play(function: Any, box: Any = ((-1.0, 1.0),) * 2, **parameters: Any) -> MinMaxSolver:
+    """Return a short fit."""
+    given: dict[str, Any] = {"n_cycles": 2, "gens_x": 2, "gens_y": 2, "random_state": 0, "device": "cpu", **parameters}
+    return MinMaxSolver(**given).fit(function, box, box)
+
+
+GAME_PATHS: list[Any] = [{}, {"archive_size": 0}, {"n_runs": 2, "device": ["cpu", "cpu"]}]
+
+
+@pytest.mark.parametrize("parameters", [*GAME_PATHS, pytest.param({"device": "cuda"}, marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X, Y: game(X, Y).T, r"must return shape \(3, 4\).*got \(4, 3\); it is transposed"),
+        (lambda X, Y: game(X, Y) - game(X, Y).mean(), "the function must make the value of a row of that row alone"),
+        (lambda X, Y: game(X, Y) - game(X, Y).max(axis=1)[:, None], "the function must make the value of a row"),
+        (lambda X, Y: game(X, Y) - game(X, Y).min(axis=0), "the function must make the value of a row"),
+    ],
+)
+def test_games(function: Any, message: str, parameters: dict[str, Any]) -> None:
+    """Where the sides have as many points, a transposed matrix has the right shape."""
+    with pytest.raises(ValueError, match=message):
+        play(function, **parameters)
+
+
+def test_games_that_are_taken_as_they_are() -> None:
+    noise = np.random.default_rng(0)
+    assert play(lambda X, Y: game(X, Y) + noise.normal(size=(len(X), len(Y)))).n_iter_ == 2
+    calls: list[tuple[int, int]] = []
+
+    def counted(X: Any, Y: Any) -> Any:
+        calls.append((len(X), len(Y)))
+        return game(X, Y)
+
+    solver = play(counted)
+    assert calls[:PROBE_CALLS] == [(3, 4), (1, 1)]
+    assert sum(n * m for n, m in calls[PROBE_CALLS:]) == solver.n_evals_
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5, 1000])
+def test_the_points_differ_and_are_inside(dim: int, dtype: Any) -> None:
+    box = np.array([[-1e-3, 1e3], [1.0, np.nextafter(np.float32(1.0), np.float32(2.0))]])[np.arange(dim) % 2]
+    (n,) = sizes([box])
+    assert n != dim
+    points = sample(box, n, np.dtype(dtype))
+    assert points.shape == (n, dim)
+    assert points.dtype == dtype
+    assert len(np.unique(points, axis=0)) == n
+    assert ((points >= box[:, 0].astype(dtype)) & (points <= box[:, 1].astype(dtype))).all()
+    first, second = sizes([box, box[:1]])
+    assert len({first, second, dim, 1}) == len({dim, 1}) + 2
+
+
+def test_ask_and_tell_are_not_concerned() -> None:
+    m = Minimizer(bounds=BOX, max_iter=1, random_state=0, device="cpu")
+    while not m.stopped_:
+        m.tell(m.ask(), ranks(m.ask()))
+    assert m.fun_ == 0

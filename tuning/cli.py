@@ -1,0 +1,228 @@
+"""The commands `skde tune` and `skde tune worker`: iterated racing of one of skde's algorithms on a suite."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from skde.algorithms import Algorithm, get_algorithm
+from skde.cli.arguments import add_command, names, number, setting, whole
+from skde.cli.minimize import InputError, check_writable, run_and_show, to_json
+from skde.problems import Problem
+
+WORKER = "tune worker"
+
+EXAMPLES = """examples:
+  skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
+  skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
+  skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
+  skde tune jde --suite nashed2012 --evals-limit 20000 --report jde.html
+with workers, on this machine and on others (see skde tune worker --help):
+  skde tune pso --suite nashed2012 --storage postgresql://... --jobs 0
+"""
+WORKER_EXAMPLES = """examples:
+  skde tune worker --storage postgresql+psycopg2://user@host/database
+  skde tune worker --storage pso.log --study pso --device cuda:1
+"""
+# What a tuning tells its workers.
+ORDERS = {
+    "algorithm": str,
+    "set": list,
+    "suite": str,
+    "functions": list | None,
+    "dim": int,
+    "max_experiments": int,
+    "time_limit": int | float,
+    "evals_limit": int | None,
+    "test": str,
+    "preset": str,
+}
+
+
+def add_tune(commands: Any) -> None:
+    """Add `skde tune`."""
+    what = "find good parameters for an algorithm over the functions of a suite, by iterated racing"
+    add = add_command(commands, "tune", what, tune, EXAMPLES).add_argument
+    add("algorithm", metavar="NAME", help="see skde algorithms")
+    add("--suite", required=True, metavar="NAME", help="nashed2012, qin2012, or cec2017 (needs minionpy)")
+    add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
+    add("--dim", type=whole, default=30, help="variables (default: 30)")
+    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
+    add("--max-experiments", type=whole, default=30_000, help="runs on one function (default: 30000)")
+    add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
+    add("--evals-limit", type=whole, help="of one experiment, in the place of seconds: repeatable")
+    add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
+    add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
+    add_storage(add, required=False)
+    add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
+    add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
+    add("--resume", action="store_true", help="go on with what is in the storage")
+    add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
+    add("--quiet", action="store_true", help="no progress bar")
+
+
+def add_worker(commands: Any) -> None:
+    """Add `skde tune worker`."""
+    what = "do experiments of a tuning that runs elsewhere with --jobs 0, until it is over"
+    add = add_command(commands, WORKER, what, worker, WORKER_EXAMPLES).add_argument
+    add_storage(add, required=True)
+    add("--jobs", type=whole, default=1, help="threads (default: 1)")
+
+
+def add_storage(add: Any, required: bool) -> None:
+    """Add what tuner and workers have in common."""
+    add("--storage", required=required, metavar="FILE|URL", help="where the study is, so that others find it again")
+    add("--study", default="skde-tuning", metavar="NAME", help="its name there (default: skde-tuning)")
+    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+
+
+def tune(options: Any) -> int:
+    """Tune, and print what was found."""
+    if options.report is not None:
+        racing_tuner()
+        from skde.tuning.report import check_drawing
+
+        check_drawing()
+        check_writable("--report", options.report)
+    quiet = options.quiet or options.json or not sys.stderr.isatty()
+    tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
+    if options.jobs == 0:
+        give_orders(options, tuner, algorithm)
+
+    def show() -> None:
+        found = summary(tuner)
+        print(to_json(found) if options.json else text(found))
+        if options.report is not None:
+            tuner.report(options.report)
+
+    run_and_show(lambda: (tuner.resume if options.resume else tuner.fit)(algorithm), show)
+    return 0
+
+
+def worker(options: Any) -> int:
+    """Do experiments, and print how many."""
+    racing_tuner()
+    from skde.tuning.study_storage import open_storage
+    from skde.tuning.work_queue import Queue, pause
+
+    if options.jobs == 0:
+        raise InputError("--jobs must not be 0: a worker does experiments itself")
+    queue = Queue(open_storage(options.storage), options.study)
+    if queue.orders is None:
+        print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
+    since = time.monotonic()
+    while (orders := queue.orders) is None:
+        pause(since)
+    tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_orders(orders)}))
+    done = tuner.work(algorithm)
+    print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
+    return 0
+
+
+def read_orders(orders: Any) -> dict[str, Any]:
+    """Return what a tuning has told its workers.
+
+    Raises
+    ------
+    InputError
+        Where that cannot be read.
+    """
+    given: dict[str, Any] = orders if isinstance(orders, dict) else {}
+    pairs: Any = given.get("set")
+    readable = (
+        given.keys() == ORDERS.keys()
+        and all(isinstance(given[name], kind) for name, kind in ORDERS.items())
+        and all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
+    )
+    if not readable:
+        raise InputError(
+            f"what the tuning has told its workers cannot be read, {orders!r}: the storage is damaged or of another "
+            "version; begin with another --storage or --study"
+        )
+    parameters = [(name, tuple(value) if isinstance(value, list) else value) for name, value in pairs]
+    return {**given, "set": parameters}
+
+
+def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:
+    """Leave what workers have to know in the storage, unless it is there from the tuning's beginning."""
+    from skde.tuning.study_storage import Record, open_storage
+    from skde.tuning.work_queue import Queue
+
+    tuner.predict_budget(algorithm)  # no orders for what is not allowed
+    storage = open_storage(options.storage)
+    queue = Queue(storage, options.study)
+    if queue.orders is None or not Record.there(storage, options.study):
+        queue.orders = {name: getattr(options, name) for name in ORDERS}
+
+
+def racing_tuner() -> Any:
+    """Return RacingTuner, or say what is missing for it."""
+    try:
+        from skde.tuning import RacingTuner
+    except ImportError as error:
+        raise RuntimeError(str(error)) from None
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # the study is not what users of the command look at
+    return RacingTuner
+
+
+def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
+    """Return a tuner, and the algorithm that it is for."""
+    tuner = racing_tuner()(
+        None,
+        instances(options.suite, options.functions, options.dim),
+        max_experiments=options.max_experiments,
+        run_time_limit=options.time_limit,
+        run_evals_limit=options.evals_limit,
+        test=options.test,
+        preset=options.preset,
+        storage=options.storage,
+        study_name=options.study,
+        n_jobs=options.jobs,
+        device=options.device,
+        **more,
+    )
+    return tuner, get_algorithm(options.algorithm, **dict(options.set))
+
+
+def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
+    """Return the functions of a suite as instances."""
+    from skde.benchmark.suites import find_suite
+
+    found = find_suite(suite)
+    made = [found.function(name, dim) for name in functions or found.functions]
+    return [
+        function.objective if isinstance(function.objective, Problem) else (function.objective, function.bounds)
+        for function in made
+    ]
+
+
+def summary(tuner: Any) -> dict[str, Any]:
+    """Return what a tuning has found, as data."""
+    from skde.tuning.report import python_lines
+
+    return {
+        "finished": tuner.finished_,
+        "python": python_lines(tuner),
+        "elites": [{"configuration": elite.number, "params": elite.params} for elite in tuner.elites_],
+        "races": tuner.races_,
+        "n_experiments": tuner.n_experiments_,
+        "n_configurations": len(tuner.study_.get_trials(deepcopy=False)),
+    }
+
+
+def text(found: dict[str, Any]) -> str:
+    """Return what a tuning has found, for people."""
+    lines = ["race  configurations  steps  experiments  alive  rejected  ended because"]
+    for race in found["races"]:
+        alive, rejected = len(race["alive"]), len(race["rejected"])
+        counts = f"{race['n_configurations']:>14}  {race['n_steps']:>5}  {race['n_experiments']:>11}"
+        lines.append(f"{race['iteration']:>4}  {counts}  {alive:>5}  {rejected:>8}  {race['ended']}")
+    end = "" if found["finished"] else ", interrupted"
+    lines += ["", f"{found['n_experiments']} experiments of {found['n_configurations']} configurations{end}"]
+    lines += ["the best first:", *found["python"]]
+    return "\n".join(lines)

@@ -1,0 +1,344 @@
+"""The loop of a tuning: draws configurations, has experiments done, and tells the races of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skde.tuning.configuration_sampling import Model, Parent, Stage, first_configurations, next_configurations
+from skde.tuning.iterated_race import AllRejectedError, IteratedRace, Plan
+from skde.tuning.race import Experiment, Race
+from skde.tuning.rules import Rules
+from skde.tuning.space import Configuration, Space
+from skde.tuning.study_storage import Record
+from skde.tuning.surrogate import Surrogate
+from skde.tuning.targets.target import Job, Outcome, Target
+
+
+class Result(NamedTuple):
+    """An experiment that was done; what was not kept over a resumption is None.
+
+    Attributes
+    ----------
+    configuration, step : int
+        Numbers of the trial and of its intermediate value.
+    instance, seed : int
+        What the step is: the number of the instance, and the seed.
+    cost : float
+        Lower is better; inf for a failure.
+    seconds : float or None
+        What it took; of a batch, an equal share of its time.
+    n_evals : int or None
+        Evaluations, where the target counts them.
+    error : str or None
+        Why it failed.
+    """
+
+    configuration: int
+    step: int
+    instance: int
+    seed: int
+    cost: float
+    seconds: float | None
+    n_evals: int | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a tuning's decisions depend on.
+
+    Attributes
+    ----------
+    space : Space
+        What can be configured.
+    instances : list
+        What it is configured for.
+    rules : Rules
+        Of the races.
+    max_experiments : int
+        The budget.
+    seed : int
+        Of all draws.
+    deterministic : bool
+        Whether there is one step an instance, or no end of them.
+    """
+
+    space: Space
+    instances: list[Any]
+    rules: Rules
+    max_experiments: int
+    seed: int
+    deterministic: bool = False
+
+    def rng(self, purpose: int, number: int) -> np.random.Generator:
+        """Return the generator for a purpose: the same whenever and wherever it is asked for."""
+        return np.random.default_rng([self.seed, purpose, number])
+
+    def step(self, step: int) -> tuple[int, int]:
+        """Return a step's instance, by its number, and its seed: all instances in a new order, again and again."""
+        n = len(self.instances)
+        order = self.rng(_INSTANCES, step // n).permutation(n)
+        return int(order[step % n]), int(self.rng(_SEEDS, step).integers(2**31))
+
+
+_CONFIGURATIONS, _INSTANCES, _SEEDS, _REPLAY = range(4)
+
+
+class Session:
+    """A tuning that runs, or has run.
+
+    Parameters
+    ----------
+    setting : Setting
+        What it is.
+    record : Record
+        Where its results go, and came from.
+    results : iterable of Result, optional
+        Of the same tuning, when it was interrupted: what the record does not have of them is taken from here.
+
+    Attributes
+    ----------
+    machine : IteratedRace
+        The races.
+    results : list of Result
+        In the order in which they came.
+    races : list of dict
+        What is to be known of the races that are over.
+    """
+
+    def __init__(self, setting: Setting, record: Record, results: Iterable[Result] = ()) -> None:
+        self.setting = setting
+        self.record = record
+        self.look: Callable[[Session], None] | None = None  # called after every result
+        self.race_over: Callable[[], None] | None = None  # called after every race
+        self.results: list[Result] = []
+        self.races: list[dict[str, Any]] = []
+        self.parents: list[Parent] = []  # every configuration with its model
+        self._before = {Experiment(result.configuration, result.step): result for result in results}
+        self._taken: set[Experiment] = set()
+        self._errors = dict(record.errors)  # of configurations
+        self._steps: dict[int, tuple[int, int]] = {}  # instance and seed
+        self._restarted = False
+        self._told: dict[Experiment, float] = {}  # results of the races that are over
+        self._costs: dict[int, dict[int, float]] = {}  # the same, by step and configuration
+        self._surrogate: Surrogate | None = None  # of a guided tuning, after its first race
+        self.machine = IteratedRace(
+            setting.rules,
+            setting.space.n_parameters,
+            setting.max_experiments,
+            self._shuffled,
+            len(setting.instances) if setting.deterministic else None,
+            self._best_first,
+        )
+
+    def run(self, target: Target) -> None:
+        """Go on to the end.
+
+        Raises
+        ------
+        RuntimeError
+            When all configurations of a race fail.
+        """
+        while not self.machine.finished:
+            if self.machine.plan is not None:
+                self._begin(self.machine.plan)
+            race = self.machine.race
+            if race is not None:
+                try:
+                    self._advance(race, target)
+                except AllRejectedError as error:
+                    target.finish()
+                    reasons = "; ".join(dict.fromkeys(list(self._errors.values())[:3]))
+                    raise RuntimeError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
+                if self.machine.race is not race:
+                    self._close(race)
+        for number in self.machine.elites:
+            self.record.finish(number, self.value(number))
+        target.finish()
+
+    @property
+    def elites(self) -> list[int]:
+        """The best configurations so far, the best first."""
+        race = self.machine.race
+        found = race.best_first()[: self.machine.minimum] if race is not None and race.position > 0 else []
+        return found or self.machine.elites
+
+    def configuration(self, number: int) -> Configuration:
+        """Return a configuration by its number."""
+        return self.parents[number].configuration
+
+    # -- the parts of the loop -----------------------------------------------------------------------------------------
+
+    def _begin(self, plan: Plan) -> None:
+        """Draw the configurations of a race."""
+        first = len(self.parents)
+        self.parents += self._first(plan) if plan.iteration == 1 else self._next(plan)
+        new = range(first, len(self.parents))
+        for number in new:
+            self.record.add(number, self.configuration(number), plan.iteration)
+        self.machine.begin(new)
+
+    def _first(self, plan: Plan) -> list[Parent]:
+        space = self.setting.space
+        missing = plan.n_new - len(space.initial)
+        found = list(space.initial)
+        if missing:
+            rng = self.setting.rng(_CONFIGURATIONS, 1)
+            found += first_configurations(space, missing, rng, sobol=self.setting.rules.elitist)
+        return [Parent(configuration, Model()) for configuration in found]
+
+    def _next(self, plan: Plan) -> list[Parent]:
+        setting = self.setting
+        stage = Stage(
+            plan.iteration, plan.n_iterations, plan.n_new, setting.space.n_parameters, capped=setting.rules.elitist
+        )
+        elites = [self.parents[number] for number in plan.elites]
+        choose = self._surrogate.choose if self._surrogate is not None else None
+        rng = setting.rng(_CONFIGURATIONS, plan.iteration)
+        brood = next_configurations(elites, setting.space, stage, rng, choose)
+        for number, parent in zip(plan.elites, brood.parents, strict=True):
+            self.parents[number] = parent
+        self._restarted = brood.restarted
+        return brood.children
+
+    def _best_first(self, race: Race) -> list[int]:
+        """Take in what a race that is over has told, and return those alive, the best first."""
+        told = race.told()
+        self._told |= told
+        for experiment, cost in told.items():
+            self._costs.setdefault(experiment.step, {})[experiment.configuration] = cost
+        return self._guide(race) if self.setting.rules.guided else race.best_first()
+
+    def _guide(self, race: Race) -> list[int]:
+        """Learn from the results so far, and return those alive, the lowest expected cost first."""
+        setting = self.setting
+        found = [parent.configuration for parent in self.parents]
+        self._surrogate = Surrogate(
+            setting.space,
+            found,
+            self._told,
+            instance_of=lambda step: self._step(step)[0],
+            n_instances=len(setting.instances),
+            by_ranks=setting.rules.test == "friedman",
+        )
+        alive = race.best_first()
+        expected = self._surrogate.mean([self.configuration(number) for number in alive])
+        return [alive[i] for i in np.argsort(expected, kind="stable").tolist()]
+
+    def _shuffled(self, iteration: int, steps: list[int]) -> list[int]:
+        return [int(step) for step in self.setting.rng(_REPLAY, iteration).permutation(steps)]
+
+    def _advance(self, race: Race, target: Target) -> None:
+        """Take in what is known of the pending experiments, or have them done."""
+        if not race.alive:  # a tuning that had failed, and is resumed
+            raise AllRejectedError(race.ended)
+        if race.ended:  # a tuning that was interrupted between a race's last result and its end, and is resumed
+            self.machine.look()
+            return
+        pending = race.pending()
+        known = [experiment for experiment in pending if experiment in self.record.known]
+        if known:
+            for experiment in known:
+                self._take(experiment, self.record.known[experiment], None)
+            return
+        if not target.batched:  # later steps may do with fewer configurations
+            pending = [experiment for experiment in pending if experiment.step == pending[0].step]
+        with closing(target.run([self._job(experiment) for experiment in pending])) as outcomes:
+            for experiment, outcome in zip(pending, outcomes, strict=True):
+                self.record.report(experiment, outcome.cost, outcome.error)
+                self._take(experiment, outcome.cost, outcome)
+
+    def _step(self, step: int) -> tuple[int, int]:
+        if step not in self._steps:
+            self._steps[step] = self.setting.step(step)
+        return self._steps[step]
+
+    def _job(self, experiment: Experiment) -> Job:
+        index, seed = self._step(experiment.step)
+        params = self.configuration(experiment.configuration).params
+        return Job(experiment.configuration, params, index, self.setting.instances[index], seed)
+
+    def _take(self, experiment: Experiment, cost: float, outcome: Outcome | None) -> None:
+        """Take a result in, new or stored."""
+        instance, seed = self._step(experiment.step)
+        if experiment not in self._taken:
+            self._taken.add(experiment)
+            found: Outcome | Result | None = outcome or self._before.get(experiment)
+            seconds, n_evals, error = (found.seconds, found.n_evals, found.error) if found else (None, None, None)
+            self.results.append(Result(*experiment, instance, seed, cost, seconds, n_evals, error))
+            if outcome and outcome.error:
+                self._errors[experiment.configuration] = outcome.error
+        self.machine.tell(experiment, cost)
+        if self.look is not None:
+            self.look(self)
+
+    def _close(self, race: Race) -> None:
+        """Note what a race was, and end the trials of those that are out."""
+        rejected = {str(number): self._errors.get(number, "") for number in race.rejected}
+        summary = {
+            "iteration": self.machine.iteration,
+            "n_configurations": len(race.configurations),
+            "n_steps": race.position,
+            "n_experiments": race.used,
+            "alive": race.alive,
+            "elites": self.machine.elites,
+            "rejected": rejected,
+            "soft_restart": self._restarted,
+            "ended": race.ended,
+        }
+        self.races.append(summary)
+        self.record.note_race(self.machine.iteration, summary)
+        for number in race.configurations:
+            if number in race.rejected:
+                self.record.finish(number, np.inf)
+            elif number not in self.machine.elites:
+                self.record.finish(number, self.value(number))
+        if self.race_over is not None:
+            self.race_over()
+
+    def value(self, number: int) -> float:
+        """Return what a trial's value is: the mean share of configurations that are better, or the mean cost.
+
+        Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
+        for do not count, such as those of a configuration that had failed, of which processes had begun more.
+        """
+        found = []
+        for of_step in self._costs.values():
+            if number in of_step:
+                cost = of_step[number]
+                if self.setting.rules.test != "friedman":
+                    found.append(cost)
+                    continue
+                costs = np.fromiter(of_step.values(), np.float64, len(of_step))
+                found.append(float(((costs < cost).sum() + ((costs == cost).sum() - 1) / 2) / max(len(costs) - 1, 1)))
+        return float(np.mean(found))
+
+
+def describe(setting: Setting) -> dict[str, Any]:
+    """Return a setting as data."""
+    return {
+        "space": setting.space.describe(),
+        "ordinal_parameters": sorted(setting.space.ordinal),
+        "initial_configurations": [configuration.params for configuration in setting.space.initial],
+        "instances": [instance_name(instance) for instance in setting.instances],
+        "rules": asdict(setting.rules),
+        "max_experiments": setting.max_experiments,
+        "random_state": setting.seed,
+        "deterministic": setting.deterministic,
+    }
+
+
+def instance_name(instance: Any) -> str:
+    """Return what an instance is called: its text where it is the same every time, as `Problem(...)` is, else its type.
+
+    A function has its name instead.
+    """
+    text, kind = repr(instance), type(instance).__name__
+    if isinstance(instance, str | int | float) or text.startswith(f"{kind}("):
+        return text
+    return getattr(instance, "__qualname__", kind)

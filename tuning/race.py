@@ -1,0 +1,285 @@
+"""One race as a state machine: results in, next experiments out.
+
+Nothing here runs anything, draws anything or knows what a configuration is: configurations are numbers, steps are
+numbers, costs are floats. Decisions are made step by step, when all results of a step are there; so they depend on the
+results and not on the order in which these arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from skde.tuning import statistical_tests
+from skde.tuning.rules import Rules
+from skde.tuning.statistical_tests import BoolArray
+from skde.typing import FloatArray, IntArray
+
+
+class Experiment(NamedTuple):
+    """A run of a configuration on a step."""
+
+    configuration: int
+    step: int
+
+
+ALL_FAILED = "every configuration of the race failed"
+
+
+class Race:
+    """One race.
+
+    Before every step it is asked whether the race ends; when all results of a step are there, configurations of
+    infinite cost are rejected and, where a test is due, those that it drops are eliminated.
+
+    Parameters
+    ----------
+    rules : Rules
+        The kind of race.
+    configurations : sequence of int
+        Who races; the order decides between equals.
+    steps : callable
+        steps(position) is the step at a position 0, 1, ..., or None behind the last one.
+    minimum : int
+        The race ends when no more than these are alive.
+    budget : int
+        Experiments that the race should not exceed.
+    limit : int
+        Experiments that it must not exceed.
+    known : mapping of Experiment to float, optional
+        Results that elites bring along; the steps among them come before others. Their configurations are safe until
+        they have been replayed, and the race does not end before a step of which only configurations that are out
+        have a result.
+
+    Attributes
+    ----------
+    used : int
+        Experiments done, known ones not counted.
+    ended : str or None
+        Why the race is over.
+    rejected : list of int
+        Configurations whose cost was infinite.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        configurations: Sequence[int],
+        steps: Callable[[int], int | None],
+        *,
+        minimum: int,
+        budget: int,
+        limit: int,
+        known: Mapping[Experiment, float] | None = None,
+    ) -> None:
+        self.rules = rules
+        self.configurations = list(configurations)
+        self.steps = steps
+        self.minimum, self.budget, self.limit = minimum, budget, limit
+        self.used = 0
+        self.ended: str | None = None
+        self.rejected: list[int] = []
+        self.position = 0
+        self._tests = 0
+        self._quiet = 0  # tests in a row that eliminated nobody
+        self._column = {configuration: c for c, configuration in enumerate(self.configurations)}
+        self._row: dict[int, int] = {}  # of a step
+        self._alive = np.ones(len(self.configurations), bool)
+        self._costs: FloatArray = np.full((0, len(self.configurations)), np.nan)
+        self._given = np.zeros(self._costs.shape, bool)
+        self._rows(rules.first_test)
+        for experiment, cost in (known or {}).items():
+            self._bring(experiment, cost)
+        self._safe: IntArray = self._given.sum(axis=0)  # known results that are not yet replayed
+        self._walk()
+
+    def _bring(self, experiment: Experiment, cost: float) -> None:
+        """Take in a known result."""
+        while experiment.step not in self._row:
+            before = len(self._row)
+            self._rows(before + 1)
+            if len(self._row) == before:
+                raise ValueError(f"{experiment} is known, but the race has no such step")
+        place = self._row[experiment.step], self._column[experiment.configuration]
+        self._costs[place], self._given[place] = cost, True
+
+    # -- what is asked -------------------------------------------------------------------------------------------------
+
+    @property
+    def alive(self) -> list[int]:
+        """The configurations that are still in the race."""
+        return [self.configurations[c] for c in np.flatnonzero(self._alive)]
+
+    def pending(self) -> list[Experiment]:
+        """Return the experiments that can run now, the most urgent first: all up to the next test."""
+        if self.ended:
+            return []
+        found: list[Experiment] = []
+        used = self.used
+        for row in range(self.position, self._horizon()):
+            used += int((self._alive & ~self._given[row]).sum())
+            if used > self.limit:
+                break
+            missing = np.flatnonzero(self._alive & np.isnan(self._costs[row]))
+            step = self.steps(row)
+            assert step is not None
+            found += [Experiment(self.configurations[c], step) for c in missing]
+        return found
+
+    @property
+    def last_step(self) -> int:
+        """The highest step that is behind the race, -1 at its beginning."""
+        return max((step for step, row in self._row.items() if row < self.position), default=-1)
+
+    def best_first(self) -> list[int]:
+        """Return those alive, the best first: those with results of more steps before others, then by standing.
+
+        So a newcomer in a race that ended early does not stand before an elite that has proved itself longer.
+        """
+        columns = np.flatnonzero(self._alive)
+        decided = self._decided()[:, columns]
+        counts = decided.sum(axis=0)
+        found: list[int] = []
+        for count in np.unique(counts)[::-1]:
+            alike = np.flatnonzero(counts == count)
+            common = decided[:, alike].all(axis=1)
+            order = np.arange(len(alike))
+            if common.any():
+                costs = self._costs[np.ix_(common, columns[alike])]
+                order = np.argsort(statistical_tests.standing(costs, self.rules.test), kind="stable")
+            found += [self.configurations[c] for c in columns[alike[order]]]
+        return found
+
+    def results(self) -> dict[Experiment, float]:
+        """Return the results of those alive: known ones, and those of the steps that are behind them."""
+        steps = {row: step for step, row in self._row.items()}
+        decided = self._decided()
+        return {
+            Experiment(self.configurations[column], steps[int(row)]): float(self._costs[row, column])
+            for column in np.flatnonzero(self._alive)
+            for row in np.flatnonzero(decided[:, column])
+        }
+
+    def told(self) -> dict[Experiment, float]:
+        """Return the results on the steps behind the race, of all configurations; of one that failed, the failure.
+
+        What has arrived beside them, of later steps, depends on how experiments are handed out.
+        """
+        costs = self._costs[: self.position]
+        failed = np.isposinf(costs)
+        first_failure = failed & (np.cumsum(failed, axis=0) == 1)
+        told = np.where(failed.any(axis=0), first_failure, ~np.isnan(costs))
+        steps = {row: step for step, row in self._row.items()}
+        return {
+            Experiment(self.configurations[column], steps[row]): float(costs[row, column])
+            for row, column in np.argwhere(told).tolist()
+        }
+
+    def _decided(self) -> BoolArray:
+        """Return which results of those alive do not depend on what happens to have arrived."""
+        decided = self._given.copy()
+        decided[: self.position] = True
+        return decided
+
+    # -- what is told --------------------------------------------------------------------------------------------------
+
+    def tell(self, experiment: Experiment, cost: float) -> None:
+        """Take a result in; infinity rejects the configuration.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            One that was pending. What this race has not asked for, or has a result of, is not looked at.
+        cost : float
+            Lower is better; not NaN.
+        """
+        if np.isnan(cost):
+            raise ValueError(f"the cost of {experiment} is NaN; a failure has the cost inf")
+        row, column = self._row.get(experiment.step), self._column.get(experiment.configuration)
+        if row is None or column is None or not np.isnan(self._costs[row, column]):
+            return
+        self._costs[row, column] = cost
+        if row == self.position:
+            self._walk()
+
+    # -- the race ------------------------------------------------------------------------------------------------------
+
+    def _walk(self) -> None:
+        """Decide as far as results go."""
+        while self.ended is None:
+            self.ended = self._reason_to_end()
+            if self.ended or np.isnan(self._costs[self.position, self._alive]).any():
+                return
+            self._close_step()
+
+    def _rows(self, count: int) -> None:
+        """Make room for the steps at the first `count` positions, as far as there are any."""
+        while len(self._row) < count:
+            step = self.steps(len(self._row))
+            if step is None:
+                break
+            self._row[step] = len(self._row)
+        missing = len(self._row) - len(self._costs)
+        if missing > 0:
+            blank = np.full((max(missing, len(self._costs)), len(self.configurations)), np.nan)
+            self._costs = np.vstack([self._costs, blank])
+            self._given = np.vstack([self._given, np.zeros(blank.shape, bool)])
+
+    def _horizon(self) -> int:
+        """Return the position of the next test, behind its last step; not beyond the last position."""
+        each = self.rules.each_test
+        ahead = max((self.position // each + 1) * each, self.rules.first_test)
+        self._rows(ahead)
+        return min(ahead, len(self._row))
+
+    def _reason_to_end(self) -> str | None:
+        """Return why the race ends before the present step, if it does."""
+        if self.position >= self._horizon():
+            return "no steps left"
+        missing = int((self._alive & ~self._given[self.position]).sum())
+        if self.used + missing > self.limit:
+            return "no experiments left"
+        if self.position < self.rules.first_test or not self._all_covered():
+            return None
+        n_alive = int(self._alive.sum())
+        if n_alive <= self.minimum:
+            return f"{n_alive} alive, at most {self.minimum} wanted"
+        each = self.rules.each_test
+        if self.position % each == 0 and self.used + missing * each > self.budget:
+            return "the race's experiments do not suffice for the next test"
+        patience = self.rules.patience
+        if self.rules.elitist and patience is not None and self._quiet >= patience:
+            return f"{self._quiet} tests in a row eliminated nobody"
+        return None
+
+    def _all_covered(self) -> bool:
+        """Whether every step still to come that has known results has one of a configuration that is alive."""
+        known = self._given[self.position :]
+        return bool((known[:, self._alive].any(axis=1) | ~known.any(axis=1)).all())
+
+    def _close_step(self) -> None:
+        """Reject and eliminate by the results of the present step and those before it."""
+        given = self._given[self.position]
+        self.used += int((self._alive & ~given).sum())
+        self._safe = self._safe - (given & self._alive)
+        failed = self._alive & np.isposinf(self._costs[self.position])
+        self.rejected += [self.configurations[c] for c in np.flatnonzero(failed)]
+        self._alive = self._alive & ~failed
+        self.position += 1
+        if not self._alive.any():
+            self.ended = ALL_FAILED
+            return
+        due = self.position >= self.rules.first_test and self.position % self.rules.each_test == 0
+        if due and self._alive.sum() > 1:
+            self._eliminate()
+
+    def _eliminate(self) -> None:
+        self._tests += 1
+        columns = np.flatnonzero(self._alive)
+        costs = self._costs[: self.position, columns]
+        kept = statistical_tests.keep(costs, self.rules.test, self.rules.alpha(self._tests)) | (self._safe[columns] > 0)
+        self._alive[columns[~kept]] = False
+        if not self._safe[self._alive].any() and self.position > self.rules.first_test:
+            self._quiet = self._quiet + 1 if kept.all() else 0

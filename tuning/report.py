@@ -1,0 +1,181 @@
+"""The report of a tuning: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+from scipy.stats import rankdata
+
+from skde.algorithms import Algorithm
+from skde.benchmark.records import replace_text
+from skde.tuning import report_plots
+from skde.tuning.loop import Result, instance_name
+
+if TYPE_CHECKING:
+    from skde.tuning.tuner import RacingTuner
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }}
+table {{ border-collapse: collapse; }}
+td, th {{ padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd; }}
+td:first-child, th:first-child {{ text-align: left; }}
+pre {{ background: #f4f4f4; padding: 0.7rem; overflow-x: auto; }}
+svg {{ max-width: 100%; height: auto; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def check_drawing() -> None:
+    """Refuse to report without what draws.
+
+    Raises
+    ------
+    RuntimeError
+        Without matplotlib.
+    """
+    if find_spec("matplotlib") is None:
+        raise RuntimeError("a report needs matplotlib: pip install 'skde[plot]'")
+
+
+def write_report(tuner: RacingTuner, path: str | os.PathLike[str]) -> None:
+    """Write the report of a tuning into a file."""
+    check_drawing()
+    replace_text(path, page(tuner))
+
+
+def page(tuner: RacingTuner) -> str:
+    """Return the report of a tuning as HTML."""
+    trials = tuner.study_.get_trials(deepcopy=False)
+    elites = [elite.number for elite in tuner.elites_]
+    kept = {race["iteration"]: set(race["elites"]) for race in tuner.races_}
+    names = [instance_name(instance) for instance in tuner.instances]
+    parts = [
+        heading("The best configurations", "The best first, as Python."),
+        f"<pre>{escape(chr(10).join(python_lines(tuner)))}</pre>",
+        heading("What it cost"),
+        table(("", ""), cost(tuner).items()),
+        table(RACE_HEADS, map(race_row, tuner.races_)),
+        heading(
+            "Ranks",
+            "Mean ranks of the best configurations among each other, by instance, on the steps that all of them have "
+            "done; 1 is the best.",
+        ),
+        table(("instance", "steps", *map(str, elites)), rank_rows(tuner.results_, elites, names)),
+        heading(
+            "Parameters by race",
+            "Values of the configurations that were new in a race; in red those that the race kept.",
+        ),
+        report_plots.values_by_race(trials, kept),
+        heading("All configurations", "In red the best ones."),
+        report_plots.parallel_coordinates(trials, elites),
+        heading("Importance", "Share of the variance of the trials' values that a parameter explains (fANOVA)."),
+        importance(tuner.study_, trials),
+    ]
+    return PAGE.format(title=escape(f"Tuning of {tuner.target_}"), body="\n".join(parts))
+
+
+def heading(text: str, explanation: str = "") -> str:
+    """Return a section's beginning."""
+    return f"<h2>{text}</h2>" + (f"\n<p>{explanation}</p>" if explanation else "")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table; without heads where they are empty."""
+    lines = [f"<tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"] if any(heads) else []
+    lines += [f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows]
+    return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+def python_lines(tuner: RacingTuner) -> list[str]:
+    """Return the best configurations as Python, the best first."""
+    return [python_line(tuner.configured(elite.params), elite.params) for elite in tuner.elites_]
+
+
+def python_line(configured: Any, params: Mapping[str, Any]) -> str:
+    """Return a configuration as Python: what makes the algorithm or the estimator, else the values."""
+    if configured is None:
+        return repr(dict(params))
+    if not isinstance(configured, Algorithm):
+        return " ".join(repr(configured).split())
+    given, default = configured.get_params(), type(configured)().get_params()
+    other = {name: value for name, value in given.items() if name not in params and value != default[name]}
+    return f"{type(configured).__name__}({', '.join(f'{n}={v!r}' for n, v in {**params, **other}.items())})"
+
+
+def cost(tuner: RacingTuner) -> dict[str, str]:
+    """Return what a tuning cost, by what it is called."""
+    results = tuner.results_
+    timed = [result for result in results if result.seconds is not None]
+    evals = [result.n_evals for result in results if result.n_evals is not None]
+    unknown = len(results) - len(timed)
+    told = f" ({unknown} experiments from before a resumption not counted)" if unknown else ""
+    end = "" if tuner.finished_ else ", interrupted"
+    return {
+        "experiments": f"{tuner.n_experiments_} of {tuner.max_experiments}{end}",
+        "configurations": str(len({result.configuration for result in results})),
+        "evaluations": f"{sum(evals):,}{told}" if evals else "not known",
+        "seconds": f"{sum(result.seconds or 0 for result in timed):.1f}{told}",
+        "failed experiments": str(sum(result.cost == np.inf for result in results)),
+    }
+
+
+RACE_HEADS = ("race", "configurations", "steps", "experiments", "alive at the end", "rejected", "ended because")
+
+
+def race_row(race: Mapping[str, Any]) -> list[Any]:
+    """Return a race as a table's row."""
+    counts = [race[name] for name in ("iteration", "n_configurations", "n_steps", "n_experiments")]
+    return [*counts, len(race["alive"]), len(race["rejected"]), race["ended"]]
+
+
+def rank_rows(results: Sequence[Result], elites: Sequence[int], names: Sequence[str]) -> list[list[Any]]:
+    """Return, for every instance, its name, the steps that all elites have done, and their mean ranks."""
+    steps: dict[int, dict[int, float]] = {}
+    instances: dict[int, int] = {}
+    for result in results:
+        if result.configuration in elites:
+            steps.setdefault(result.step, {})[result.configuration] = result.cost
+            instances[result.step] = result.instance
+    ranks: dict[int, list[Any]] = {}
+    for step, costs in sorted(steps.items()):
+        if len(costs) == len(elites):
+            ranks.setdefault(instances[step], []).append(rankdata([costs[number] for number in elites]))
+    rows = [
+        [names[instance], len(found), *(f"{rank:.2f}" for rank in np.mean(found, axis=0))]
+        for instance, found in sorted(ranks.items())
+    ]
+    if rows:
+        every = np.concatenate([np.array(found) for found in ranks.values()])
+        rows.append(["all", len(every), *(f"{rank:.2f}" for rank in every.mean(axis=0))])
+    return rows
+
+
+def importance(study: Study, trials: Sequence[FrozenTrial]) -> str:
+    """Return a plot of the parameters' importance, or why there is none."""
+    from optuna.importance import FanovaImportanceEvaluator, get_param_importances
+
+    values = {trial.value for trial in trials if trial.state == TrialState.COMPLETE}
+    if len(values) < 2:
+        return "<p>Too few configurations have ended for it.</p>"
+    shares = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=0))
+    if not shares:
+        return "<p>No parameter is one of all configurations.</p>"
+    return report_plots.bars(shares)

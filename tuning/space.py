@@ -1,0 +1,350 @@
+"""What can be configured: parameters with their distributions, conditions and forbidden combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+    distribution_to_json,
+)
+
+from skde.tuning.parameter_scale import uniform
+
+# Walks through a space by which its parameters are found, and draws after which rules are said to forbid everything.
+WALKS = 200
+MOST_DRAWS = 10_000
+
+Choose = Callable[[str, BaseDistribution], Any]
+Rule = Callable[[dict[str, Any]], Any]
+
+
+@dataclass
+class Configuration:
+    """Values of the parameters that apply, and the distributions that they come from."""
+
+    params: dict[str, Any] = field(default_factory=dict)
+    distributions: dict[str, BaseDistribution] = field(default_factory=dict)
+
+
+class Suggestions:
+    """The part of an Optuna trial by which a define-by-run function asks for values.
+
+    Parameters
+    ----------
+    choose : callable
+        choose(name, distribution) returns the value.
+    """
+
+    def __init__(self, choose: Choose) -> None:
+        self._choose = choose
+        self.found = Configuration()
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The values so far."""
+        return dict(self.found.params)
+
+    def suggest_float(
+        self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
+    ) -> float:
+        """Return a float in [low, high]."""
+        return float(self.suggest(name, FloatDistribution(low, high, log=log, step=step)))
+
+    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
+        """Return an integer in [low, high]."""
+        return int(self.suggest(name, IntDistribution(low, high, log=log, step=step)))
+
+    def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:
+        """Return one of the choices."""
+        return self.suggest(name, CategoricalDistribution(checked_choices(name, choices)))
+
+    def suggest(self, name: str, distribution: BaseDistribution) -> Any:
+        """Return a value of the distribution; the same one when asked again."""
+        if name not in self.found.params:
+            distribution = checked_distribution(name, distribution)
+            self.found.params[name] = self._choose(name, distribution)
+            self.found.distributions[name] = distribution
+        return self.found.params[name]
+
+
+class Space:
+    """A space of configurations.
+
+    Parameters
+    ----------
+    parameters : callable or mapping
+        A function of an Optuna trial, which calls suggest_float, suggest_int and suggest_categorical (what it returns
+        is not used); or Optuna distributions by name. In a mapping, a function of the values before it, which returns a
+        distribution, stands for bounds that depend on these.
+    conditions : mapping of str to callable, optional
+        For a mapping: condition(values) says whether a parameter applies, by the values of those before it; those that
+        do not apply are None.
+    forbidden : iterable of callable, optional
+        rule(values) is true for a combination that must not be; parameters that do not apply are None.
+    ordinal : iterable of str, optional
+        Categorical parameters whose choices are in an order.
+    initial : iterable of mapping, optional
+        Configurations that the first race begins with.
+
+    Attributes
+    ----------
+    distributions : dict of str to BaseDistribution
+        Every parameter that was met when the space was walked through at random, with the first distribution met
+        that has more than one value.
+    n_parameters : int
+        Parameters that are not fixed to one value.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a space without a parameter to configure, rules that forbid everything, a condition without its parameter,
+        an initial configuration that is none of the space.
+
+    Examples
+    --------
+    >>> from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+    >>> from skde.tuning import Space
+    >>> space = Space(
+    ...     {
+    ...         "kernel": CategoricalDistribution(["linear", "rbf"]),
+    ...         "C": FloatDistribution(1e-3, 1e3, log=True),
+    ...         "gamma": FloatDistribution(1e-4, 10.0, log=True),
+    ...     },
+    ...     conditions={"gamma": lambda values: values["kernel"] == "rbf"},
+    ... )
+    >>> space.n_parameters
+    3
+    """
+
+    def __init__(
+        self,
+        parameters: Callable[[Any], Any] | Mapping[str, Any],
+        *,
+        conditions: Mapping[str, Rule] | None = None,
+        forbidden: Iterable[Rule] = (),
+        ordinal: Iterable[str] = (),
+        initial: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        if not callable(parameters) and not isinstance(parameters, Mapping):
+            raise TypeError(
+                "a space must be a function of an Optuna trial or a mapping of names to Optuna distributions, "
+                f"got {parameters!r} ({type(parameters).__name__})"
+            )
+        self.parameters = parameters
+        if conditions is not None and not isinstance(conditions, Mapping):
+            raise TypeError(f"conditions must be a mapping of names to functions, got {conditions!r}")
+        self.conditions = dict(conditions or {})
+        self.forbidden = listed("forbidden", forbidden, "function", callable)
+        self.ordinal = frozenset(listed("ordinal", ordinal, "name", lambda one: isinstance(one, str)))
+        given = listed("initial", initial, "mapping", lambda one: isinstance(one, Mapping))
+        self._check_names()
+        self.distributions: dict[str, BaseDistribution] = {}
+        self._discover()
+        self.initial = [self.read(values) for values in given]
+
+    @property
+    def n_parameters(self) -> int:
+        """Parameters that are not fixed to one value."""
+        return sum(not distribution.single() for distribution in self.distributions.values())
+
+    def walk(self, choose: Choose) -> Configuration:
+        """Return the configuration that comes of choosing every parameter that applies.
+
+        Parameters
+        ----------
+        choose : callable
+            choose(name, distribution) returns the value; it is not asked where there is only one.
+        """
+
+        def value(name: str, distribution: BaseDistribution) -> Any:
+            return only_value(distribution) if distribution.single() else choose(name, distribution)
+
+        trial = Suggestions(value)
+        if callable(self.parameters):
+            self.parameters(trial)
+        else:
+            self._suggest_all(trial, self.parameters)
+        return trial.found
+
+    def draw(self, choose: Choose) -> Configuration:
+        """Return a configuration that is not forbidden: walk until there is one.
+
+        Raises
+        ------
+        ValueError
+            Where there is none after many walks.
+        """
+        for _ in range(MOST_DRAWS):
+            found = self.walk(choose)
+            if self.allows(found):
+                return found
+        raise ValueError(f"the space is contradictory: the rules forbade {MOST_DRAWS} configurations in a row")
+
+    def allows(self, configuration: Configuration) -> bool:
+        """Whether no rule forbids the configuration."""
+        values = {**dict.fromkeys(self.distributions), **configuration.params}
+        return not any(rule(dict(values)) for rule in self.forbidden)
+
+    def read(self, values: Mapping[str, Any]) -> Configuration:
+        """Return values as a configuration of the space; NumPy's scalars become Python's.
+
+        Raises
+        ------
+        ValueError
+            For a value that is missing, not allowed or not asked for, and for a forbidden combination.
+        """
+
+        def given(name: str, distribution: BaseDistribution) -> Any:
+            if name not in values:
+                raise ValueError(f"the configuration {dict(values)!r} has no value of {name!r}")
+            value = plain(values[name])
+            if not contains(distribution, value):
+                raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
+            return value
+
+        found = self.walk(given)
+        for name, value in values.items():
+            if name not in found.params:
+                raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
+            if found.params[name] != plain(value):
+                raise ValueError(f"{name!r} must be of {found.distributions[name]!r}, got {value!r}")
+        if not self.allows(found):
+            raise ValueError(f"the configuration {dict(values)!r} is forbidden")
+        return found
+
+    def describe(self) -> dict[str, str]:
+        """Return the parameters as data, to see whether two spaces are the same."""
+        return {name: distribution_to_json(found) for name, found in self.distributions.items()}
+
+    # -- checks --------------------------------------------------------------------------------------------------------
+
+    def _check_names(self) -> None:
+        for name, condition in self.conditions.items():
+            if not callable(condition):
+                raise TypeError(f"conditions[{name!r}] must be a function of the values before, got {condition!r}")
+        if self.conditions and callable(self.parameters):
+            raise ValueError("conditions are for a mapping of distributions; in a function, write if")
+        if not callable(self.parameters):
+            for name in self.conditions:
+                if name not in self.parameters:
+                    raise ValueError(f"there is a condition for {name!r}, which is no parameter of the space")
+            for name, distribution in self.parameters.items():
+                if not isinstance(name, str):
+                    raise TypeError(f"the parameters of a space must have names, got {name!r} ({type(name).__name__})")
+                if not callable(distribution) and not isinstance(distribution, BaseDistribution):
+                    raise TypeError(f"{name!r} must be an Optuna distribution or a function, got {distribution!r}")
+
+    def _discover(self) -> None:
+        """Find the parameters by walks that are the same every time."""
+        rng = np.random.default_rng(0)
+        for _ in range(WALKS):
+            for name, distribution in self.walk(lambda _, found: uniform(found, rng)).distributions.items():
+                # Bounds that depend on others may leave one value now and then.
+                if name not in self.distributions or self.distributions[name].single():
+                    self.distributions[name] = distribution
+        for name in self.ordinal:
+            if not isinstance(self.distributions.get(name), CategoricalDistribution):
+                raise ValueError(f"ordinal names {name!r}, which is no categorical parameter of the space")
+        if not self.n_parameters:
+            raise ValueError("the space is empty: it has no parameter with more than one value")
+        self.draw(lambda _, found: uniform(found, rng))
+
+    def _suggest_all(self, trial: Suggestions, parameters: Mapping[str, Any]) -> None:
+        values: dict[str, Any] = {}
+        for name, distribution in parameters.items():
+            try:
+                applies = self.conditions[name](dict(values)) if name in self.conditions else True
+                values[name] = None
+                if applies:
+                    found = distribution(dict(values)) if callable(distribution) else distribution
+                    values[name] = trial.suggest(name, found)
+            except KeyError as error:
+                raise ValueError(
+                    f"{name!r} depends on {error.args[0]!r}, which has to come before it in the space"
+                ) from error
+
+
+def as_space(given: Any) -> Space:
+    """Return a space for whatever describes one: a Space, a function of a trial, or distributions by name."""
+    return given if isinstance(given, Space) else Space(given)
+
+
+def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:
+    """Return the elements that an option was given, or say what to give."""
+    wanted = f"{option} must be a list of {element}s"
+    if is_element(given):
+        raise TypeError(f"{wanted}, got a {element}; write [{element}]")
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise TypeError(f"{wanted}, got {given!r}")
+    found = list(given)
+    for one in found:
+        if not is_element(one):
+            raise TypeError(f"{wanted}, got {one!r} in it")
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy's scalars, also within tuples, as Python's, which can be stored as JSON; others as they are."""
+    if isinstance(value, tuple | list):
+        return type(value)(map(plain, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistribution:
+    """Return a distribution that can be stored."""
+    if not isinstance(distribution, BaseDistribution):
+        raise TypeError(f"{name!r} must be of an Optuna distribution, got {distribution!r}")
+    if isinstance(distribution, CategoricalDistribution):
+        choices = checked_choices(name, distribution.choices)
+        if any(type(given) is not type(choice) for given, choice in zip(distribution.choices, choices, strict=True)):
+            return CategoricalDistribution(choices)
+    return distribution
+
+
+def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
+    """Return choices with Python's scalars for NumPy's, or say what cannot be stored."""
+    found = [plain(choice) for choice in choices]
+    for choice in found:
+        if not storable(choice):
+            raise TypeError(
+                f"choices of {name!r} must be None, bool, int, float, str or tuples of these, got {choice!r} "
+                f"({type(choice).__name__})"
+            )
+    return found
+
+
+def storable(value: Any) -> bool:
+    """Return whether a value can be stored as JSON."""
+    if isinstance(value, tuple | list):
+        return all(map(storable, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def only_value(distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that has only one."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[0]
+    assert isinstance(distribution, FloatDistribution | IntDistribution)
+    return distribution.low
+
+
+def contains(distribution: BaseDistribution, value: Any) -> bool:
+    """Whether a value is one of the distribution's."""
+    if isinstance(distribution, CategoricalDistribution):
+        return value in distribution.choices
+    assert isinstance(distribution, FloatDistribution | IntDistribution)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    number = whole or (isinstance(distribution, FloatDistribution) and isinstance(value, float | np.floating))
+    if not number or not distribution.low <= value <= distribution.high:
+        return False
+    if distribution.step is None:
+        return True
+    steps = (value - distribution.low) / distribution.step
+    return bool(abs(steps - round(steps)) < 1e-8)

@@ -1,0 +1,215 @@
+"""What all results so far say about configurations, told apart from the steps that they happened to run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from optuna.distributions import CategoricalDistribution
+from scipy import special, stats
+
+from skde.tuning.gaussian_process import GaussianProcess
+from skde.tuning.parameter_scale import Scale
+from skde.tuning.race import Experiment
+from skde.tuning.space import Configuration, Space
+from skde.tuning.statistical_tests import moderate
+from skde.typing import FloatArray, IntArray
+
+# The work grows with the cube of the costs: more configurations than these are not looked at, and where they have more
+# means on an instance, means over several instances take their place.
+MOST, MOST_COSTS = 300, 1500
+# Length scales before anything is known, of numbers and ordered choices on the unit interval and of choices without an
+# order, of which the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
+LENGTH, CHOICE_LENGTH = 0.3, 2.0
+# Where a number stands that does not apply: beyond the range, so that it says little about those that do.
+ABSENT = -0.5
+
+
+class Surrogate:
+    """The cost of a configuration over all instances, before and after it has been run.
+
+    Parameters
+    ----------
+    space : Space
+        Where configurations are from.
+    configurations : sequence of Configuration
+        By their numbers.
+    results : mapping of Experiment to float
+        Costs; inf for a failure, and at least one is finite.
+    instance_of : callable
+        instance_of(step) returns the number of a step's instance.
+    n_instances : int
+        How many instances there are.
+    by_ranks : bool
+        Whether only the ranks of costs on a step count, so that their normal scores are taken for the costs.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        configurations: Sequence[Configuration],
+        results: Mapping[Experiment, float],
+        instance_of: Callable[[int], int],
+        n_instances: int,
+        by_ranks: bool,
+    ) -> None:
+        self.space = space
+        self.n_instances = n_instances
+        numbers, steps, costs = table(results)
+        if by_ranks:
+            costs = np.apply_along_axis(normal_scores, 0, costs)
+        rows, shares, means, counts = by_instance(
+            steadied(moderate(costs)), np.array([instance_of(step) for step in steps])
+        )
+        points, lengths = self._points([configurations[number] for number in numbers])
+        self._process = GaussianProcess(points[rows], lengths, shares, means, counts)
+
+    def mean(self, configurations: Sequence[Configuration]) -> FloatArray:
+        """Return the expected costs; lower is better, and neither their zero nor their unit says anything."""
+        return self._process.mean(self._points(configurations)[0], self.n_instances)
+
+    def choose(self, configurations: Sequence[Configuration], count: int, rng: np.random.Generator) -> list[int]:
+        """Return which configurations are worth a try: each is the best in a draw of all of them (Thompson sampling).
+
+        So each is taken as often as it is likely to be the best, as far as is known. The same one is not taken twice,
+        nor one equal to it while there are others.
+
+        Parameters
+        ----------
+        configurations : sequence of Configuration
+            To choose from.
+        count : int
+            How many, at most as many as there are.
+        rng : Generator
+            Makes the draws.
+
+        Returns
+        -------
+        numbers : list of int
+        """
+        points, _ = self._points(configurations)
+        twins = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+        left, fresh = np.ones(len(points), bool), np.ones(len(points), bool)
+        found = []
+        for costs in self._process.draws(points, self.n_instances, count, rng):
+            open_to = fresh if fresh.any() else left
+            number = int(np.where(open_to, costs, np.inf).argmin())
+            found.append(number)
+            left[number] = False
+            fresh &= twins != twins[number]
+        return found
+
+    def _points(self, configurations: Sequence[Configuration]) -> tuple[FloatArray, FloatArray]:
+        """Return configurations as points, and the length scales of their columns."""
+        columns, lengths = [], []
+        for name, distribution in self.space.distributions.items():
+            if isinstance(distribution, CategoricalDistribution) and name not in self.space.ordinal:
+                for choice in distribution.choices:
+                    columns.append([float(c.params.get(name, _MISSING) == choice) for c in configurations])
+                    lengths.append(CHOICE_LENGTH)
+            elif not distribution.single():
+                columns.append([place(c, name) for c in configurations])
+                lengths.append(LENGTH)
+        return np.array(columns).T, np.array(lengths)
+
+
+_MISSING = object()
+
+
+def place(configuration: Configuration, name: str) -> float:
+    """Return where a number or ordered choice stands on the unit interval."""
+    if name not in configuration.params:
+        return ABSENT
+    return Scale(configuration.distributions[name]).unit(configuration.params[name])
+
+
+def table(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], FloatArray]:
+    """Return the numbers of configurations, those of steps, and the costs, NaN where there is none.
+
+    Of more than `MOST` configurations those with the most results are taken, of these the latest.
+    """
+    counts: dict[int, int] = {}
+    for experiment in results:
+        counts[experiment.configuration] = counts.get(experiment.configuration, 0) + 1
+    numbers = sorted(sorted(counts, key=lambda number: (counts[number], number))[-MOST:])
+    row = {number: r for r, number in enumerate(numbers)}
+    steps = sorted({experiment.step for experiment in results if experiment.configuration in row})
+    column = {step: c for c, step in enumerate(steps)}
+    costs = np.full((len(row), len(column)), np.nan)
+    for experiment, cost in results.items():
+        if experiment.configuration in row:
+            costs[row[experiment.configuration], column[experiment.step]] = cost
+    return numbers, steps, costs
+
+
+def normal_scores(costs: FloatArray) -> FloatArray:
+    """Return what a normal distribution would have at the ranks of costs; NaN has none, and failures keep inf."""
+    n = int((~np.isnan(costs)).sum())
+    scores = special.ndtri((stats.rankdata(costs, nan_policy="omit") - 0.5) / max(n, 1))
+    return np.where(np.isposinf(costs), np.inf, scores)
+
+
+def steadied(costs: FloatArray) -> FloatArray:
+    r"""Return costs without what steps add to all of them.
+
+    The steps' effects are the least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are:
+    configurations that ran on hard steps are not taken for bad ones. Where a configuration failed it has the worst of
+    the effects a, and its other results are left out.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, n)
+        Of k configurations on n steps; NaN where there is none, inf for a failure.
+
+    Returns
+    -------
+    costs : ndarray of shape (k, n)
+        Up to a constant.
+    """
+    failures = np.isposinf(costs)
+    failed = np.asarray(failures.any(axis=1))
+    there = np.isfinite(costs) & ~failed[:, None]
+    known = np.where(there, costs, 0.0)
+    normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
+    found = np.linalg.lstsq(normal, np.concatenate([known.sum(axis=1), known.sum(axis=0)]), rcond=None)[0]
+    effect, step = found[: len(costs)], found[len(costs) :]
+    steady = np.where(there, costs - step, np.nan)
+    steady[failures] = effect[~failed].max()
+    return steady
+
+
+def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return the means of configurations' costs on instances.
+
+    Where these are more than `MOST_COSTS`, those with the most have means over several instances instead.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (k, n)
+        Of k configurations on n steps; NaN where there is none.
+    instances : ndarray of shape (n,)
+        Of the steps.
+
+    Returns
+    -------
+    rows : ndarray of shape (m,)
+        Which configuration a mean is of.
+    shares : ndarray of shape (m, number of instances that were met)
+        Of these instances in it.
+    means, counts : ndarray of shape (m,)
+        Of how many costs.
+    """
+    kinds, kind = np.unique(instances, return_inverse=True)
+    member = np.eye(len(kinds))[kind]
+    there = ~np.isnan(costs)
+    counts, sums = there @ member, np.where(there, costs, 0.0) @ member
+    rows, columns = np.nonzero(counts)
+    numbers = (np.cumsum(counts > 0, axis=1) - 1)[rows, columns]  # of a configuration's instances
+    most, sizes = len(kinds), np.bincount(rows)
+    while most > 1 and np.minimum(sizes, most).sum() > MOST_COSTS:
+        most -= 1
+    means, mean = np.unique(rows * most + numbers % most, return_inverse=True)
+    shares = np.zeros((len(means), len(kinds)))
+    shares[mean, columns] = counts[rows, columns]
+    totals = shares.sum(axis=1)
+    return means // most, shares / totals[:, None], np.bincount(mean, sums[rows, columns]) / totals, totals

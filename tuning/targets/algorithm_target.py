@@ -1,0 +1,246 @@
+"""Targets that are algorithms of skde: many experiments are the runs of one batch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import lru_cache
+from itertools import cycle, groupby, islice
+from threading import Event
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skde.algorithms import Algorithm
+from skde.engines import CpuEngine, Spec, choose_device, choose_engine
+from skde.minimizer import Minimizer
+from skde.minimizer_spec import Plan
+from skde.objectives.device import DeviceObjective
+from skde.problems import ConstrainedProblem, Problem, get_problem
+from skde.stopping import Status
+from skde.tuning.targets.target import Job, Limits, Outcome, Target
+
+# Runs of one batch: more would only need more memory.
+MOST_RUNS = 128
+# Batches of runs with clocks that are in hand for a GPU: one runs; others are compiled, which takes seconds, or read.
+IN_HAND = 5
+PATIENCE = 0.25  # seconds until who waits for them looks up
+# Errors below count as reached.
+ZERO = 1e-12
+
+
+class ClockedMinimizer(Minimizer):
+    """A Minimizer of compiled objectives whose runs can have clocks of their own.
+
+    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
+
+    Attributes
+    ----------
+    run_seconds : float or None
+        After which every run ends by its own clock; max_time then ends nothing, but has to be given, as the limit that
+        there is.
+    """
+
+    run_seconds: float | None = None
+
+    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
+        return replace(super()._repeated(kinds, times, saved), run_seconds=self.run_seconds, constants=())
+
+
+class SharedSeedMinimizer(ClockedMinimizer):
+    """The same, with the seed of the first for all runs: what differs is their parameters alone."""
+
+    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
+        spec = super()._repeated(kinds, times, saved)
+        return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
+
+
+class AlgorithmTarget(Target):
+    """An algorithm of skde on problems; the cost is the best value found, less the minimum where that is known.
+
+    Where constraints are violated the cost is infinite. Errors below 1e-12 are zero: what they differ by is how small
+    numbers can get, and a race by ranks would be decided by that.
+
+    Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
+    the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
+    after the other. How far a run comes in its time depends on how many there are beside it, so that these batches are
+    always full: where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and
+    made ready.
+    """
+
+    batched = True
+
+    def __init__(self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str) -> None:
+        self.algorithm = algorithm
+        self.limits = limits
+        self.n_jobs = n_jobs
+        self.device = device
+        engine = choose_engine(device, n_jobs)[0]
+        self.timed = limits.evals is None and limits.seconds is not None
+        self.side_by_side = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
+        self.most_runs = self.side_by_side if self.timed else MOST_RUNS
+        self.helped = self.timed and not isinstance(engine, CpuEngine)
+        self._ended = 0.0  # when the last batch did
+        self._stop = Event()  # tells batches in hand that nobody waits for them any more
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come."""
+        batches: list[list[Job]] = []
+        clocks = True
+        for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
+            group = list(same)
+            instance = drawn(group[0].instance, seed)
+            has = has_clocks(instance)
+            group = [replace(job, instance=instance) for job in group]
+            most = self.most_runs if has or not self.timed else 1
+            batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
+            clocks &= has
+        if self.helped and clocks:
+            yield from self._run_in_hand(batches)
+        else:
+            for batch in batches:
+                yield from self.run_alike(batch)
+
+    def at_once(self, instance: Any, seed: int) -> int:
+        """Return how many jobs a worker should take: of a Python function one, whose runs would take turns."""
+        return self.side_by_side if has_clocks(drawn(instance, seed)) else 1
+
+    def _run_in_hand(self, batches: list[list[Job]]) -> Generator[Outcome]:
+        """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
+        self._stop = stop = Event()
+        futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
+        try:
+            for future in futures:
+                # Another thread may be the one that the system tells of Ctrl-C; that does not wake this one.
+                while wait([future], PATIENCE).not_done:
+                    pass
+                yield from future.result()
+        finally:
+            stop.set()
+            for future in futures:
+                future.cancel()
+
+    def run_alike(self, jobs: list[Job]) -> list[Outcome]:
+        """Return the outcomes of jobs on one step, in as few batches as kernels allow."""
+        outcomes: list[Outcome | None] = [None] * len(jobs)
+        batches: dict[str, list[int]] = {}
+        algorithms: list[Any] = []
+        for number, job in enumerate(jobs):
+            try:
+                algorithms.append(self.configured(job.params))
+                batches.setdefault(algorithms[-1].kernel, []).append(number)
+            except (ValueError, TypeError) as error:
+                algorithms.append(None)
+                outcomes[number] = Outcome(math.inf, 0.0, error=f"{type(error).__name__}: {error}")
+        for numbers in batches.values():
+            found = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
+            for number, outcome in zip(numbers, found, strict=True):
+                outcomes[number] = outcome
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    def run_batch(self, job: Job, algorithms: list[Algorithm]) -> list[Outcome]:
+        """Return the outcomes of algorithms on a job's step; where one is at fault for a failure, each runs alone."""
+        begin = time.perf_counter()
+        try:
+            found = self.fitted(job, algorithms)
+        except Exception as error:  # a Python objective may raise anything
+            if len(algorithms) > 1:
+                return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
+            return [Outcome(math.inf, time.perf_counter() - begin, error=f"{type(error).__name__}: {error}")]
+        # A batch that had to wait for another did not take that time.
+        before, self._ended = self._ended, time.perf_counter()
+        seconds = (self._ended - max(begin, before)) / len(algorithms)
+        return [self.outcome(job, run, seconds) for run in found.runs_[: len(algorithms)]]
+
+    def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
+        """Return the batch of runs, the algorithms' first.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; what was found up to then is no result.
+        """
+        stop = self._stop
+        objective, bounds = objective_of(job.instance)
+        clocks = self.timed and has_clocks(job.instance)
+        if clocks:
+            algorithms = list(islice(cycle(algorithms), self.most_runs))
+        minimizer = SharedSeedMinimizer(
+            algorithms,
+            n_runs=len(algorithms),
+            max_evals=self.limits.evals,
+            max_time=self.limits.seconds if self.timed else None,
+            device=self.device,
+            n_jobs=self.n_jobs,
+            random_state=job.seed,
+            callbacks=(lambda progress: stop.is_set()) if clocks else None,
+        )
+        if clocks:
+            minimizer.run_seconds = self.limits.seconds
+        minimizer.fit(objective, bounds=bounds)
+        if any(run.status == Status.CALLBACK for run in minimizer.runs_):  # it was told to stop
+            raise KeyboardInterrupt
+        return minimizer
+
+    def outcome(self, job: Job, run: Any, seconds: float) -> Outcome:
+        """Return the outcome of one run."""
+        objective, _ = objective_of(job.instance)
+        lowest = objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
+        if not run.feasible:
+            return Outcome(math.inf, seconds, run.n_evals, run.message)
+        if not math.isfinite(run.fun):
+            return Outcome(math.inf, seconds, run.n_evals, f"ValueError: the best value is {run.fun}")
+        if lowest is None:
+            return Outcome(run.fun, seconds, run.n_evals)
+        error = run.fun - lowest
+        return Outcome(error if error >= ZERO else 0.0, seconds, run.n_evals)
+
+    def describe(self) -> str:
+        """Return the algorithm with its parameters."""
+        return repr(self.algorithm)
+
+    def configured(self, params: dict[str, Any]) -> Algorithm:
+        """Return a clone of the algorithm with the values of a configuration."""
+        algorithm: Algorithm = clone(self.algorithm).set_params(**params)
+        return algorithm
+
+    def check(self, instances: Sequence[Any]) -> None:
+        """Refuse what are no objectives."""
+        for number, instance in enumerate(instances):
+            objective, bounds = objective_of(drawn(instance, 0))
+            if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
+                raise ValueError(
+                    f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
+                    f"function of a seed that returns one of them, got {instance!r}"
+                )
+
+
+@lru_cache
+def helpers(device: str) -> ThreadPoolExecutor:
+    """Return the threads that have batches in hand for a GPU."""
+    return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].keep_apart)
+
+
+def drawn(instance: Any, seed: int) -> Any:
+    """Return an instance, or what it makes of the seed where it is a function of that."""
+    if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
+        return instance(seed)
+    return instance
+
+
+def has_clocks(instance: Any) -> bool:
+    """Whether every run of a batch on this instance can have its own clock: where the kernels evaluate."""
+    return isinstance(objective_of(instance)[0], Problem | DeviceObjective)
+
+
+def objective_of(instance: Any) -> tuple[Any, Any]:
+    """Return the objective of an instance, and its bounds where the instance brings them."""
+    if isinstance(instance, str):
+        return get_problem(instance), None
+    if isinstance(instance, tuple) and len(instance) == 2:
+        return instance
+    return instance, None

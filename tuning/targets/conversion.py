@@ -1,0 +1,43 @@
+"""What is configured, in every form that a user may give it, made into one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from skde.tuning.targets.algorithm_target import AlgorithmTarget
+from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
+from skde.tuning.targets.target import Limits, Target
+from skde.validation import nearest
+
+
+def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str) -> Target:
+    """Return a target for whatever describes one.
+
+    Parameters
+    ----------
+    target : str, Algorithm, estimator, callable or sequence of str
+        An algorithm of skde or its name; a scikit-learn estimator; cost = f(config, instance, seed); or a command line.
+    limits : Limits
+        Of one experiment.
+    n_jobs : int or None
+        Threads, or processes of joblib.
+    device : str
+        Where algorithms run.
+    """
+    if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
+        return AlgorithmTarget(get_algorithm(target), limits, n_jobs, device)
+    if hasattr(target, "get_params") and hasattr(target, "fit"):
+        return SequentialTarget(EstimatorCost(target), n_jobs)
+    if callable(target):
+        return SequentialTarget(FunctionCost(target), n_jobs)
+    words = shlex.split(target) if isinstance(target, str) else target
+    if isinstance(words, Sequence) and words and all(isinstance(word, str) for word in words):
+        hint = nearest(words[0], ALGORITHMS) if len(words) == 1 else ""
+        return SequentialTarget(CommandCost(list(words), limits, hint), n_jobs)
+    raise TypeError(
+        "the target must be an algorithm of skde, a scikit-learn estimator, a function (config, instance, seed) -> "
+        f"cost, or a command line, got {target!r} ({type(target).__name__})"
+    )

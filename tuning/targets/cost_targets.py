@@ -1,0 +1,234 @@
+"""Targets whose experiments run one at a time: functions, programs, scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_consistent_length
+
+from skde.tuning.targets.target import Job, Limits, Outcome, Target
+
+
+class Cost(ABC):
+    """The cost of one experiment."""
+
+    @abstractmethod
+    def __call__(self, job: Job) -> float:
+        """Return the cost; exceptions are failures."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what is run, as text that is the same every time."""
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return the target with the values of a configuration, where that makes sense."""
+        raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
+
+    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - nothing to check is the usual case
+        """Refuse instances that the target cannot take."""
+
+
+class SequentialTarget(Target):
+    """A target whose experiments run one after the other, or in processes of joblib."""
+
+    def __init__(self, cost: Cost, n_jobs: int | None) -> None:
+        import joblib
+
+        self.cost = cost
+        self.n_jobs = n_jobs
+        self.batched = joblib.effective_n_jobs(n_jobs) > 1
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Return the jobs' outcomes, in their order, as they come; closed early, it ends joblib's workers."""
+        if not self.batched:
+            for job in jobs:
+                yield measured(self.cost, job)
+            return
+        import joblib
+
+        parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
+        outcomes = parallel(joblib.delayed(measured)(self.cost, job) for job in jobs)
+        try:
+            for outcome in outcomes:  # noqa: UP028 - yield from would close them outside the filter below
+                yield outcome
+        finally:
+            with warnings.catch_warnings():  # joblib's, of what was begun in vain
+                warnings.simplefilter("ignore", UserWarning)
+                outcomes.close()
+
+    def describe(self) -> str:
+        """Return what the target is, as text that is the same every time."""
+        return self.cost.describe()
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return what was given to `as_target`, with the values of a configuration."""
+        return self.cost.configured(params)
+
+    def check(self, instances: Sequence[Any]) -> None:
+        """Refuse instances that the target cannot take."""
+        self.cost.check(instances)
+
+
+def measured(cost: Cost, job: Job) -> Outcome:
+    """Return the outcome of one experiment; whatever goes wrong in it is a failure of its configuration."""
+    begin = time.perf_counter()
+    try:
+        value = checked(cost(job))
+        error = "the cost is inf" if value == math.inf else None
+    except Exception as failure:
+        value, error = math.inf, f"{type(failure).__name__}: {failure}"
+    return Outcome(value, time.perf_counter() - begin, error=error)
+
+
+def checked(cost: Any) -> float:
+    """Return a cost as a float; inf is allowed, and rejects."""
+    value = float(cost)
+    if math.isnan(value):
+        raise ValueError("the cost is NaN")
+    if value == -math.inf:  # no mean, and so no test or model, survives it
+        raise ValueError("the cost is -inf; take the logarithm of max(error, 1e-12), say")
+    return value
+
+
+class FunctionCost(Cost):
+    """A Python function of configuration, instance and seed."""
+
+    def __init__(self, function: Callable[[dict[str, Any], Any, int], Any]) -> None:
+        self.function = function
+
+    def __call__(self, job: Job) -> float:
+        """Return the cost."""
+        return checked(self.function(dict(job.params), job.instance, job.seed))
+
+    def describe(self) -> str:
+        """Return the function's name."""
+        return getattr(self.function, "__qualname__", type(self.function).__qualname__)
+
+
+class EstimatorCost(Cost):
+    """A scikit-learn estimator on data sets: 1 - score on a quarter of the data, which the seed chooses."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __call__(self, job: Job) -> float:
+        """Return the cost."""
+        X, y = data_of(job.instance)
+        estimator = self.configured(job.params)
+        estimator.set_params(**seeds_of(estimator, job.seed))
+        stratify = y if is_classifier(estimator) else None
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=job.seed, stratify=stratify)
+        return 1 - float(estimator.fit(X, y).score(X_test, y_test))
+
+    def describe(self) -> str:
+        """Return the estimator with its parameters, without the addresses of functions among them."""
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(self.estimator))
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return a clone of the estimator with the values of a configuration."""
+        return clone(self.estimator).set_params(**params)
+
+    def check(self, instances: Sequence[Any]) -> None:
+        """Refuse what are no data sets."""
+        for number, instance in enumerate(instances):
+            try:
+                X, y = data_of(instance)
+                check_consistent_length(X, y)  # a sparse X has no len()
+                fits = y is not None
+            except (TypeError, ValueError):
+                fits = False
+            if not fits:
+                raise ValueError(f"instances[{number}] must be a data set: (X, y) of the same length, or a Bunch")
+
+
+def data_of(instance: Any) -> tuple[Any, Any]:
+    """Return X and y of a pair, or of one of scikit-learn's data sets."""
+    if hasattr(instance, "data") and hasattr(instance, "target"):
+        return instance.data, instance.target
+    X, y = instance
+    return X, y
+
+
+def seeds_of(estimator: Any, seed: int) -> dict[str, int]:
+    """Return the values of an estimator's random_state, and of those of the estimators in it."""
+    names = sorted(estimator.get_params(deep=True))
+    rng = np.random.default_rng(seed)
+    inner = {name: int(rng.integers(2**31)) for name in names if name.endswith("__random_state")}
+    return {"random_state": seed, **inner} if "random_state" in names else inner
+
+
+class CommandCost(Cost):
+    """A program by irace's convention, which prints its cost.
+
+    It is called with the numbers of configuration and instance (from 1), the seed, the instance, and then --NAME VALUE
+    for every parameter. The first word of the last line that it prints is the cost.
+    """
+
+    def __init__(self, words: list[str], limits: Limits, hint: str = "") -> None:
+        self.words = words
+        self.limits = limits
+        self.hint = hint
+
+    def __call__(self, job: Job) -> float:
+        """Return the cost."""
+        command = [*self.words, str(job.configuration + 1), str(job.index + 1), str(job.seed), str(job.instance)]
+        for name, value in job.params.items():
+            command += [f"--{name}", str(value)]
+        timeout = self.limits.lost_after
+        try:
+            done = completed(command, timeout)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"no end after {timeout:g} s; killed: {shlex.join(command)}") from None
+        except OSError as error:
+            raise RuntimeError(f"cannot run {shlex.join(command)}: {error}{self.hint}") from None
+        if done.returncode:
+            raise RuntimeError(f"exit status {done.returncode} of {shlex.join(command)}: {done.stderr.strip()[-500:]}")
+        words = (done.stdout.strip().splitlines() or [""])[-1].split()
+        try:
+            value = float(words[0])
+        except (IndexError, ValueError):
+            raise RuntimeError(
+                f"the last line printed must begin with the cost, got {' '.join(words)!r} of {shlex.join(command)}"
+            ) from None
+        return checked(value)
+
+    def describe(self) -> str:
+        """Return the command line."""
+        return shlex.join(self.words)
+
+
+def completed(command: list[str], timeout: float | None) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end; one that is given up takes all that it has started with it."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except BaseException:  # also Ctrl-C, which does not reach a session of its own
+            kill(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a program and, but on Windows, the processes of its session."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where all of them have ended
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,332 @@
+"""Experiments handed out to other processes and machines through Optuna's storage.
+
+A study beside that of the tuning is the queue. Each of its trials is an offer of one experiment: waiting until a worker
+claims it, running while the worker has it, complete with what came of it. What a worker does not finish in time is
+offered again.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from typing import Any, NamedTuple
+
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from skde.tuning.study_storage import STUDY
+from skde.tuning.targets.target import Job, Limits, Outcome, Target
+
+FINISHED = "skde:finished"
+ORDERS = "skde:orders"
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
+# Running offers are looked through this often.
+SWEEP_SECONDS = 1.0
+# An experiment that so many workers did not finish is a failure of its configuration.
+MOST_OFFERS = 3
+
+
+def pause(since: float) -> None:
+    """Sleep for a twentieth of the time since the wait began: a short one ends in time, a long one seldom asks.
+
+    Parameters
+    ----------
+    since : float
+        When it began, by time.monotonic().
+    """
+    time.sleep(min(max((time.monotonic() - since) / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
+
+
+class Place(NamedTuple):
+    """What an offer is of: a configuration, by its number, on an instance, by its number, with a seed."""
+
+    configuration: int
+    instance: int
+    seed: int
+
+
+class Queue:
+    """The offers of a tuning.
+
+    Parameters
+    ----------
+    storage : BaseStorage
+        That of the tuning.
+    study : str, default STUDY
+        The tuning's name.
+
+    Raises
+    ------
+    ValueError
+        For a storage that several processes cannot share safely.
+    """
+
+    def __init__(self, storage: BaseStorage, study: str = STUDY) -> None:
+        check_shared(storage)
+        self.storage = storage
+        name = f"{study}-queue"
+        try:
+            # The values of an offer: cost, seconds, evaluations.
+            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, name)
+        except optuna.exceptions.DuplicatedStudyError:
+            self._study = storage.get_study_id_from_name(name)
+
+    def offers(self, *states: TrialState) -> list[FrozenTrial]:
+        """Return the offers in some states; without any, all."""
+        return self.storage.get_all_trials(self._study, deepcopy=False, states=states or None)
+
+    def offer(self, place: Place, turn: int) -> int:
+        """Offer an experiment for the first, second, ... time; return the offer's number."""
+        told = {**place._asdict(), "turn": turn}
+        offered = self.storage.create_new_trial(self._study, create_trial(state=TrialState.WAITING, user_attrs=told))
+        return self.storage.get_trial_number_from_id(offered)
+
+    def look(self, number: int) -> FrozenTrial:
+        """Return an offer."""
+        return self.storage.get_trial(self._id(number))
+
+    def claim(self, number: int) -> bool:
+        """Take an offer, unless another worker was faster."""
+        try:
+            return self.storage.set_trial_state_values(self._id(number), TrialState.RUNNING)
+        except UpdateFinishedTrialError:
+            return False
+
+    def deliver(self, number: int, outcome: Outcome) -> None:
+        """Give what came of an offer, unless it was withdrawn meanwhile."""
+        n_evals = -1 if outcome.n_evals is None else outcome.n_evals
+        with suppress(UpdateFinishedTrialError):
+            if outcome.error is not None:
+                self.storage.set_trial_user_attr(self._id(number), "error", outcome.error)
+            values = [outcome.cost, outcome.seconds, float(n_evals)]
+            self.storage.set_trial_state_values(self._id(number), TrialState.COMPLETE, values)
+
+    def withdraw(self, number: int) -> None:
+        """End an offer that is not complete."""
+        with suppress(UpdateFinishedTrialError):
+            self.storage.set_trial_state_values(self._id(number), TrialState.FAIL)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the tuning is over, so that workers can go."""
+        return bool(self.storage.get_study_user_attrs(self._study).get(FINISHED))
+
+    def finish(self, finished: bool) -> None:
+        """Say whether the tuning is over."""
+        self.storage.set_study_user_attr(self._study, FINISHED, finished)
+
+    @property
+    def orders(self) -> Any:
+        """What workers have to know that know nothing but the storage; None where nobody has said it."""
+        return self.storage.get_study_user_attrs(self._study).get(ORDERS)
+
+    @orders.setter
+    def orders(self, orders: Any) -> None:
+        self.storage.set_study_user_attr(self._study, ORDERS, orders)
+
+    def _id(self, number: int) -> int:
+        return self.storage.get_trial_id_from_study_id_trial_number(self._study, number)
+
+
+def check_shared(storage: BaseStorage) -> None:
+    """Refuse a storage in which two workers could claim the same offer."""
+    if isinstance(storage, InMemoryStorage):
+        raise ValueError("workers need a storage that other processes reach: a journal file's name or a database's URL")
+    if isinstance(storage, RDBStorage) and storage.url.startswith("sqlite"):
+        raise ValueError(
+            "workers cannot share SQLite: claims are not atomic there, so experiments would be done twice; "
+            "give a journal file's name, or the URL of PostgreSQL or MySQL"
+        )
+
+
+def lost_after(limits: Limits) -> float:
+    """Return the seconds after which an experiment that a worker has counts as lost."""
+    if limits.lost_after is None:
+        raise ValueError("run_time_limit must be given with workers: it says when an experiment counts as lost")
+    return limits.lost_after
+
+
+# -- the tuner's side --------------------------------------------------------------------------------------------------
+
+
+class QueuedTarget(Target):
+    """A target whose experiments are done by workers.
+
+    Parameters
+    ----------
+    target : Target
+        What the workers run.
+    queue : Queue
+        Where they find it.
+    limits : Limits
+        By which an experiment counts as lost.
+    """
+
+    batched = True
+
+    def __init__(self, target: Target, queue: Queue, limits: Limits) -> None:
+        self.target = target
+        self.queue = queue
+        self.lost_after = lost_after(limits)
+        self._latest = {place_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
+        self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
+        self._swept = 0.0
+        self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Offer all jobs, then return their outcomes, in their order, as they come."""
+        if self.queue.finished:  # a tuning that is resumed
+            self.queue.finish(False)
+        places = [Place(job.configuration, job.index, job.seed) for job in jobs]
+        for place in places:
+            if place not in self._latest:
+                self._latest[place] = self.queue.offer(place, 1)
+        for place in places:
+            yield self._wait(place)
+
+    def _wait(self, place: Place) -> Outcome:
+        """Return what came of an experiment, offering it again where a worker lost it."""
+        since = time.monotonic()
+        while True:
+            offer = self.queue.look(self._latest[place])
+            if offer.state == TrialState.COMPLETE:
+                return outcome_of(offer)
+            if place.configuration in self._given_up:
+                return self._given_up[place.configuration]
+            if offer.state == TrialState.FAIL:
+                turn = offer.user_attrs["turn"]
+                if turn >= MOST_OFFERS:
+                    lost = Outcome(math.inf, turn * self.lost_after, error=f"lost by {turn} workers, or it hangs")
+                    return self._give_up(place.configuration, lost)
+                self._latest[place] = self.queue.offer(place, turn + 1)
+            self._withdraw_lost()
+            pause(since)
+
+    def _give_up(self, configuration: int, outcome: Outcome) -> Outcome:
+        """Withdraw all that is offered of a configuration, lest it takes more workers; return the outcome of each."""
+        self._given_up[configuration] = outcome
+        for place, number in self._latest.items():
+            if place.configuration == configuration:
+                self.queue.withdraw(number)
+        return outcome
+
+    def _withdraw_lost(self) -> None:
+        """Withdraw the offers that have been running for too long."""
+        now = time.monotonic()
+        if now - self._swept < min(SWEEP_SECONDS, self.lost_after / 4):
+            return
+        self._swept = now
+        running = [offer.number for offer in self.queue.offers(TrialState.RUNNING)]
+        self._since = {number: self._since.get(number, now) for number in running}
+        for number, since in self._since.items():
+            if now - since > self.lost_after:
+                self.queue.withdraw(number)
+
+    def finish(self) -> None:
+        """Send the workers home."""
+        self.queue.finish(True)
+
+    def describe(self) -> str:
+        """Return what the target is, as text that is the same every time."""
+        return self.target.describe()
+
+    def configured(self, params: dict[str, Any]) -> Any:
+        """Return the target with the values of a configuration."""
+        return self.target.configured(params)
+
+    def check(self, instances: Sequence[Any]) -> None:
+        """Refuse instances that the target cannot take."""
+        self.target.check(instances)
+
+
+def place_of(offer: FrozenTrial) -> Place:
+    """Return what an offer is of."""
+    for name in (*Place._fields, "turn"):
+        if not isinstance(offer.user_attrs.get(name), int):
+            raise ValueError(
+                f"the queue in the storage is damaged: {name} of offer {offer.number} is "
+                f"{offer.user_attrs.get(name)!r}; give another storage or study_name"
+            )
+    return Place(*(offer.user_attrs[name] for name in Place._fields))
+
+
+def outcome_of(offer: FrozenTrial) -> Outcome:
+    """Return what came of a complete offer."""
+    cost, seconds, n_evals = offer.values
+    return Outcome(cost, seconds, None if n_evals < 0 else int(n_evals), offer.user_attrs.get("error"))
+
+
+# -- a worker's side ---------------------------------------------------------------------------------------------------
+
+
+def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any], target: Target) -> int:
+    """Do what is offered until the tuning is over; return how many experiments were done.
+
+    Parameters
+    ----------
+    queue : Queue
+        The offers.
+    params_of : callable
+        params_of(number) returns a configuration's values.
+    instances : sequence
+        By their numbers.
+    target : Target
+        What is run.
+    """
+    done = 0
+    since = time.monotonic()
+    while True:
+        waiting = queue.offers(TrialState.WAITING)
+        claimed = claim_alike(queue, waiting, lambda place: target.at_once(instances[place.instance], place.seed))
+        left = {offer.number for offer in claimed}
+        try:
+            jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
+            with closing(target.run(jobs)) as outcomes:
+                for offer, outcome in zip(claimed, outcomes, strict=True):
+                    queue.deliver(offer.number, outcome)
+                    left.remove(offer.number)
+                    done += 1
+        except BaseException:  # such as Ctrl-C: others shall not have to wait until they count as lost
+            for number in left:
+                queue.withdraw(number)
+            raise
+        if waiting:
+            since = time.monotonic()
+        elif queue.finished:
+            return done
+        else:
+            pause(since)
+
+
+def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[[Place], int]) -> list[FrozenTrial]:
+    """Claim an offer, and others with its instance and seed, as far as other workers are not faster.
+
+    No more than run at once: the time after which an experiment counts as lost begins with the claim.
+    """
+    order = random.sample(waiting, len(waiting))  # so that workers seldom want the same
+    claimed: list[FrozenTrial] = []
+    most = 0
+    for offer in order:
+        place = place_of(offer)
+        if not claimed:  # before the claim: an instance that cannot be made leaves none behind
+            most = at_once(place)
+        elif place[1:] != place_of(claimed[0])[1:]:
+            continue
+        if queue.claim(offer.number):
+            claimed.append(offer)
+            if len(claimed) == most:
+                break
+    return claimed
+
+
+def job_of(place: Place, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
+    """Return an offer's job."""
+    return Job(
+        place.configuration, params_of(place.configuration), place.instance, instances[place.instance], place.seed
+    )
