@@ -8,7 +8,7 @@ import numpy as np
 
 from skde.arrays import contiguous, moved_to, real_values
 from skde.minimizer_spec import Preparing
-from skde.objectives.feasibility import Rules, StoredOutcomes
+from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
 from skde.objectives.objective import Objective, told
 from skde.runner import Runner
 from skde.typing import Array
@@ -126,7 +126,7 @@ class Asking(Preparing):
             return None
         return told(self.bounds, self.constraints, self.vectorized, self._row_jobs, self.feasibility_tol)
 
-    def _rules_of(self, runner: Runner) -> Rules | None:
+    def _rules_of(self, runner: Runner) -> FeasibilityRules | None:
         """Return what the told values are made into; after loading, from the constraints that were given again."""
         if isinstance(runner.rules, StoredOutcomes):
             known = self._told()

@@ -1,23 +1,21 @@
-"""What may look on while a fit runs."""
+"""Callbacks and the progress bar: observers of a fit while it runs."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import readable, violation_of
+from skde.runner import Runner, budget
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_path, check_real
-
-if TYPE_CHECKING:
-    from skde.minimizer import Minimizer
-    from skde.runner import Runner
 
 Callback = Callable[["Progress"], Any]
 
@@ -33,7 +31,7 @@ class Progress:
         Since the fit began.
     """
 
-    def __init__(self, runner: Runner, minimizer: Minimizer) -> None:
+    def __init__(self, runner: Runner, minimizer: Any) -> None:
         self._runner = runner
         self.minimizer = minimizer
         self.seconds = runner.clock.seconds
@@ -127,3 +125,47 @@ class ProgressBar:
     def close(self) -> None:
         """Leave the bar as it is."""
         self.bar.close()
+
+
+@contextmanager
+def observed(solver: Any, runner: Runner) -> Any:
+    """Within this context a progress bar stands where `verbose` asks for one; gives what a Runner is to call.
+
+    None where nobody looks. What it gives returns whether a callback asked to stop.
+    """
+    callbacks = callback_list(solver.callbacks)
+    bar = ProgressBar(budget(runner.batch.spec), solver.max_time) if solver.verbose else None
+
+    def look() -> bool:
+        progress = Progress(runner, solver)
+        if bar is not None:
+            bar(progress)
+        try:
+            return any([is_true(callback(progress)) for callback in callbacks])
+        except StopIteration:
+            return True
+
+    try:
+        yield look if callbacks or bar is not None else None
+    finally:
+        if bar is not None:
+            try:
+                bar(Progress(runner, solver), last=True)
+            finally:
+                bar.close()
+
+
+def callback_list(callbacks: Callback | Sequence[Callback] | None) -> Sequence[Callback]:
+    """Return what a user gave as a sequence of callables."""
+    if callbacks is None:
+        return []
+    given = callbacks if isinstance(callbacks, Sequence) else [callbacks]
+    for callback in given:
+        if not callable(callback):
+            raise TypeError(f"callbacks must be callables, got {callback!r}")
+    return given
+
+
+def is_true(answer: Any) -> bool:
+    """Whether a callback asked to stop: True, NumPy's too, and nothing that merely counts as true."""
+    return isinstance(answer, bool | np.bool_) and bool(answer)

@@ -9,10 +9,9 @@ import numpy as np
 
 from skde.algorithms import Algorithm
 from skde.asking import Asking
-from skde.callbacks import Callback
+from skde.callbacks import Callback, observed
 from skde.engines import Engine, JoblibEngine
 from skde.islands import Migration
-from skde.looking import observed
 from skde.minimizer_state import Saving
 from skde.objectives.objective import Objective, resolve
 from skde.problems import get_problem

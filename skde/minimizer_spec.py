@@ -12,11 +12,11 @@ import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
 from skde.algorithms.population_size import Schedule
-from skde.base import Storing
+from skde.base import BaseSolver
 from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for
 from skde.engines.batch import algorithm_entry
 from skde.islands import Archipelago, Migration
-from skde.objectives.feasibility import LARGEST, Rules, StoredOutcomes
+from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes
 from skde.objectives.objective import Objective
 from skde.random_state import island_seeds, run_seeds
 from skde.runner import Runner
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     limits: IntArray
 
 
-class Preparing(Storing):
+class Preparing(BaseSolver):
     """Checks the parameters of a Minimizer, and makes its engine and its batch of them."""
 
     FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (
@@ -139,7 +139,9 @@ class Preparing(Storing):
             return algorithms
         return [get_algorithm(self.algorithm)]
 
-    def _start(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | StoredOutcomes | None) -> Runner:
+    def _start(
+        self, engine: Engine, box: FloatArray, x0: Any, rules: FeasibilityRules | StoredOutcomes | None
+    ) -> Runner:
         """Check everything and allocate the batch."""
         kinds, times = self._kinds(box, x0, rules is not None)
         engine.check_room(kinds, times * len(kinds.seeds))

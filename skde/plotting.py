@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skde.base import BaseSolver
 from skde.result import History
-
-if TYPE_CHECKING:
-    from skde.minimizer import Minimizer
 
 
 class ConvergenceDisplay:
@@ -39,7 +37,7 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Minimizer, *, f_opt: float = 0.0, ax: Any = None, **style: Any
+        cls, estimator: BaseSolver, *, f_opt: float = 0.0, ax: Any = None, **style: Any
     ) -> ConvergenceDisplay:
         """Draw a fitted Minimizer's runs.
 

@@ -12,7 +12,7 @@ from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, Sha
 from skde.engines.batch import best_of, sampled_generations
 from skde.engines.stepping import Evaluation, StatusPoll
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import WORST, Outcome, Rules, StoredOutcomes, readable
+from skde.objectives.feasibility import WORST, FeasibilityRules, Outcome, StoredOutcomes, readable
 from skde.objectives.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status
@@ -76,7 +76,7 @@ class Runner:
         self.clock = Clock()
         self.counted_from = 0.0  # where max_time begins: at the last warm start
         self.generation = -1  # the last one that is done, of the runs that run
-        self.rules: Rules | StoredOutcomes | None = None  # where there are constraints: what the values mean
+        self.rules: FeasibilityRules | StoredOutcomes | None = None  # where there are constraints: what the values mean
         self.ending = Status.RUNNING  # why the host ended the runs that the kernels left running
         self.proposed = False  # whether the trials of the next generation stand at their place
         self.asked: Array | None = None  # the copy of them that was handed out

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from optuna.study import Study
@@ -17,9 +17,6 @@ from skde.algorithms import Algorithm
 from skde.benchmark.records import replace_text
 from skde.tuning import report_plots
 from skde.tuning.loop import Result, instance_name
-
-if TYPE_CHECKING:
-    from skde.tuning.tuner import RacingTuner
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -55,13 +52,13 @@ def check_drawing() -> None:
         raise RuntimeError("a report needs matplotlib: pip install 'skde[plot]'")
 
 
-def write_report(tuner: RacingTuner, path: str | os.PathLike[str]) -> None:
+def write_report(tuner: Any, path: str | os.PathLike[str]) -> None:
     """Write the report of a tuning into a file."""
     check_drawing()
     replace_text(path, page(tuner))
 
 
-def page(tuner: RacingTuner) -> str:
+def page(tuner: Any) -> str:
     """Return the report of a tuning as HTML."""
     trials = tuner.study_.get_trials(deepcopy=False)
     elites = [elite.number for elite in tuner.elites_]
@@ -104,7 +101,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "<table>\n" + "\n".join(lines) + "\n</table>"
 
 
-def python_lines(tuner: RacingTuner) -> list[str]:
+def python_lines(tuner: Any) -> list[str]:
     """Return the best configurations as Python, the best first."""
     return [python_line(tuner.configured(elite.params), elite.params) for elite in tuner.elites_]
 
@@ -120,7 +117,7 @@ def python_line(configured: Any, params: Mapping[str, Any]) -> str:
     return f"{type(configured).__name__}({', '.join(f'{n}={v!r}' for n, v in {**params, **other}.items())})"
 
 
-def cost(tuner: RacingTuner) -> dict[str, str]:
+def cost(tuner: Any) -> dict[str, str]:
     """Return what a tuning cost, by what it is called."""
     results = tuner.results_
     timed = [result for result in results if result.seconds is not None]

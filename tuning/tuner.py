@@ -18,6 +18,7 @@ from skde.random_state import run_seeds
 from skde.tuning.default_spaces import space_of
 from skde.tuning.loop import Session, Setting, describe
 from skde.tuning.progress import Bar
+from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races, race_budget
 from skde.tuning.space import Space, as_space
@@ -407,8 +408,6 @@ class RacingTuner(TunerResults, BaseEstimator):
         OSError
             Where the file cannot be written.
         """
-        from skde.tuning.report import write_report
-
         self._fitted()
         write_report(self, path)
         return self

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from skde.engines.spec import Needs
 from skde.validation import check_choice, check_int
 
 if TYPE_CHECKING:
@@ -37,6 +36,46 @@ class Setting:
     dim: int
     max_evals: int | None = None
     max_iter: int | None = None
+
+
+@dataclass(frozen=True)
+class StateSizes:
+    """What an algorithm needs beside populations and values.
+
+    Attributes
+    ----------
+    ranked : bool
+        Whether every generation is ranked.
+    stages : int
+        Parts, with a barrier after each, of what is done between two generations.
+    memory : int
+        Numbers that a run keeps.
+    archive : int
+        Vectors that a run keeps.
+    kept : int
+        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
+    """
+
+    ranked: bool = False
+    stages: int = 0
+    memory: int = 0
+    archive: int = 0
+    kept: int = 0
+
+    @property
+    def ordered(self) -> bool:
+        """Whether an order of the individuals is kept."""
+        return self.ranked or self.stages > 1
+
+    def __or__(self, other: StateSizes) -> StateSizes:
+        """Return what serves both."""
+        return StateSizes(
+            self.ranked or other.ranked,
+            max(self.stages, other.stages),
+            max(self.memory, other.memory),
+            max(self.archive, other.archive),
+            max(self.kept, other.kept),
+        )
 
 
 class Algorithm(BaseEstimator, ABC):
@@ -91,7 +130,7 @@ class Algorithm(BaseEstimator, ABC):
         """Return parameters of a small instance, for the contract suite: at most 60 individuals, all rules at work."""
         return {"pop_size": 30}
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs beside populations and values.
 
         Parameters
@@ -101,7 +140,7 @@ class Algorithm(BaseEstimator, ABC):
         parameters : dict
             What `kernel_parameters` returned.
         """
-        return Needs()
+        return StateSizes()
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check what the kernel counts and indexes with in saved runs, which all have begun.

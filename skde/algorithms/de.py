@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Setting
+from skde.algorithms.base import REPAIRS, Setting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
-from skde.engines.spec import Needs
 from skde.validation import check_real, nearest, scalar, shown
 
 # Name -> individuals drawn besides the target; position is the number in de.cuh.
@@ -62,10 +61,10 @@ class DifferentialEvolution(OppositionAlgorithm):
             **super().kernel_parameters(setting),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> Needs:
+    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: a ranking for the p best."""
         ranked = self._split()[0] == "current-to-pbest/1"
-        return Needs(ranked=ranked, stages=int(ranked))
+        return StateSizes(ranked=ranked, stages=int(ranked))
 
     def _split(self) -> tuple[str, str]:
         if self.strategy == NEEDS_NO_CROSSOVER:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting, reduction
-from skde.engines.spec import Needs
+from skde.algorithms.base import REPAIRS, Algorithm, Setting, StateSizes, reduction
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -89,9 +88,9 @@ class LSRTDE(Algorithm):
             **reduction(self, setting, pop_size),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: the memory's cells and six numbers."""
-        return Needs(stages=3, memory=int(parameters["cells"]) + 6)
+        return StateSizes(stages=3, memory=int(parameters["cells"]) + 6)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the orders of both populations, and the numbers that are kept of the last generation."""

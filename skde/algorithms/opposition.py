@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import Algorithm, Setting
-from skde.engines.spec import Needs
+from skde.algorithms.base import Algorithm, Setting, StateSizes
 from skde.validation import check_real
 
 if TYPE_CHECKING:
@@ -41,12 +40,12 @@ class OppositionAlgorithm(Algorithm):
         """Check the parameters and return the kernel's."""
         return {"opposition": self._opposition}
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: with opposition also a part between generations, and the population's range."""
         own = self.own_needs(parameters)
         if not self._opposition:
             return own
-        return Needs(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
+        return StateSizes(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the population's range, 0 where none was measured: opposites are made of it."""
@@ -56,7 +55,7 @@ class OppositionAlgorithm(Algorithm):
             runs.check("memory", "the population's range must be inside the bounds", inside | (ends == 0))
 
     @abstractmethod
-    def own_needs(self, parameters: dict[str, float]) -> Needs:
+    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs without opposition.
 
         Parameters

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting
-from skde.engines.spec import Needs
+from skde.algorithms.base import REPAIRS, Algorithm, Setting, StateSizes
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -139,10 +138,10 @@ class PSO(Algorithm):
             "v_max": v_max,
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: the random graph's age is settled between generations."""
         random = self.topology == "random"
-        return Needs(stages=int(random), memory=2 * int(random))
+        return StateSizes(stages=int(random), memory=2 * int(random))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the generation that drew the random graph."""

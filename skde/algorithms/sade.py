@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Setting
+from skde.algorithms.base import REPAIRS, Setting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
-from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -103,10 +102,10 @@ class SADE(OppositionAlgorithm):
             **super().kernel_parameters(setting),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> Needs:
+    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: what is learned, and a row for each generation that is remembered."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
-        return Needs(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)
+        return StateSizes(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check what is learned, and that the tallies are those of the codes that are remembered."""

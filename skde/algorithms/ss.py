@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting
-from skde.engines.spec import Needs
+from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting, StateSizes
 from skde.validation import check_choice, check_int, check_real
 
 if TYPE_CHECKING:
@@ -139,10 +138,10 @@ class SS(Algorithm):
             "repair": self._choice("repair", REPAIRS),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> Needs:
+    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: its references, and in parts with a barrier after each how they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
-        return Needs(stages=2 + references - n_best, memory=2, kept=references)
+        return StateSizes(stages=2 + references - n_best, memory=2, kept=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the notes of whether a pool is drawn again."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import REPAIRS, Setting, reduction
+from skde.algorithms.base import REPAIRS, Setting, StateSizes, reduction
 from skde.algorithms.opposition import OppositionAlgorithm
-from skde.engines.spec import Needs
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -57,10 +56,10 @@ class SuccessHistoryDE(OppositionAlgorithm):
             **reduction(self, setting, pop_size),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> Needs:
+    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
-        return Needs(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
+        return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the cell that is written next, the rows in the archive, and the cells."""

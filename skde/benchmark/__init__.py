@@ -11,6 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from skde import __version__, _cpu
+from skde.engines import choose_device, find_gpus
+
 __all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "now", "taken", "versions"]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
@@ -32,8 +35,6 @@ def taken(command: str) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of skde, Python and the libraries that matter; optional ones only where installed."""
-    from skde import __version__
-
     found = {"skde": __version__, "python": platform.python_version()}
     for name in (*LIBRARIES, *OPTIONAL_LIBRARIES):
         try:
@@ -55,21 +56,15 @@ def cpu_model() -> str:
 
 def gpu_descriptions() -> tuple[list[dict[str, str]], str]:
     """Return device and name of every GPU, and where there is none, why."""
-    from skde.engines import find_gpus
-
     count, reason = find_gpus()
     if not count:
         return [], reason
-    from skde.engines.cuda import CudaEngine
-
-    engines = [CudaEngine(number) for number in range(count)]
+    engines = [choose_device(f"cuda:{number}")[0] for number in range(count)]
     return [{"device": engine.name, "name": engine.description} for engine in engines], ""
 
 
 def machine() -> dict[str, Any]:
     """Return the processor, its instruction sets as skde sees them, and the threads that it would use."""
-    from skde import _cpu
-
     return {
         "system": platform.platform(),
         "cpu": cpu_model(),

@@ -8,6 +8,7 @@ from typing import Any
 
 from skde.engines.batch import Batch, cut, join, ranges
 from skde.engines.cpu import CpuEngine
+from skde.engines.devices import choose_device
 from skde.engines.protocol import ObjectiveLike
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance
@@ -84,8 +85,6 @@ class JoblibEngine(CpuEngine):
 
 def apply_on(device: str, work: Callable[[Any], None]) -> None:
     """Call work(xp) on a device; this is what a worker does."""
-    from skde.engines import choose_device
-
     choose_device(device, 1)[0].apply(work)
 
 
@@ -93,8 +92,6 @@ def work(
     device: str, spec: Spec, state: dict[str, Any], objective: ObjectiveLike, execution: str, begin: int, until: int
 ) -> dict[str, Any]:
     """Return the state of some runs at generation `until`; this is what a worker does."""
-    from skde.engines import choose_device
-
     engine, _ = choose_device(device, 1)
     batch = engine.batch(spec)
     batch.restore(state)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from skde.algorithms.base import StateSizes
 from skde.algorithms.population_size import Schedule
 from skde.islands import Archipelago
 from skde.typing import FloatArray, IntArray
@@ -35,46 +36,6 @@ class Compiled(Protocol):
         """Address of the function on the CPU, for float32 (`single`) or float64."""
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What an algorithm needs beside populations and values.
-
-    Attributes
-    ----------
-    ranked : bool
-        Whether every generation is ranked.
-    stages : int
-        Parts, with a barrier after each, of what is done between two generations.
-    memory : int
-        Numbers that a run keeps.
-    archive : int
-        Vectors that a run keeps.
-    kept : int
-        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
-    """
-
-    ranked: bool = False
-    stages: int = 0
-    memory: int = 0
-    archive: int = 0
-    kept: int = 0
-
-    @property
-    def ordered(self) -> bool:
-        """Whether an order of the individuals is kept."""
-        return self.ranked or self.stages > 1
-
-    def __or__(self, other: Needs) -> Needs:
-        """Return what serves both."""
-        return Needs(
-            self.ranked or other.ranked,
-            max(self.stages, other.stages),
-            max(self.memory, other.memory),
-            max(self.archive, other.archive),
-            max(self.kept, other.kept),
-        )
-
-
 @dataclass
 class Spec:
     """What a batch of R runs is made of, all of it checked before."""
@@ -87,7 +48,7 @@ class Spec:
     limits: IntArray  # (R,) the number of the last generation
     start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
     constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
-    needs: Needs = field(default_factory=Needs)
+    needs: StateSizes = field(default_factory=StateSizes)
     schedules: tuple[Schedule, ...] = ()  # (R,)
     islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
     target: float | None = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from skde.arrays import array_namespace, contiguous, real_array
 from skde.engines import Engine, Game, matrix
-from skde.objectives.feasibility import Outcome, Rules
+from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import functions_of
 from skde.objectives.probe import probe
 from skde.pointwise import RowByRow, one_number
@@ -20,7 +20,7 @@ from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
 
 
-class IncumbentRules(Rules):
+class IncumbentRules(FeasibilityRules):
     """Feasibility rules for answers, which are a point and its multipliers one behind the other."""
 
     def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:

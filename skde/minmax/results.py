@@ -10,9 +10,9 @@ from scipy.optimize import OptimizeResult
 
 from skde.algorithms import JDE
 from skde.arrays import array_namespace, to_numpy
+from skde.base import BaseSolver
 from skde.engines import Coevolution, Engine
 from skde.engines.batch import best_of
-from skde.fitted import Fitted
 from skde.minimizer import Minimizer
 from skde.minmax.multi_device import SplitCoevolution
 from skde.minmax.objective import Pairs
@@ -23,7 +23,7 @@ from skde.typing import Array, FloatArray
 SEARCH = {"pop_size": 50, "generations": 200}
 
 
-class Results(Fitted):
+class Results(BaseSolver):
     """The attributes that end with an underscore."""
 
     _objective: Pairs | None  # None: its values are told, or it has to be given again after loading

@@ -9,9 +9,8 @@ import numpy as np
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.arrays import contiguous, moved_to
-from skde.callbacks import Callback
+from skde.callbacks import Callback, observed
 from skde.engines import Coevolution
-from skde.looking import observed
 from skde.minmax.engine import CoevolutionEngine, Cycle
 from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
 from skde.minmax.state import Saving

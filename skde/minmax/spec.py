@@ -9,7 +9,6 @@ import numpy as np
 
 from skde.algorithms import Algorithm, Setting, get_algorithm
 from skde.algorithms.population_size import Schedule
-from skde.base import Storing
 from skde.engines import CoevolutionSpec, DeviceEngine, Engine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.batch import algorithm_entry
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
@@ -58,7 +57,7 @@ class Plan(NamedTuple):
     limits: IntArray
 
 
-class Preparing(Storing, Results):
+class Preparing(Results):
     """Checks the parameters of a MinMaxSolver, and makes its engine and its populations of them."""
 
     FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (

@@ -17,6 +17,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import as_real, contiguous, points
+from skde.engines import evaluate
 from skde.engines.batch import MAX_ARRAYS
 from skde.objectives.library_cache import keep_library, keep_text, private_folder, whole_library
 from skde.typing import Array, FloatArray
@@ -114,8 +115,6 @@ class DeviceObjective:
 
     def __call__(self, X: Array) -> Array:
         """Return the values of the rows of X, array-like of shape (n, d), NumPy or CuPy; float64 but for float32."""
-        from skde.engines import evaluate
-
         return evaluate(self, points(X, None, self))
 
     @cached_property

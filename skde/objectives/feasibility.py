@@ -7,35 +7,18 @@ same codes (skde/kernels/problems/constraints.cuh).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skde.arrays import array_namespace
+from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
-
-if TYPE_CHECKING:
-    from skde.problems.constraints import ConstrainedProblem
 
 # Codes: values, at most LARGEST in size, then violations times SCALE, within CLOSEST and FARTHEST.
 LARGEST, SCALE = 2.0**200, 2.0**600
 CLOSEST, FARTHEST = 2.0**-390, 2.0**390
 WORST = FARTHEST * SCALE
-
-
-def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: float) -> Array:
-    """Return the sum of the g above tol and of what the absolute h are above tol, of shape (n,).
-
-    Infinite where a value is not a finite number. Added one after the other, as the kernels do.
-    """
-    xp = array_namespace(f)
-    total, finite = xp.zeros(len(f)), xp.isfinite(f)
-    for k in range(constraints.shape[1]):
-        value = constraints[:, k]
-        excess = value if k < n_inequalities else abs(value) - tol
-        total = total + xp.where(excess > (tol if k < n_inequalities else 0.0), excess, 0.0)
-        finite = finite & xp.isfinite(value)
-    return xp.where(finite, total, xp.inf)
 
 
 def by_rules(f: Array, violation: Array) -> Array:
@@ -68,7 +51,7 @@ class Outcome(NamedTuple):
     violation: float = 0.0
 
 
-class Rules:
+class FeasibilityRules:
     """A constrained problem by feasibility rules: an objective that returns codes.
 
     Parameters

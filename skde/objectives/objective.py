@@ -11,7 +11,7 @@ import numpy as np
 from skde.arrays import real_values
 from skde.engines import Compiled, Engine
 from skde.objectives.device import DeviceObjective
-from skde.objectives.feasibility import Rules
+from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import probe
 from skde.pointwise import RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
@@ -36,7 +36,7 @@ class Objective:
         What a checkpoint notes down to find the objective again.
     origin : object
         Equal for what is the same function.
-    rules : Rules or None
+    rules : FeasibilityRules or None
         Where there are constraints: what the values mean, which then are the rules' codes.
     """
 
@@ -47,7 +47,7 @@ class Objective:
         function: Callable[[Array], Any] | None = None,
         source: dict[str, Any] | None = None,
         origin: Any = None,
-        rules: Rules | None = None,
+        rules: FeasibilityRules | None = None,
     ) -> None:
         self.box = box
         self.compiled = compiled
@@ -174,7 +174,7 @@ def named(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
 
 def constrained(problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, origin: Any) -> Objective:
     """Return a constrained problem as an objective: its values are the codes of feasibility rules."""
-    rules = Rules(problem, check_real("feasibility_tol", feasibility_tol, 0))
+    rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
     compiled = problem.ruled(rules.tolerance)
     source = named(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
     return Objective(

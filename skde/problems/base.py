@@ -8,6 +8,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import points
+from skde.engines import evaluate
 from skde.typing import Array, FloatArray
 
 DEFAULT_DIM = 30
@@ -110,8 +111,6 @@ class Problem:
         ValueError
             For another shape, and for anything else than real numbers.
         """
-        from skde.engines import evaluate
-
         f = evaluate(self, points(X, self.dim, self, one=True))
         return f[0] if np.ndim(X) == 1 else f
 

@@ -6,19 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 from skde.arrays import array_namespace, contiguous, points, real_array, real_values
-from skde.objectives.feasibility import total_violation
+from skde.engines import Compiled
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray
 from skde.validation import check_bool, check_bounds, check_real, shown
-
-if TYPE_CHECKING:
-    from skde.problems import Problem
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
 
@@ -190,7 +187,7 @@ class ConstrainedProblem:
         other._n_jobs = n_jobs
         return other
 
-    def ruled(self, tolerance: float) -> Problem | None:
+    def ruled(self, tolerance: float) -> Compiled | None:
         """Return the compiled objective that is the problem by feasibility rules; None where there is none."""
         return None
 
@@ -204,6 +201,21 @@ class ConstrainedProblem:
 
     def __repr__(self) -> str:
         return f"ConstrainedProblem({self.name!r}, dim={self.dim})"
+
+
+def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: float) -> Array:
+    """Return the sum of the g above tol and of what the absolute h are above tol, of shape (n,).
+
+    Infinite where a value is not a finite number. Added one after the other, as the kernels do.
+    """
+    xp = array_namespace(f)
+    total, finite = xp.zeros(len(f)), xp.isfinite(f)
+    for k in range(constraints.shape[1]):
+        value = constraints[:, k]
+        excess = value if k < n_inequalities else abs(value) - tol
+        total = total + xp.where(excess > (tol if k < n_inequalities else 0.0), excess, 0.0)
+        finite = finite & xp.isfinite(value)
+    return xp.where(finite, total, xp.inf)
 
 
 # -- SciPy's objects ---------------------------------------------------------------------------------------------------

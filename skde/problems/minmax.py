@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import points
+from skde.engines import Game, matrix
 from skde.problems.base import Dims, read_only
 from skde.typing import Array, FloatArray
 
@@ -124,8 +125,6 @@ class MinMaxProblem:
         ValueError, TypeError
             For other shapes, for anything else than real numbers, and for sides in different memories.
         """
-        from skde.engines import Game, matrix
-
         sides = points(X, self.dim_x, self), points(Y, self.dim_y, self, "Y")
         return matrix(Game(self.kernel, self.arrays), *sides)
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from skde import Minimizer, MinMaxSolver
-from skde.benchmark import trials
+from skde.benchmark import minmax_trials, trials
 from skde.benchmark.records import key_of, read_record
 from skde.cli.main import main
 from skde.tuning import reproduction
@@ -186,7 +186,10 @@ EXPERIMENTS = pytest.mark.parametrize(
     [
         (trials, [*RUN, "--runs", "2", "--budget", "400"]),
         (trials, ["reproduce", "nashed2012", "--algorithms", "de", "--dims", "10", "--runs", "2", "--budget", "500"]),
-        (coevolution, ["reproduce", "fabris2012", "--pop-sizes", "50", "--functions", "p2,p6", "--budget", "2cycles"]),
+        (
+            minmax_trials,
+            ["reproduce", "fabris2012", "--pop-sizes", "50", "--functions", "p2,p6", "--budget", "2cycles"],
+        ),
     ],
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skde import ConstrainedProblem, get_problem, problem_names
-from skde.objectives.feasibility import Rules, by_rules, total_violation
+from skde.objectives.feasibility import FeasibilityRules, by_rules, total_violation
 
 from .constrained import VALUES, Vector
 
@@ -83,7 +83,7 @@ def test_no_feasible_point_is_better(name: str) -> None:
 def test_compiled_codes_are_those_of_python(name: str, tol: float) -> None:
     problem = get_problem(name)
     X = np.vstack([random_points(problem), problem.x_opt])
-    np.testing.assert_array_equal(problem.ruled(tol)(X), Rules(problem, tol)(X))
+    np.testing.assert_array_equal(problem.ruled(tol)(X), FeasibilityRules(problem, tol)(X))
 
 
 def test_infinite_violation_where_a_value_is_not_finite() -> None:
@@ -139,4 +139,4 @@ def test_gpu_has_the_same_bits(name: str) -> None:
     assert isinstance(found, cupy.ndarray)
     np.testing.assert_array_equal(found.get(), problem.values(X))
     np.testing.assert_array_equal(problem.ruled(1e-6)(cupy.asarray(X)).get(), problem.ruled(1e-6)(X))
-    np.testing.assert_array_equal(Rules(problem, 1e-6)(cupy.asarray(X)).get(), problem.ruled(1e-6)(X))
+    np.testing.assert_array_equal(FeasibilityRules(problem, 1e-6)(cupy.asarray(X)).get(), problem.ruled(1e-6)(X))

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import skde
 from skde import ConstrainedProblem, Minimizer, Progress, get_problem
-from skde.objectives.feasibility import Rules
+from skde.objectives.feasibility import FeasibilityRules
 
 Vector = NDArray[np.float64]
 BOX = [(-3.0, 3.0)] * 2
@@ -241,7 +241,9 @@ def test_compiled_problems_run_whole(name: str) -> None:
     compiled = get_problem(name)
     whole = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(name)
     steps = Minimizer(max_iter=300, random_state=3, n_runs=2, execution="step").fit(compiled)
-    plain = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(Rules(compiled, 1e-6), bounds=compiled.bounds)
+    plain = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(
+        FeasibilityRules(compiled, 1e-6), bounds=compiled.bounds
+    )
     for run, other, code in zip(whole.runs_, steps.runs_, plain.runs_, strict=True):
         np.testing.assert_array_equal(run.x, other.x)
         np.testing.assert_array_equal(run.x, code.x)

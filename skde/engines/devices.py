@@ -1,0 +1,72 @@
+"""The devices of this machine, and what runs on one of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+
+import numpy as np
+
+from skde.engines.coevolution import Game
+from skde.engines.cpu import CpuEngine
+from skde.engines.protocol import DeviceEngine
+from skde.engines.spec import Compiled
+from skde.typing import Array
+
+
+def find_gpus() -> tuple[int, str]:
+    """Return the number of usable GPUs, and where there is none, why."""
+    if find_spec("cupy") is None:
+        return 0, "CuPy is not installed (pip install 'skde[cuda12]' or 'skde[cuda13]')"
+    import cupy
+
+    try:
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return 0, f"CuPy finds no GPU: {error}"
+    return count, "" if count else "CuPy finds no GPU"
+
+
+def check_device(device: str) -> int | None:
+    """Return the number of a GPU, None for "auto" and "cpu", or say what is allowed."""
+    match = re.fullmatch(r"auto|cpu|cuda(?::(\d+))?", device) if isinstance(device, str) else None
+    if match is None:
+        raise ValueError(f"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got {device!r}")
+    return int(match[1] or 0) if device.startswith("cuda") else None
+
+
+def choose_device(device: str = "auto", n_jobs: int | None = None) -> tuple[DeviceEngine, str]:
+    """Return the engine of one device, and why it was chosen; see `choose_engine`."""
+    number = check_device(device)
+    if device == "cpu":
+        return CpuEngine(n_jobs), "asked for"
+    count, reason = find_gpus()
+    if number is None:
+        return (cuda_engine(0), "a GPU was found") if count else (CpuEngine(n_jobs), reason)
+    if number >= count:
+        raise RuntimeError(f"device={device!r} was asked for, but " + (reason or f"there are only {count} GPUs"))
+    return cuda_engine(number), "asked for"
+
+
+@lru_cache
+def cuda_engine(number: int) -> DeviceEngine:
+    """Return the engine of a GPU, importing CUDA on the way."""
+    from skde.engines.cuda import CudaEngine
+
+    return CudaEngine(number)
+
+
+def evaluate(objective: Compiled, x: Array) -> Array:
+    """Return the values of the rows of x, evaluated where x lives."""
+    if isinstance(x, np.ndarray):
+        return CpuEngine().evaluate(objective, x)
+    return cuda_engine(x.device.id).evaluate(objective, x)
+
+
+def matrix(game: Game, X: Array, Y: Array) -> Array:
+    """Return the game's values of the rows of X against the rows of Y, of shape (n, m), made where X lives."""
+    engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.device.id)
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    with engine.here:
+        return engine.matrix(game, contiguous(X, dtype), contiguous(moved_to(Y, X, "Y"), dtype))

@@ -1,0 +1,60 @@
+"""The choice of an engine: one device, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skde.engines.devices import check_device, choose_device
+from skde.engines.multi_device import MultiDeviceEngine
+from skde.engines.protocol import Engine
+
+
+def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = None) -> tuple[Engine, str]:
+    """Return the engine for a device or for several, and why it was chosen.
+
+    Parameters
+    ----------
+    device : str, or list of str
+        "auto" (a GPU where there is one, else the CPU), "cpu", "cuda" (the first GPU) or "cuda:N". A list: GPUs, or
+        "cpu" several times.
+    n_jobs : int or None
+        Threads of a CPU engine.
+
+    Raises
+    ------
+    ValueError
+        For any other text, and for lists that are empty or mixed.
+    RuntimeError
+        When the GPU asked for is not there.
+    """
+    if isinstance(device, str) or not isinstance(device, Sequence):
+        return choose_device(device, n_jobs)
+    kinds = {check_device(entry) is None for entry in device}
+    if len(kinds) != 1 or "auto" in device:
+        raise ValueError(
+            f"device, where it is a list, must name 'cpu' once or more, or GPUs 'cuda:N', got {list(device)!r}"
+        )
+    engines = [choose_device(entry, n_jobs)[0] for entry in device]
+    return (engines[0] if len(engines) == 1 else MultiDeviceEngine(engines)), "asked for"
+
+
+def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, verbose: int) -> Engine:
+    """Return the engine for a device, and say what "auto" chose where `verbose` asks for it.
+
+    Parameters
+    ----------
+    device, n_jobs
+        As for `choose_engine`.
+    python : bool
+        Whether a Python function is evaluated, which may only know NumPy: "auto" then is the CPU.
+    verbose : int
+        Whether to say it.
+    """
+    chosen = isinstance(device, str) and device == "auto"
+    if chosen and python:
+        engine, reason = choose_engine("cpu", n_jobs)[0], "a Python function may only know NumPy"
+    else:
+        engine, reason = choose_engine(device, n_jobs)
+    if verbose and chosen:
+        print(f"skde: device='auto' chose {engine.name}: {reason}")
+    return engine

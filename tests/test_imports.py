@@ -1,0 +1,139 @@
+"""The house's order: a module imports from the floors below its own, nothing goes round in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import skde
+import skde.tuning
+
+# From the ground up: a module or package may import from the floors below it, and within its own package.
+FLOORS = [
+    {"skde._cpu", "skde.typing", "skde.version"},
+    {"skde.validation", "skde.arrays", "skde.files"},
+    {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise"},
+    {"skde.algorithms"},
+    {"skde.stopping"},
+    {"skde.engines"},
+    {"skde.problems"},
+    {"skde.objectives"},
+    {"skde.result"},
+    {"skde.runner"},
+    {"skde.callbacks"},
+    {"skde.base"},
+    {"skde.plotting", "skde.minimizer_spec"},
+    {"skde.minimizer_state"},
+    {"skde.minimizer"},
+    {"skde.minmax"},
+    {"skde.scipy_api", "skde.testing"},
+    {"skde"},
+    {"skde.benchmark"},
+    {"skde.cli"},
+    {"skde.__main__"},
+    {"skde.tuning"},
+]
+# A command loads what it needs when it runs, and CUDA is loaded where a GPU is asked for.
+LAZY = {"skde.cli", "skde.tuning.cli", "skde.engines.devices"}
+
+
+class Import(NamedTuple):
+    """An import: in which module, of which, and whether a function hides it."""
+
+    module: str
+    target: str
+    hidden: bool
+
+
+def sources() -> dict[str, Path]:
+    """Return every module of the package and its file."""
+    found = {}
+    for package, root in (("skde", skde.__path__[0]), ("skde.tuning", skde.tuning.__path__[0])):
+        for file in Path(root).rglob("*.py"):
+            parts = file.relative_to(root).with_suffix("").parts
+            if package == "skde" and parts[0] == "tuning":
+                continue
+            found[".".join([package, *(part for part in parts if part != "__init__")])] = file
+    return found
+
+
+SOURCES = sources()
+
+
+def targets(node: ast.AST) -> Iterator[str]:
+    """Return the modules of the package that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name.partition(".")[0] == "skde")
+    if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "skde":
+        for alias in node.names:
+            whole = f"{node.module}.{alias.name}"
+            yield whole if whole in SOURCES or whole == "skde._cpu" else node.module
+
+
+def imports() -> Iterator[Import]:
+    """Return all imports of the package's own modules."""
+    for module, file in SOURCES.items():
+        tree = ast.parse(file.read_text())
+        hidden = {
+            id(node)
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+        }
+        for node in ast.walk(tree):
+            for target in targets(node):
+                yield Import(module, target, id(node) in hidden)
+
+
+IMPORTS = list(imports())
+
+
+def room(module: str) -> str:
+    """Return the entry of FLOORS that a module belongs to."""
+    rooms = {room for floor in FLOORS for room in floor}
+    while module not in rooms:
+        module = module.rpartition(".")[0]
+        assert module, "not under skde"
+    return module
+
+
+def floor(module: str) -> int:
+    """Return the number of a module's floor."""
+    name = room(module) if "." in module and room(module) != "skde" else module
+    return next(number for number, rooms in enumerate(FLOORS) if name in rooms)
+
+
+def test_every_module_has_a_floor() -> None:
+    homeless = [module for module in SOURCES if "." in module and room(module) == "skde"]
+    assert not homeless, f"add to FLOORS: {homeless}"
+
+
+@pytest.mark.parametrize("one", IMPORTS, ids=lambda one: f"{one.module}-{one.target}")
+def test_imports_go_down(one: Import) -> None:
+    assert room(one.module) == room(one.target) or floor(one.target) < floor(one.module)
+
+
+@pytest.mark.parametrize("one", [one for one in IMPORTS if one.hidden], ids=lambda one: f"{one.module}-{one.target}")
+def test_no_function_hides_an_import(one: Import) -> None:
+    assert room(one.module) in LAZY or one.module in LAZY
+
+
+def test_no_circle() -> None:
+    graph: dict[str, set[str]] = {module: set() for module in SOURCES}
+    for one in IMPORTS:
+        if not one.hidden and one.target in SOURCES and one.target != one.module:
+            graph[one.module].add(one.target)
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_parameter_objects_load_no_engine() -> None:
+    """`from skde.algorithms import DE` runs skde/__init__.py too; the modules' own imports are what counts."""
+    assert not [one for one in IMPORTS if room(one.module) == "skde.algorithms" and room(one.target) == "skde.engines"]
