@@ -215,7 +215,7 @@ class Minimizer(Asking, Saving):
 
         Notes
         -----
-        Before the first generation f(X) is called with three or four points of the box and with one of them, to see
+        Before the first generation f(X) is called with five or six points of the box and with one of them, to see
         that it returns one value a row, made of that row alone; likewise the constraints' functions. If the two
         disagree it is called twice more: one that gives other values every time, such as a noisy one, is taken as it
         is. These calls count neither in n_evals_ nor in time_.

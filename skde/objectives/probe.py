@@ -13,6 +13,10 @@ from skde.typing import Array, FloatArray, IntArray
 # Relative to the largest value: functions may compute in single precision, and matrix products round differently for
 # one row and for several. A value that depends on the other rows differs by much more.
 TOLERANCE = 1e-3
+# Two of them may be extremes, and two others have the extreme values.
+FEWEST_POINTS = 5
+# Of every variable's range.
+PARTS = ((0.0, 1.0), (0.55, 0.8), (0.15, 0.4), (0.35, 0.9), (0.1, 0.3), (0.6, 0.7))
 
 Function = Callable[..., Array]
 
@@ -59,7 +63,7 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
     together = values(sides)
     if together.size == 0:
         return
-    place = middle(together, len(sides))
+    place = choose_place(together, sides)
     moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, place, strict=True)]
     alone = values([side[:1] for side in moved])[(0,) * len(sides)]
     scale = np.abs(np.where(np.isfinite(together), together, 0.0)).max(axis=tuple(range(len(sides))))
@@ -79,25 +83,37 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
 def sizes(boxes: Sequence[FloatArray]) -> list[int]:
     """Return how many points to take in every box: few, each another number, and none that of a box's variables."""
     taken = {len(box) for box in boxes}
-    free = (n for n in range(3, 3 + 2 * len(boxes) + 1) if n not in taken)
+    free = (n for n in range(FEWEST_POINTS, FEWEST_POINTS + 2 * len(boxes) + 1) if n not in taken)
     return [next(free) for _ in boxes]
 
 
 def sample(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
-    """Return n points of a box, always the same: those of a lattice, which differ in every variable."""
-    i, j = np.arange(1, n + 1)[:, None], np.arange(1, len(box) + 1)
-    share = (i * j * (np.sqrt(5.0) - 1.0) / 2.0) % 1.0
+    """Return n points of a box, always the same: each has a part of the box, so that their means and sizes differ."""
+    first, last = np.resize(PARTS, (n, 2)).T[:, :, None]
+    share = first + (last - first) * np.random.default_rng(n).random((n, len(box)))
     low, high = box.T.astype(dtype)
     points: FloatArray = (box[:, 0] + share * (box[:, 1] - box[:, 0])).astype(dtype)
     return points.clip(low, high)  # single precision may round out of the box
 
 
-def middle(values: FloatArray, axes: int) -> tuple[int, ...]:
-    """Return the place of the value in the middle: the least and the largest may be all that others do not change."""
-    first = values.reshape(*values.shape[:axes], -1)[..., 0]
-    order: IntArray = np.argsort(first, axis=None)
-    known = int(np.count_nonzero(~np.isnan(first)))
-    return tuple(int(k) for k in np.unravel_index(int(order[known // 2]), first.shape))
+def choose_place(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:
+    """Return the place of the value to compare.
+
+    An extreme of all points or values would not tell a function that takes maxima over rows: its value is the same
+    where its row is the only one. So the points are inner ones, and of their values the middle one is taken.
+    """
+    first = values.reshape(*(len(side) for side in sides), -1)[..., 0]
+    inner = np.ix_(*(inner_rows(side) for side in sides))
+    order: IntArray = np.argsort(first[inner], axis=None)
+    known = int(np.count_nonzero(~np.isnan(first[inner])))
+    place = np.unravel_index(int(order[known // 2]), first[inner].shape)
+    return tuple(int(rows.ravel()[k]) for rows, k in zip(inner, place, strict=True))
+
+
+def inner_rows(points: FloatArray) -> IntArray:
+    """Return the rows that hold neither the least nor the largest number of all rows: at least n - 2 of n."""
+    outer = {int(np.unravel_index(k, points.shape)[0]) for k in (points.argmin(), points.argmax())}
+    return np.array([row for row in range(len(points)) if row not in outer])
 
 
 def agree(first: Any, second: Any, scale: Any) -> bool:

@@ -14,10 +14,10 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
 from skde.arrays import array_namespace
-from skde.objectives.probe import sample, sizes
+from skde.objectives.probe import probe, sample, sizes
 from skde.testing import PROBE_CALLS
 
-from .short import BOX, f, fit
+from ..short import BOX, f, fit
 
 PATHS: dict[str, dict[str, Any]] = {
     "fit": {},
@@ -86,7 +86,7 @@ def test_an_error_says_what_the_function_was_called_with() -> None:
     with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
         fit(lambda x: x[0] ** 2 + x[7] ** 2, fit_options={"bounds": [(-1, 1)] * 9})
     assert caught.value.__notes__ == [
-        "skde called the objective before the fit with (3, 9); a function of a single point needs vectorized=False"
+        "skde called the objective before the fit with (5, 9); a function of a single point needs vectorized=False"
     ]
 
 
@@ -121,12 +121,12 @@ def test_calls_are_few_and_not_counted() -> None:
         return f(X)
 
     m = fit(counted, max_iter=2)
-    assert shapes[:PROBE_CALLS] == [(4, 3), (1, 3)]
+    assert shapes[:PROBE_CALLS] == [(5, 3), (1, 3)]
     assert sum(n for n, _ in shapes[PROBE_CALLS:]) == m.n_evals_ == 300
     m.set_params(max_iter=3).resume()  # the same function is not called with them again
     assert [n for n, _ in shapes[PROBE_CALLS:]] == [100] * 4
     m.set_params(max_iter=4).resume(lambda X: counted(X))
-    assert shapes[PROBE_CALLS + 4 :] == [(4, 3), (1, 3), (100, 3)]
+    assert shapes[PROBE_CALLS + 4 :] == [(5, 3), (1, 3), (100, 3)]
 
 
 def test_a_function_of_one_point_is_not_probed() -> None:
@@ -192,7 +192,7 @@ GAME_PATHS: list[Any] = [{}, {"archive_size": 0}, {"n_runs": 2, "device": ["cpu"
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda X, Y: game(X, Y).T, r"must return shape \(3, 4\).*got \(4, 3\); it is transposed"),
+        (lambda X, Y: game(X, Y).T, r"must return shape \(5, 6\).*got \(6, 5\); it is transposed"),
         (lambda X, Y: game(X, Y) - game(X, Y).mean(), "the function must make the value of a row of that row alone"),
         (lambda X, Y: game(X, Y) - game(X, Y).max(axis=1)[:, None], "the function must make the value of a row"),
         (lambda X, Y: game(X, Y) - game(X, Y).min(axis=0), "the function must make the value of a row"),
@@ -214,7 +214,7 @@ def test_games_that_are_taken_as_they_are() -> None:
         return game(X, Y)
 
     solver = play(counted)
-    assert calls[:PROBE_CALLS] == [(3, 4), (1, 1)]
+    assert calls[:PROBE_CALLS] == [(5, 6), (1, 1)]
     assert sum(n * m for n, m in calls[PROBE_CALLS:]) == solver.n_evals_
 
 
@@ -238,3 +238,22 @@ def test_ask_and_tell_are_not_concerned() -> None:
     while not m.stopped_:
         m.tell(m.ask(), ranks(m.ask()))
     assert m.fun_ == 0
+
+
+MIXED: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda X: X.sum(axis=1) - X.mean(),
+    "standard deviation": lambda X: (X**2).sum(axis=1) / X.std(),
+    "largest size": lambda X: X.sum(axis=1) / abs(X).max(),
+    "largest size of a column": lambda X: (X / abs(X).max(axis=0)).sum(axis=1),
+    "least value": lambda X: (X**2).sum(axis=1) - (X**2).sum(axis=1).min(),
+    "largest value": lambda X: (X**2).sum(axis=1) / (X**2).sum(axis=1).max(),
+    "ranks": lambda X: X[:, 0].argsort().argsort() * 1.0,
+}
+
+
+@pytest.mark.parametrize("function", MIXED.values(), ids=MIXED)
+def test_no_dimension_hides_a_value_that_depends_on_other_rows(function: Callable[[Any], Any]) -> None:
+    for dim in range(2, 40):
+        for low, high in ((-2.0, 2.0), (0.0, 1.0), (1.0, 5.0), (-5.0, 10.0)):
+            with pytest.raises(ValueError, match="of that row alone"):
+                probe(function, "the objective", [np.array([(low, high)] * dim)], np.dtype("float64"), np)
