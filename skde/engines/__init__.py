@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from skde.arrays import contiguous, moved_to
 from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine

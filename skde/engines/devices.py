@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from skde.arrays import contiguous, moved_to
 from skde.engines.coevolution import Game
 from skde.engines.cpu import CpuEngine
 from skde.engines.protocol import DeviceEngine
