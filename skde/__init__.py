@@ -11,22 +11,9 @@ if find_spec("skde._cpu") is None:
     )
 
 from skde import _cpu as _cpu  # first: its own error says why it cannot be loaded
-from skde.algorithms import (
-    DE,
-    GODE,
-    GOJDE,
-    JADE,
-    JDE,
-    JSO,
-    LSHADE,
-    LSRTDE,
-    PSO,
-    SADE,
-    SHADE,
-    SS,
-    Algorithm,
-    algorithm_names,
-)
+from skde.algorithms import ALGORITHMS as _ALGORITHMS
+from skde.algorithms import Algorithm, algorithm_names
+from skde.algorithms.registry import *  # noqa: F403 - the algorithms' classes
 from skde.callbacks import Checkpoint, Progress
 from skde.islands import Migration
 from skde.minimizer import Minimizer
@@ -42,18 +29,6 @@ from skde.stopping import Status
 __version__ = "0.1.0"
 
 __all__ = [
-    "DE",
-    "GODE",
-    "GOJDE",
-    "JADE",
-    "JDE",
-    "JSO",
-    "LSHADE",
-    "LSRTDE",
-    "PSO",
-    "SADE",
-    "SHADE",
-    "SS",
     "Algorithm",
     "AugmentedLagrangian",
     "Checkpoint",
@@ -74,4 +49,5 @@ __all__ = [
     "minimize",
     "problem_names",
     "scipy_method",
+    *(kind.__name__ for kind in _ALGORITHMS.values()),
 ]

@@ -1,47 +1,27 @@
-"""The registry of algorithms. A new one adds its import and its place in ALGORITHMS."""
+"""Algorithms: their parameter objects, and the registry's names for them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from skde.algorithms import registry
 from skde.algorithms.base import Algorithm, Setting, describe
-from skde.algorithms.de import DE
-from skde.algorithms.gode import GODE, GOJDE
-from skde.algorithms.jade import JADE
-from skde.algorithms.jde import JDE
-from skde.algorithms.jso import JSO
-from skde.algorithms.lshade import LSHADE
-from skde.algorithms.lsrtde import LSRTDE
-from skde.algorithms.pso import PSO
-from skde.algorithms.sade import SADE
-from skde.algorithms.shade import SHADE
-from skde.algorithms.ss import SS
+from skde.algorithms.registry import *  # noqa: F403 - one line there makes an algorithm known everywhere
 from skde.validation import check_choice
+
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    kind.name: kind for kind in vars(registry).values() if isinstance(kind, type) and issubclass(kind, Algorithm)
+}
 
 __all__ = [
     "ALGORITHMS",
-    "DE",
-    "GODE",
-    "GOJDE",
-    "JADE",
-    "JDE",
-    "JSO",
-    "LSHADE",
-    "LSRTDE",
-    "PSO",
-    "SADE",
-    "SHADE",
-    "SS",
     "Algorithm",
     "Setting",
     "algorithm_names",
     "describe",
     "get_algorithm",
+    *(kind.__name__ for kind in ALGORITHMS.values()),
 ]
-
-ALGORITHMS: dict[str, type[Algorithm]] = {
-    algorithm.name: algorithm for algorithm in (DE, JDE, SADE, JADE, SHADE, LSHADE, JSO, LSRTDE, GODE, GOJDE, PSO, SS)
-}
 
 
 def algorithm_names() -> list[str]:

@@ -1,0 +1,16 @@
+"""The registry of algorithms: one line an algorithm, in the order in which they are listed."""
+
+# ruff: noqa: I001 - the order is the registry's.
+# The form "X as X" exports a name, also for type checkers.
+from skde.algorithms.de import DE as DE
+from skde.algorithms.jde import JDE as JDE
+from skde.algorithms.sade import SADE as SADE
+from skde.algorithms.jade import JADE as JADE
+from skde.algorithms.shade import SHADE as SHADE
+from skde.algorithms.lshade import LSHADE as LSHADE
+from skde.algorithms.jso import JSO as JSO
+from skde.algorithms.lsrtde import LSRTDE as LSRTDE
+from skde.algorithms.gode import GODE as GODE
+from skde.algorithms.gode import GOJDE as GOJDE
+from skde.algorithms.pso import PSO as PSO
+from skde.algorithms.ss import SS as SS
