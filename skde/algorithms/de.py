@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -88,6 +89,7 @@ class DifferentialEvolution(OppositionAlgorithm):
         return number, number
 
 
+@dataclass(repr=False, eq=False)
 class DE(DifferentialEvolution):
     r"""Differential evolution with fixed or dithered F and fixed CR.
 
@@ -145,23 +147,13 @@ class DE(DifferentialEvolution):
     plain: ClassVar[str] = "de"
     opposed: ClassVar[str] = "gode"
 
-    def __init__(
-        self,
-        strategy: str = "rand/1/bin",
-        F: float | tuple[float, float] = 0.5,
-        CR: float = 0.9,
-        pop_size: int = 100,
-        p_best: float = 0.1,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-    ) -> None:
-        self.strategy = strategy
-        self.F = F
-        self.CR = CR
-        self.pop_size = pop_size
-        self.p_best = p_best
-        self.repair = repair
-        self.opposition = opposition
+    strategy: str = "rand/1/bin"
+    F: float | tuple[float, float] = 0.5
+    CR: float = 0.9
+    pop_size: int = 100
+    p_best: float = 0.1
+    repair: str = "midpoint"
+    opposition: float = 0.0
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> DE:

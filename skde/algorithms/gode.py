@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.de import DE
 from skde.algorithms.jde import JDE
 
 
+@dataclass(repr=False, eq=False)
 class GODE(DE):
     r"""Differential evolution with generalised opposition-based learning.
 
@@ -53,19 +55,12 @@ class GODE(DE):
 
     name: ClassVar[str] = "gode"
 
-    def __init__(
-        self,
-        strategy: str = "rand/1/exp",
-        F: float | tuple[float, float] = 0.5,
-        CR: float = 0.9,
-        pop_size: int = 128,
-        p_best: float = 0.1,
-        repair: str = "midpoint",
-        opposition: float = 0.05,
-    ) -> None:
-        super().__init__(strategy, F, CR, pop_size, p_best, repair, opposition)
+    strategy: str = "rand/1/exp"
+    pop_size: int = 128
+    opposition: float = 0.05
 
 
+@dataclass(repr=False, eq=False)
 class GOJDE(JDE):
     r"""Generalised opposition with self-adapted F and CR.
 
@@ -116,18 +111,9 @@ class GOJDE(JDE):
 
     name: ClassVar[str] = "gojde"
 
-    def __init__(
-        self,
-        strategy: str = "rand/1/exp",
-        F: tuple[float, float] = (0.2, 0.4),
-        tau_1: float = 0.1,
-        tau_2: float = 0.1,
-        F_start: float = 0.3,
-        CR_start: float = 0.9,
-        pop_size: int = 128,
-        p_best: float = 0.1,
-        repair: str = "midpoint",
-        opposition: float = 0.05,
-        CR: tuple[float, float] = (0.8, 1.0),
-    ) -> None:
-        super().__init__(strategy, F, tau_1, tau_2, F_start, CR_start, pop_size, p_best, repair, opposition, CR)
+    strategy: str = "rand/1/exp"
+    F: tuple[float, float] = (0.2, 0.4)
+    F_start: float = 0.3
+    pop_size: int = 128
+    opposition: float = 0.05
+    CR: tuple[float, float] = (0.8, 1.0)

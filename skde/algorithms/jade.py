@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.base import Setting
@@ -9,6 +10,7 @@ from skde.algorithms.success_history import SuccessHistoryDE
 from skde.validation import check_real
 
 
+@dataclass(repr=False, eq=False)
 class JADE(SuccessHistoryDE):
     r"""Adaptive differential evolution with current-to-pbest/1 and an archive.
 
@@ -61,19 +63,14 @@ class JADE(SuccessHistoryDE):
     plain: ClassVar[str] = "jade"
     rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
 
-    def __init__(
-        self,
-        p_best: float = 0.05,
-        c: float = 0.1,
-        archive_rate: float = 1.0,
-        F_start: float = 0.5,
-        CR_start: float = 0.5,
-        pop_size: int = 100,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-    ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
-        self.c = c
+    p_best: float = 0.05
+    c: float = 0.1
+    archive_rate: float = 1.0
+    F_start: float = 0.5
+    CR_start: float = 0.5
+    pop_size: int = 100
+    repair: str = "midpoint"
+    opposition: float = 0.0
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

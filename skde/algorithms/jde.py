@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from skde.algorithms.base import Setting
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from skde.engines.state_layout import SavedRuns
 
 
+@dataclass(repr=False, eq=False)
 class JDE(DifferentialEvolution):
     r"""Differential evolution in which every individual adapts its own F and CR.
 
@@ -64,31 +66,17 @@ class JDE(DifferentialEvolution):
     plain: ClassVar[str] = "jde"
     opposed: ClassVar[str] = "gojde"
 
-    def __init__(
-        self,
-        strategy: str = "rand/1/bin",
-        F: tuple[float, float] = (0.1, 1.0),
-        tau_1: float = 0.1,
-        tau_2: float = 0.1,
-        F_start: float = 0.5,
-        CR_start: float = 0.9,
-        pop_size: int = 100,
-        p_best: float = 0.1,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-        CR: tuple[float, float] = (0.0, 1.0),
-    ) -> None:
-        self.strategy = strategy
-        self.F = F
-        self.tau_1 = tau_1
-        self.tau_2 = tau_2
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.p_best = p_best
-        self.repair = repair
-        self.opposition = opposition
-        self.CR = CR
+    strategy: str = "rand/1/bin"
+    F: tuple[float, float] = (0.1, 1.0)
+    tau_1: float = 0.1
+    tau_2: float = 0.1
+    F_start: float = 0.5
+    CR_start: float = 0.9
+    pop_size: int = 100
+    p_best: float = 0.1
+    repair: str = "midpoint"
+    opposition: float = 0.0
+    CR: tuple[float, float] = (0.0, 1.0)
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

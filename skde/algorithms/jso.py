@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.lshade import LSHADE
 from skde.validation import check_real
 
 
+@dataclass(repr=False, eq=False)
 class JSO(LSHADE):
     r"""L-SHADE with a weighted mutation, and limits on F and CR by the stage of the search.
 
@@ -60,19 +62,11 @@ class JSO(LSHADE):
     plain: ClassVar[str] = "jso"
     rules: ClassVar[dict[str, float]] = {**LSHADE.rules, "staged": 1, "rate": 0.5}
 
-    def __init__(
-        self,
-        p_best: float = 0.25,
-        memory_size: int = 5,
-        archive_rate: float = 1.0,
-        F_start: float = 0.3,
-        CR_start: float = 0.8,
-        pop_size: int | None = None,
-        pop_min: int = 4,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-    ) -> None:
-        super().__init__(p_best, memory_size, archive_rate, F_start, CR_start, pop_size, pop_min, repair, opposition)
+    p_best: float = 0.25
+    memory_size: int = 5
+    archive_rate: float = 1.0
+    F_start: float = 0.3
+    CR_start: float = 0.8
 
     def _default_pop_size(self, dim: int) -> int:
         return max(round(25 * math.log(dim) * math.sqrt(dim)), 4)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.success_history import SuccessHistoryDE
 
 
+@dataclass(repr=False, eq=False)
 class LSHADE(SuccessHistoryDE):
     r"""SHADE with linear population size reduction.
 
@@ -66,21 +68,15 @@ class LSHADE(SuccessHistoryDE):
         "rate": 1,
     }
 
-    def __init__(
-        self,
-        p_best: float = 0.11,
-        memory_size: int = 6,
-        archive_rate: float = 2.6,
-        F_start: float = 0.5,
-        CR_start: float = 0.5,
-        pop_size: int | None = None,
-        pop_min: int = 4,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-    ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
-        self.memory_size = memory_size
-        self.pop_min = pop_min
+    p_best: float = 0.11
+    memory_size: int = 6
+    archive_rate: float = 2.6
+    F_start: float = 0.5
+    CR_start: float = 0.5
+    pop_size: int | None = None
+    pop_min: int = 4
+    repair: str = "midpoint"
+    opposition: float = 0.0
 
     def _default_pop_size(self, dim: int) -> int:
         return max(18 * dim, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from skde.engines.state_layout import SavedRuns
 
 
+@dataclass(repr=False, eq=False)
 class LSRTDE(Algorithm):
     r"""Success rate-based adaptive differential evolution.
 
@@ -63,19 +65,11 @@ class LSRTDE(Algorithm):
     name: ClassVar[str] = "lsrtde"
     shrinks: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        memory_size: int = 5,
-        CR_start: float = 1.0,
-        pop_size: int | None = None,
-        pop_min: int = 4,
-        repair: str = "random",
-    ) -> None:
-        self.memory_size = memory_size
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.pop_min = pop_min
-        self.repair = repair
+    memory_size: int = 5
+    CR_start: float = 1.0
+    pop_size: int | None = None
+    pop_min: int = 4
+    repair: str = "random"
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

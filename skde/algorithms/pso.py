@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, Setting, StateSizes
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}
 
 
+@dataclass(repr=False, eq=False)
 class PSO(Algorithm):
     r"""Particle swarm optimisation with an inertia weight.
 
@@ -66,25 +68,14 @@ class PSO(Algorithm):
     name: ClassVar[str] = "pso"
     constants: ClassVar[tuple[str, ...]] = ("topology", "repair")
 
-    def __init__(
-        self,
-        w: float = 0.7298437881283576,
-        c1: float = 1.4961797656631332,
-        c2: float = 1.4961797656631332,
-        topology: str = "global",
-        n_neighbors: int | None = None,
-        v_max: float | None = None,
-        pop_size: int = 40,
-        repair: str = "reflect",
-    ) -> None:
-        self.w = w
-        self.c1 = c1
-        self.c2 = c2
-        self.topology = topology
-        self.n_neighbors = n_neighbors
-        self.v_max = v_max
-        self.pop_size = pop_size
-        self.repair = repair
+    w: float = 0.7298437881283576
+    c1: float = 1.4961797656631332
+    c2: float = 1.4961797656631332
+    topology: str = "global"
+    n_neighbors: int | None = None
+    v_max: float | None = None
+    pop_size: int = 40
+    repair: str = "reflect"
 
     @classmethod
     def constriction(cls, c1: float = 2.05, c2: float = 2.05, **parameters: Any) -> PSO:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +21,7 @@ STEPS_OF_CR = np.arange(BINS) / (BINS - 1)
 NO_TRIAL = -1 - STRATEGIES  # a code before there are any
 
 
+@dataclass(repr=False, eq=False)
 class SADE(OppositionAlgorithm):
     r"""Differential evolution that learns its strategies and crossover rates.
 
@@ -75,21 +77,12 @@ class SADE(OppositionAlgorithm):
     plain: ClassVar[str] = "sade"
     opposed: ClassVar[str] = "opposed_sade"
 
-    def __init__(
-        self,
-        learning_period: int = 50,
-        F_mean: float = 0.5,
-        F_deviation: float = 0.3,
-        pop_size: int = 50,
-        repair: str = "random",
-        opposition: float = 0.0,
-    ) -> None:
-        self.learning_period = learning_period
-        self.F_mean = F_mean
-        self.F_deviation = F_deviation
-        self.pop_size = pop_size
-        self.repair = repair
-        self.opposition = opposition
+    learning_period: int = 50
+    F_mean: float = 0.5
+    F_deviation: float = 0.3
+    pop_size: int = 50
+    repair: str = "random"
+    opposition: float = 0.0
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""

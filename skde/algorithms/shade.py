@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from skde.algorithms.success_history import SuccessHistoryDE
 
 
+@dataclass(repr=False, eq=False)
 class SHADE(SuccessHistoryDE):
     r"""Success-history based adaptive differential evolution.
 
@@ -60,16 +62,11 @@ class SHADE(SuccessHistoryDE):
         "rate": 1,
     }
 
-    def __init__(
-        self,
-        p_best: float = 0.2,
-        memory_size: int = 100,
-        archive_rate: float = 1.0,
-        F_start: float = 0.5,
-        CR_start: float = 0.5,
-        pop_size: int = 100,
-        repair: str = "midpoint",
-        opposition: float = 0.0,
-    ) -> None:
-        super().__init__(p_best, archive_rate, F_start, CR_start, pop_size, repair, opposition)
-        self.memory_size = memory_size
+    p_best: float = 0.2
+    memory_size: int = 100
+    archive_rate: float = 1.0
+    F_start: float = 0.5
+    CR_start: float = 0.5
+    pop_size: int = 100
+    repair: str = "midpoint"
+    opposition: float = 0.0

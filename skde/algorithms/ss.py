@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting, StateSizes
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 UPDATES = ("quality", "quality_and_diversity")
 
 
+@dataclass(repr=False, eq=False)
 class SS(Algorithm):
     r"""Scatter search: all pairs of a small reference set are combined, and their children search locally.
 
@@ -81,25 +83,14 @@ class SS(Algorithm):
 
     name: ClassVar[str] = "ss"
 
-    def __init__(
-        self,
-        pop_size: int = 140,
-        n_best: int = 9,
-        n_diverse: int = 1,
-        lambda_: float = 0.22,
-        n_local: int = 85,
-        step: float = 0.5,
-        update: str = "quality",
-        repair: str = "clip",
-    ) -> None:
-        self.pop_size = pop_size
-        self.n_best = n_best
-        self.n_diverse = n_diverse
-        self.lambda_ = lambda_
-        self.n_local = n_local
-        self.step = step
-        self.update = update
-        self.repair = repair
+    pop_size: int = 140
+    n_best: int = 9
+    n_diverse: int = 1
+    lambda_: float = 0.22
+    n_local: int = 85
+    step: float = 0.5
+    update: str = "quality"
+    repair: str = "clip"
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> SS:

@@ -20,23 +20,11 @@ class SuccessHistoryDE(OppositionAlgorithm):
     constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
     opposed: ClassVar[str] = "opposed_history"
 
-    def __init__(
-        self,
-        p_best: float,
-        archive_rate: float,
-        F_start: float,
-        CR_start: float,
-        pop_size: int | None,
-        repair: str,
-        opposition: float,
-    ) -> None:
-        self.p_best = p_best
-        self.archive_rate = archive_rate
-        self.F_start = F_start
-        self.CR_start = CR_start
-        self.pop_size = pop_size
-        self.repair = repair
-        self.opposition = opposition
+    p_best: float
+    archive_rate: float
+    F_start: float
+    CR_start: float
+    repair: str
 
     def kernel_parameters(self, setting: Setting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
