@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from skde.algorithms import Algorithm, Setting, get_algorithm
+from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import Schedule
 from skde.base import BaseSolver
 from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for
@@ -158,10 +158,10 @@ class Preparing(BaseSolver):
             rules["target"] = min(rules["target"], LARGEST)
         return rules
 
-    def _setting(self, dim: int, budget: tuple[Any, Any, Any]) -> Setting:
+    def _setting(self, dim: int, budget: tuple[Any, Any, Any]) -> FitSetting:
         """Return what an algorithm may plan with."""
         n_islands = check_int("n_islands", self.n_islands, 1, 2**16)
-        return Setting(dim, **planned_budget(dim, *budget, n_islands))
+        return FitSetting(dim, **planned_budget(dim, *budget, n_islands))
 
     def _spec(self, box: FloatArray, x0: Any, constrained: bool, saved: Plan | None = None) -> Spec:
         """Check everything and say what is to run; `saved`: what a fit that is in a file ran with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skde.algorithms import registry
-from skde.algorithms.base import Algorithm, Setting, describe
+from skde.algorithms.base import Algorithm, FitSetting, describe
 from skde.algorithms.registry import *  # noqa: F403 - one line there makes an algorithm known everywhere
 from skde.validation import check_choice
 
@@ -16,7 +16,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
 __all__ = [
     "ALGORITHMS",
     "Algorithm",
-    "Setting",
+    "FitSetting",
     "algorithm_names",
     "describe",
     "get_algorithm",

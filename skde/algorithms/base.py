@@ -22,7 +22,7 @@ MOST_INDIVIDUALS = 2**24 - 1
 
 
 @dataclass(frozen=True)
-class Setting:
+class FitSetting:
     """What an algorithm may know of the fit that its parameters are for.
 
     Attributes
@@ -111,12 +111,12 @@ class Algorithm(BaseEstimator, ABC):
         return 1
 
     @abstractmethod
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's, by the names that its header lists.
 
         Parameters
         ----------
-        setting : Setting
+        setting : FitSetting
             What defaults may depend on.
 
         Raises
@@ -130,12 +130,12 @@ class Algorithm(BaseEstimator, ABC):
         """Return parameters of a small instance, for the contract suite: at most 60 individuals, all rules at work."""
         return {"pop_size": 30}
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
+    def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs beside populations and values.
 
         Parameters
         ----------
-        setting : Setting
+        setting : FitSetting
             What the parameters were checked for.
         parameters : dict
             What `kernel_parameters` returned.
@@ -171,7 +171,7 @@ class Algorithm(BaseEstimator, ABC):
         return float(choices.index(check_choice(self._name(parameter), getattr(self, parameter), choices)))
 
 
-def reduction(algorithm: Any, setting: Setting, pop_size: int) -> dict[str, float]:
+def reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
     """Return how a population shrinks (see Schedule): to pop_min as the budget is spent, or not at all.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Setting, StateSizes
+from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.validation import check_real, nearest, scalar, shown
 
@@ -43,7 +43,7 @@ class DifferentialEvolution(OppositionAlgorithm):
     p_best: float
     repair: str
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         if not isinstance(self.strategy, str) or self.strategy not in strategies():
             raise ValueError(
@@ -165,7 +165,7 @@ class DE(DifferentialEvolution):
         tuned = {"strategy": "rand/1/exp", "F": 0.52, "CR": 0.879, "pop_size": 48, "repair": "clip"}
         return cls(**{**tuned, **parameters})
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR = check_real(self._name("CR"), self.CR, 0, 1)

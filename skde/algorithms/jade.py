@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from skde.algorithms.base import Setting
+from skde.algorithms.base import FitSetting
 from skde.algorithms.success_history import SuccessHistoryDE
 from skde.validation import check_real
 
@@ -72,6 +72,6 @@ class JADE(SuccessHistoryDE):
     repair: str = "midpoint"
     opposition: float = 0.0
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         return {**super().kernel_parameters(setting), "rate": check_real(self._name("c"), self.c, 0, 1, low_open=True)}

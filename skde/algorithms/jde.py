@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import Setting
+from skde.algorithms.base import FitSetting
 from skde.algorithms.de import DifferentialEvolution
 from skde.validation import check_real
 
@@ -78,7 +78,7 @@ class JDE(DifferentialEvolution):
     opposition: float = 0.0
     CR: tuple[float, float] = (0.0, 1.0)
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR_low, CR_high = self._range("CR", self.CR, 0, 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting, StateSizes, reduction
+from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, reduction
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class LSRTDE(Algorithm):
     pop_min: int = 4
     repair: str = "random"
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         pop_size = self._population(4, "for its mutation", 20 * setting.dim)
         return {
@@ -82,7 +82,7 @@ class LSRTDE(Algorithm):
             **reduction(self, setting, pop_size),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
+    def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: the memory's cells and six numbers."""
         return StateSizes(stages=3, memory=int(parameters["cells"]) + 6)
 

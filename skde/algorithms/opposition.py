@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import Algorithm, Setting, StateSizes
+from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.validation import check_real
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class OppositionAlgorithm(Algorithm):
     def _opposition(self) -> float:
         return check_real(self._name("opposition"), self.opposition, 0, 1)
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         return {"opposition": self._opposition}
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
+    def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: with opposition also a part between generations, and the population's range."""
         own = self.own_needs(parameters)
         if not self._opposition:

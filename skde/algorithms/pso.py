@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skde.algorithms.base import REPAIRS, Algorithm, Setting, StateSizes
+from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class PSO(Algorithm):
         tuned = {"w": 0.494, "c1": 1.862, "c2": 1.881, "topology": "ring", "pop_size": 125, "repair": "clip"}
         return cls(**{**tuned, **parameters})
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         pop_size = self._population(2, "for a swarm")
         topology = self._choice("topology", tuple(TOPOLOGIES))
@@ -129,7 +129,7 @@ class PSO(Algorithm):
             "v_max": v_max,
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
+    def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: the random graph's age is settled between generations."""
         random = self.topology == "random"
         return StateSizes(stages=int(random), memory=2 * int(random))

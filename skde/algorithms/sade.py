@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Setting, StateSizes
+from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.validation import check_int, check_real
 
@@ -84,7 +84,7 @@ class SADE(OppositionAlgorithm):
     repair: str = "random"
     opposition: float = 0.0
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         return {
             "pop_size": self._population(6, "for rand/2"),

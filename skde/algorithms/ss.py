@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, Setting, StateSizes
+from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.validation import check_choice, check_int, check_real
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class SS(Algorithm):
         """Return parameters of a small search, with several iterations in a short fit."""
         return {"pop_size": 30, "n_best": 4, "n_diverse": 1, "n_local": 3}
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         n_best = check_int(self._name("n_best"), self.n_best, 1, 2**11)
         n_diverse = check_int(self._name("n_diverse"), self.n_diverse, 0, 2**11)
@@ -129,7 +129,7 @@ class SS(Algorithm):
             "repair": self._choice("repair", REPAIRS),
         }
 
-    def needs(self, setting: Setting, parameters: dict[str, float]) -> StateSizes:
+    def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: its references, and in parts with a barrier after each how they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
         return StateSizes(stages=2 + references - n_best, memory=2, kept=references)

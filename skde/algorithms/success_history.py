@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import REPAIRS, Setting, StateSizes, reduction
+from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, reduction
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.validation import check_int, check_real
 
@@ -26,7 +26,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
     CR_start: float
     repair: str
 
-    def kernel_parameters(self, setting: Setting) -> dict[str, float]:
+    def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return the kernel's."""
         pop_size = self._population(4, "for current-to-pbest/1", self._default_pop_size(setting.dim))
         p_first, p_last = self._shares()

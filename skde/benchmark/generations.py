@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, Setting, get_algorithm
+from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import Schedule
 from skde.engines import Batch, DeviceEngine, Spec
 from skde.engines.batch import algorithm_entry
@@ -36,7 +36,7 @@ def new_batch(
 
     With a migration, the runs are islands of one.
     """
-    setting = Setting(problem.dim, max_iter=last)
+    setting = FitSetting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
     schedule = Schedule.of(given)
     row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from skde.algorithms import ALGORITHMS, Algorithm, Setting, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
 from skde.result import RunResult
@@ -130,7 +130,7 @@ class Own(Contender):
         self.text = text
         self.algorithm = algorithm
         # A wrong parameter is told now and not after the cells before it.
-        algorithm.kernel_parameters(Setting(dim=10, max_evals=1))
+        algorithm.kernel_parameters(FitSetting(dim=10, max_evals=1))
 
     def check_budget(self, budget: Budget) -> None:
         """Refuse seconds where the population shrinks with the evaluations."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from skde.algorithms import Algorithm, Setting, get_algorithm
+from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import Schedule
 from skde.engines import CoevolutionSpec, DeviceEngine, Engine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.batch import algorithm_entry
@@ -248,7 +248,7 @@ def get_side(name: str, given: Any) -> Algorithm:
 def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generations: int, dtype: str) -> Spec:
     """Return what one side is made of; it runs for as long as the cycles do."""
     algorithm = get_side(name, given)
-    setting = Setting(len(box), max_iter=generations)
+    setting = FitSetting(len(box), max_iter=generations)
     parameters = algorithm.kernel_parameters(setting)
     if algorithm.shrinks:
         parameters["pop_min"] = parameters["pop_size"]  # the other side's opponents stay as many as they are

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skde import DE, LSHADE
-from skde.algorithms import ALGORITHMS, Setting, get_algorithm
+from skde.algorithms import ALGORITHMS, FitSetting, get_algorithm
 from skde.tuning import space_of
 from skde.tuning.configuration_sampling import first_configurations
 from skde.tuning.default_spaces import SPACES
@@ -20,7 +20,7 @@ def test_every_algorithm_has_a_space() -> None:
 def test_algorithms_take_their_configurations(name: str) -> None:
     for configuration in first_configurations(space_of(name), 64, np.random.default_rng(0), sobol=True):
         algorithm = get_algorithm(name, **configuration.params)
-        assert algorithm.kernel_parameters(Setting(dim=10, max_evals=20_000))["pop_size"] >= 8
+        assert algorithm.kernel_parameters(FitSetting(dim=10, max_evals=20_000))["pop_size"] >= 8
 
 
 def test_the_algorithm_as_given_comes_first() -> None:
