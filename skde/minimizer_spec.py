@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.base import BaseSolver
 from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for
 from skde.engines.batch import algorithm_entry
@@ -177,7 +177,7 @@ class Preparing(BaseSolver):
         dtype = check_dtype(self.dtype)
         if constrained and dtype != "float64":
             raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
-        schedules = [Schedule.of(parameters) for parameters in given]
+        schedules = [PopulationSchedule.from_parameters(parameters) for parameters in given]
         needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
         names = algorithm_entry(algorithms[0].kernel)[2]
         check_precision(box, dtype)
@@ -219,7 +219,7 @@ class Preparing(BaseSolver):
             schedules=tuple(schedule for schedule in kinds.schedules for _ in range(times)),
         )
 
-    def _limits(self, schedules: Sequence[Schedule], dim: int, done: Any = None) -> Any:
+    def _limits(self, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None) -> Any:
         return last_generations(schedules, dim, *self._budget, done, self.n_islands)
 
     @property

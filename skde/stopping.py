@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.typing import IntArray
 from skde.validation import check_int, check_real
 
@@ -50,7 +50,7 @@ MESSAGES = {
 
 
 def last_generations(
-    schedules: Sequence[Schedule],
+    schedules: Sequence[PopulationSchedule],
     dim: int,
     max_iter: Any,
     max_evals: Any,
@@ -64,7 +64,7 @@ def last_generations(
 
     Parameters
     ----------
-    schedules : sequence of Schedule
+    schedules : sequence of PopulationSchedule
         Every run's population sizes.
     dim : int
         Variables.
@@ -102,7 +102,7 @@ def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_isl
 
 
 def evals_allowed(
-    schedules: Sequence[Schedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int
+    schedules: Sequence[PopulationSchedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int
 ) -> int | None:
     """Return the evaluations that one island may make; None: no limit."""
     largest = max(schedule.most for schedule in schedules)

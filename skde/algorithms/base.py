@@ -172,7 +172,7 @@ class Algorithm(BaseEstimator, ABC):
 
 
 def reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
-    """Return how a population shrinks (see Schedule): to pop_min as the budget is spent, or not at all.
+    """Return how a population shrinks (see PopulationSchedule): to pop_min as the budget is spent, or not at all.
 
     Raises
     ------

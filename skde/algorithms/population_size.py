@@ -10,7 +10,7 @@ import numpy as np
 from skde.typing import IntArray
 
 
-class Schedule:
+class PopulationSchedule:
     """The sizes of one run's population: constant, falling linearly with the budget spent, or one size after another.
 
     The kernels count with the same formula (Shrinking in task.cuh) in the same arithmetic.
@@ -47,7 +47,7 @@ class Schedule:
             self._fill()
 
     @classmethod
-    def of(cls, parameters: dict[str, float]) -> Schedule:
+    def from_parameters(cls, parameters: dict[str, float]) -> PopulationSchedule:
         """Return the sizes of a population with these kernel parameters."""
         known = ("pop_size", "pop_min", "max_evals", "max_iter", "pool_size", "references")
         return cls(**{name: int(parameters[name]) for name in known if name in parameters})

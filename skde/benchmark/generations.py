@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, FitSetting, get_algorithm
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Batch, DeviceEngine, Spec
 from skde.engines.batch import algorithm_entry
 from skde.islands import Archipelago, Migration
@@ -38,7 +38,7 @@ def new_batch(
     """
     setting = FitSetting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
-    schedule = Schedule.of(given)
+    schedule = PopulationSchedule.from_parameters(given)
     row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
     spec = Spec(
         algorithm=algorithm.kernel,

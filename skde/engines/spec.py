@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from skde.algorithms.base import StateSizes
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.islands import Archipelago
 from skde.typing import FloatArray, IntArray
 
@@ -49,7 +49,7 @@ class Spec:
     start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
     constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
     needs: StateSizes = field(default_factory=StateSizes)
-    schedules: tuple[Schedule, ...] = ()  # (R,)
+    schedules: tuple[PopulationSchedule, ...] = ()  # (R,)
     islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
     target: float | None = None
     tol: float | None = None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.arrays import to_numpy
 from skde.engines import Batch, DeviceEngine
 from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, CoevolutionSpec
@@ -26,7 +26,7 @@ Wanted = Generator[tuple[Array, Array | None], Array, Array]
 Cycle = Generator[tuple[Array, Array | None], Array, None]
 
 
-class CycleSchedule(Schedule):
+class CycleSchedule(PopulationSchedule):
     """How many evaluations cycles take: pairs of x and y or, of a constrained problem, points.
 
     Parameters

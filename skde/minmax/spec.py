@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, Engine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.batch import algorithm_entry
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
@@ -220,7 +220,7 @@ class Preparing(Results):
             dtype=np.dtype(dtype),
         )
 
-    def _last_cycle(self, schedule: Schedule) -> int:
+    def _last_cycle(self, schedule: PopulationSchedule) -> int:
         last = check_int("n_cycles", self.n_cycles, 0, 2**31)
         if self.max_evals is None:
             return last
@@ -264,7 +264,7 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
         start=np.empty((0, len(box))),
         constants=algorithm.constants,
         needs=algorithm.needs(setting, parameters),
-        schedules=(Schedule.of(parameters),) * len(seeds),
+        schedules=(PopulationSchedule.from_parameters(parameters),) * len(seeds),
         recorded=False,
         dtype=np.dtype(dtype),
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skde.algorithms.population_size import Schedule
+from skde.algorithms.population_size import PopulationSchedule
 from skde.stopping import planned_budget
 
 BEYOND = 20  # generations after the budget is spent
@@ -38,7 +38,7 @@ def shrinking(draw: Any) -> tuple[int, int, int, int]:
 
 @given(shrinking())
 def test_sizes_and_evaluations(given: tuple[int, int, int, int]) -> None:
-    schedule = Schedule(*given)
+    schedule = PopulationSchedule(*given)
     sizes, evals = simulate(*given)
     generations = range(len(sizes))
     assert schedule.varies
@@ -52,7 +52,7 @@ def test_sizes_and_evaluations(given: tuple[int, int, int, int]) -> None:
 @given(shrinking(), st.data())
 def test_last_generation_within_a_budget(given: tuple[int, int, int, int], data: Any) -> None:
     """The last one that is complete: one more would be too much."""
-    schedule = Schedule(*given)
+    schedule = PopulationSchedule(*given)
     _, simulated = simulate(*given)
     for evals in (*simulated[:3], given[0] - 1, given[2], data.draw(st.integers(0, simulated[-1] - 1))):
         last = schedule.last(evals)
@@ -62,7 +62,11 @@ def test_last_generation_within_a_budget(given: tuple[int, int, int, int], data:
 
 @given(st.integers(1, 10_000), st.integers(0, 10**6), st.integers(0, 10**9))
 def test_constant_sizes(pop_size: int, g: int, evals: int) -> None:
-    for schedule in (Schedule(pop_size), Schedule(pop_size, pop_size, 1000), Schedule(pop_size, pop_size, 0, 50)):
+    for schedule in (
+        PopulationSchedule(pop_size),
+        PopulationSchedule(pop_size, pop_size, 1000),
+        PopulationSchedule(pop_size, pop_size, 0, 50),
+    ):
         assert not schedule.varies
         assert schedule.size(g) == pop_size
         assert schedule.evals(g) == (g + 1) * pop_size
@@ -71,7 +75,7 @@ def test_constant_sizes(pop_size: int, g: int, evals: int) -> None:
 
 
 def test_before_the_first_generation() -> None:
-    for schedule in (Schedule(10), Schedule(10, 4, 100)):
+    for schedule in (PopulationSchedule(10), PopulationSchedule(10, 4, 100)):
         assert schedule.evals(-1) == 0
         assert schedule.last(9) == -1
         assert schedule.last(10) == 0
@@ -80,7 +84,7 @@ def test_before_the_first_generation() -> None:
 @pytest.mark.parametrize("limits", [{"max_evals": 10**9}, {"max_iter": 10**7}])
 def test_large_budgets_are_planned_at_once(limits: dict[str, int]) -> None:
     """Only the changes of size are kept, not the generations."""
-    schedule = Schedule(1000, 4, **limits)
+    schedule = PopulationSchedule(1000, 4, **limits)
     assert len(schedule.sizes) == 997
     assert schedule.evals(schedule.last(10**9)) <= 10**9
     end = schedule.starts[-1]
@@ -88,19 +92,21 @@ def test_large_budgets_are_planned_at_once(limits: dict[str, int]) -> None:
 
 
 def test_without_a_limit_nothing_shrinks() -> None:
-    schedule = Schedule(20, 4)
+    schedule = PopulationSchedule(20, 4)
     assert schedule.size(10**6) == 20
 
 
 def test_from_the_parameters_of_a_kernel() -> None:
-    assert Schedule.of({"pop_size": 30.0, "w": 0.5}).sizes == [30]
-    shrinks = Schedule.of({"pop_size": 30.0, "pop_min": 4.0, "max_evals": 900.0, "max_iter": 0.0})
-    assert shrinks.sizes == Schedule(30, 4, 900).sizes
+    assert PopulationSchedule.from_parameters({"pop_size": 30.0, "w": 0.5}).sizes == [30]
+    shrinks = PopulationSchedule.from_parameters(
+        {"pop_size": 30.0, "pop_min": 4.0, "max_evals": 900.0, "max_iter": 0.0}
+    )
+    assert shrinks.sizes == PopulationSchedule(30, 4, 900).sizes
 
 
 @pytest.mark.parametrize("limit", [{"max_evals": 10**30}, {"max_iter": 10**30}, {"max_evals": 2**62}])
 def test_absurd_budgets_are_planned_with_too(limit: dict[str, int]) -> None:
     """A double does not tell such numbers apart, so that counting would never come to the next size."""
     planned = planned_budget(3, limit.get("max_iter"), limit.get("max_evals"), None)
-    schedule = Schedule(40, 4, planned["max_evals"] or 0, planned["max_iter"] or 0)
+    schedule = PopulationSchedule(40, 4, planned["max_evals"] or 0, planned["max_iter"] or 0)
     assert len(schedule.sizes) == 37
