@@ -171,7 +171,7 @@ class Algorithm(BaseEstimator, ABC):
         return float(choices.index(check_choice(self._name(parameter), getattr(self, parameter), choices)))
 
 
-def reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
+def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
     """Return how a population shrinks (see PopulationSchedule): to pop_min as the budget is spent, or not at all.
 
     Raises

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, reduction
+from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.validation import check_int, check_real
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class LSRTDE(Algorithm):
             "repair": self._choice("repair", REPAIRS),
             "cells": check_int(self._name("memory_size"), self.memory_size, 1, 10_000),
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
-            **reduction(self, setting, pop_size),
+            **population_reduction(self, setting, pop_size),
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, reduction
+from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, population_reduction
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.validation import check_int, check_real
 
@@ -41,7 +41,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
             **self.rules,
             **super().kernel_parameters(setting),
-            **reduction(self, setting, pop_size),
+            **population_reduction(self, setting, pop_size),
         }
 
     def own_needs(self, parameters: dict[str, float]) -> StateSizes:
