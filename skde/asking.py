@@ -9,7 +9,7 @@ import numpy as np
 from skde.arrays import contiguous, moved_to, real_values
 from skde.minimizer_spec import Preparing
 from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
-from skde.objectives.objective import Objective, told
+from skde.objectives.objective import Objective, ask_tell_objective
 from skde.runner import Runner
 from skde.typing import Array
 from skde.validation import check_bounds
@@ -124,7 +124,7 @@ class Asking(Preparing):
         """Return the objective whose values are told, where there are constraints."""
         if self.constraints is None:
             return None
-        return told(self.bounds, self.constraints, self.vectorized, self._row_jobs, self.feasibility_tol)
+        return ask_tell_objective(self.bounds, self.constraints, self.vectorized, self._row_jobs, self.feasibility_tol)
 
     def _rules_of(self, runner: Runner) -> FeasibilityRules | None:
         """Return what the told values are made into; after loading, from the constraints that were given again."""

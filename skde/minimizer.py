@@ -13,7 +13,7 @@ from skde.callbacks import Callback, observed
 from skde.engines import Engine, JoblibEngine
 from skde.islands import Migration
 from skde.minimizer_state import Saving
-from skde.objectives.objective import Objective, resolve
+from skde.objectives.objective import Objective, as_objective
 from skde.problems import get_problem
 from skde.stopping import Status
 from skde.validation import named_parameters
@@ -264,7 +264,7 @@ class Minimizer(Asking, Saving):
         return self
 
     def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
-        return resolve(
+        return as_objective(
             objective,
             dim,
             bounds,
@@ -326,7 +326,7 @@ class Minimizer(Asking, Saving):
         if not np.array_equal(objective.box, self._box):
             raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
         before = getattr(self, "_objective", None)
-        if before is None or before.origin != objective.origin:
+        if before is None or before.identity != objective.identity:
             raise ValueError(
                 "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
                 "set warm_start=False"

@@ -11,7 +11,7 @@ import numpy as np
 from skde.arrays import array_namespace, contiguous, real_array
 from skde.engines import Engine, Game, matrix
 from skde.objectives.feasibility import FeasibilityRules, Outcome
-from skde.objectives.objective import functions_of
+from skde.objectives.objective import user_functions
 from skde.objectives.probe import probe
 from skde.pointwise import RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
@@ -70,7 +70,7 @@ class Pairs:
         if self._probed or self.game is not None or isinstance(self.function, PairByPair):
             return
         if self.problem is not None:
-            for function, what in functions_of(self.problem):
+            for function, what in user_functions(self.problem):
                 engine.apply(partial(probe, function, what, [self.box_x], dtype))
         elif self.box_y is not None:
             engine.apply(partial(probe, self.values, "the function", [self.box_x, self.box_y], dtype))

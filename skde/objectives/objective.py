@@ -34,7 +34,7 @@ class Objective:
         f(X) -> (n,) on NumPy or CuPy arrays, where there is no compiled form.
     source : dict
         What a checkpoint notes down to find the objective again.
-    origin : object
+    identity : object
         Equal for what is the same function.
     rules : FeasibilityRules or None
         Where there are constraints: what the values mean, which then are the rules' codes.
@@ -46,14 +46,14 @@ class Objective:
         compiled: Compiled | None = None,
         function: Callable[[Array], Any] | None = None,
         source: dict[str, Any] | None = None,
-        origin: Any = None,
+        identity: Any = None,
         rules: FeasibilityRules | None = None,
     ) -> None:
         self.box = box
         self.compiled = compiled
         self.function = function
         self.source = source or {}
-        self.origin = origin
+        self.identity = identity
         self.rules = rules
         self._probed = False
 
@@ -84,10 +84,10 @@ class Objective:
             return []
         if self.rules is None:
             return [(self.values, "the objective")]
-        return functions_of(self.rules.problem)
+        return user_functions(self.rules.problem)
 
 
-def resolve(
+def as_objective(
     objective: Any,
     dim: int | None,
     bounds: Any,
@@ -125,17 +125,17 @@ def resolve(
     if isinstance(objective, ConstrainedProblem):
         if constraints is not None:
             raise ValueError(f"{objective!r} has its constraints; constraints must be None beside it")
-        box = own_box(objective, dim, bounds)
-        return constrained(objective.with_jobs(n_jobs), box, feasibility_tol, objective.origin)
+        box = problem_bounds(objective, dim, bounds)
+        return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity)
     if constraints is not None:
-        plain = resolve(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
+        plain = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = plain.source.get("callable", str(objective))
         problem = ConstrainedProblem(objective, plain.box, constraints, name=name, vectorized=vectorized)
-        origin = plain.origin, tuple(constraint_list(constraints))
-        return constrained(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, origin)
+        identity = plain.identity, tuple(constraint_list(constraints))
+        return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, identity)
     if isinstance(objective, Problem):
-        box, source = own_box(objective, dim, bounds), named(objective)
-        return Objective(box, compiled=objective, source=source, origin=source)
+        box, source = problem_bounds(objective, dim, bounds), problem_source(objective)
+        return Objective(box, compiled=objective, source=source, identity=source)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
         raise TypeError(
             "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
@@ -145,54 +145,58 @@ def resolve(
         raise ValueError("bounds must be given, in fit or to the constructor: pairs (low, high), one a variable")
     box = check_bounds(bounds, dim)
     if isinstance(objective, DeviceObjective):
-        return Objective(box, compiled=objective, source={"device_objective": objective.name}, origin=objective)
+        return Objective(box, compiled=objective, source={"device_objective": objective.name}, identity=objective)
     source = {
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
-    return Objective(box, function=function, source=source, origin=objective)
+    return Objective(box, function=function, source=source, identity=objective)
 
 
-def functions_of(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
+def user_functions(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
     """Return a problem's Python functions of whole populations, checked for what they return, with their names."""
     if not problem.vectorized:
         return []
     return [(problem.f, "the objective"), (problem.constraint_values, "the constraints' function")]
 
 
-def own_box(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:
+def problem_bounds(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:
     """Return the box of a problem, which brings its own; bounds that are given take its place."""
     if dim is not None and dim != problem.dim:
         raise ValueError(f"dim={dim} was given, but {problem!r} has dim={problem.dim}")
     return problem.bounds if bounds is None else check_bounds(bounds, problem.dim)
 
 
-def named(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
+def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
     """Return what a checkpoint notes down of a problem of the registry."""
     return {"problem": problem.name, "dim": problem.dim, "options": problem.options}
 
 
-def constrained(problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, origin: Any) -> Objective:
+def constrained_objective(
+    problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, identity: Any
+) -> Objective:
     """Return a constrained problem as an objective: its values are the codes of feasibility rules."""
     rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
     compiled = problem.ruled(rules.tolerance)
-    source = named(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
+    source = problem_source(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
     return Objective(
         box,
         compiled=compiled,
         function=None if compiled is not None else rules,
         source=source,
-        origin=(origin, rules.tolerance),
+        identity=(identity, rules.tolerance),
         rules=rules,
     )
 
 
-def told(bounds: Any, constraints: Any, vectorized: bool, n_jobs: int | None, feasibility_tol: float) -> Objective:
+def ask_tell_objective(
+    bounds: Any, constraints: Any, vectorized: bool, n_jobs: int | None, feasibility_tol: float
+) -> Objective:
     """Return an objective whose values are told, and whose constraints are known."""
-    problem = ConstrainedProblem(unknown, bounds, constraints, name="told", vectorized=vectorized)
-    return constrained(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, None)
+    problem = ConstrainedProblem(nan_values, bounds, constraints, name="told", vectorized=vectorized)
+    return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, None)
 
 
-def unknown(X: Array) -> Array:
+def nan_values(X: Array) -> Array:
     """Return NaN for every row of X, or for one point."""
     return X[..., 0] * np.nan

@@ -89,7 +89,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         return self._objective(self.kernel, tolerance)
 
     @property
-    def origin(self) -> Any:
+    def identity(self) -> Any:
         """Equal for what is the same problem."""
         return self.name, self.dim, self.options
 

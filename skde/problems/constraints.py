@@ -177,7 +177,7 @@ class ConstrainedProblem:
         return total_violation(values[:, 0], values[:, 1:], self.n_inequalities, check_real("tol", tol, 0))
 
     @property
-    def origin(self) -> Any:
+    def identity(self) -> Any:
         """Equal for what is the same problem."""
         return self
 
