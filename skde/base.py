@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from skde import serialization
 from skde.engines import choose_engine
-from skde.objectives.feasibility import readable
+from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.runner import Runner
 from skde.serialization import check_keys, entry
@@ -134,7 +134,7 @@ class BaseSolver(BaseEstimator):
         islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
         x, f = zip(*(batch.population(island) for island in islands), strict=True)
         fitness = np.concatenate(f)
-        return np.concatenate(x), fitness if runner.rules is None else readable(fitness)
+        return np.concatenate(x), fitness if runner.rules is None else values_of_codes(fitness)
 
     @property
     def result_(self) -> OptimizeResult:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skde.engines.batch import best_of
-from skde.objectives.feasibility import readable, violation_of
+from skde.objectives.feasibility import values_of_codes, violation_of_code
 from skde.runner import Runner, budget
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_path, check_real
@@ -40,7 +40,7 @@ class Progress:
         self.n_evals = int(runner.batch.evals(generation).sum())
 
     def _shown(self, values: FloatArray) -> FloatArray:
-        shown: FloatArray = values if self._runner.rules is None else readable(values)
+        shown: FloatArray = values if self._runner.rules is None else values_of_codes(values)
         return shown
 
     @cached_property
@@ -63,7 +63,7 @@ class Progress:
     def violation(self) -> float:
         """By how much the best point of all runs violates the constraints; 0 for a feasible one."""
         least = np.fmin.reduce(self._best[1])
-        return 0.0 if self._runner.rules is None else violation_of(float(least))
+        return 0.0 if self._runner.rules is None else violation_of_code(float(least))
 
     @property
     def x(self) -> FloatArray:

@@ -12,7 +12,7 @@ from skde.engines import Batch, DeviceEngine, Engine, RecordingEngine, Runs, Sha
 from skde.engines.batch import best_of, sampled_generations
 from skde.engines.stepping import Evaluation, StatusPoll
 from skde.interrupts import interrupts
-from skde.objectives.feasibility import WORST, FeasibilityRules, Outcome, StoredOutcomes, readable
+from skde.objectives.feasibility import WORST, FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.objectives.objective import Objective
 from skde.result import History, RunResult
 from skde.stopping import UNLIMITED, Status
@@ -367,7 +367,7 @@ class Runner:
         history = batch.host("history")
         shown = value
         if self.rules is not None:
-            history, shown = readable(history), readable(value)
+            history, shown = values_of_codes(history), values_of_codes(value)
         spent = batch.host("spent").max(axis=1)
         results = []
         for first in range(0, batch.n_runs, batch.n_islands):

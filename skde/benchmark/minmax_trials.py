@@ -20,7 +20,7 @@ from skde.benchmark.papers.paper import Milliseconds, Values
 from skde.benchmark.records import Cell, Record, errors_of
 from skde.engines import choose_engine
 from skde.minmax import MinMaxSolver
-from skde.problems import ConstrainedProblem, get_problem, known_value
+from skde.problems import ConstrainedProblem, get_problem, optimal_value
 from skde.validation import check_choice, check_int
 
 DEFAULT = "default"  # the algorithm that is not the paper's
@@ -176,7 +176,7 @@ def measured(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> 
         seconds(number, 1)
     alone = [seconds(1, n_cycles) for _ in range(REPEATS)]
     together = seconds(n_runs, n_cycles)
-    runs, f_opt = solver.runs_, known_value(problem)
+    runs, f_opt = solver.runs_, optimal_value(problem)
     best = trials.or_null([run.fun for run in runs])
     return {
         "f_opt": f_opt,
@@ -210,7 +210,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
         function=function,
         algorithm=algorithm,
         pop_size=int(size),
-        known=known_value(problem),
+        known=optimal_value(problem),
         constrained=isinstance(problem, ConstrainedProblem),
         paper=paper.values.get((algorithm, int(size)), {}).get(function),
         paper_ms=paper.milliseconds.get((algorithm, int(size)), {}).get(function),

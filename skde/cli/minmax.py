@@ -23,7 +23,7 @@ from skde.cli.minimize import (
 )
 from skde.minmax import MinMaxSolver
 from skde.minmax.spec import POP_SIZE, get_side
-from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, known_value
+from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, optimal_value
 from skde.validation import check_choice
 
 EXAMPLES = """examples:
@@ -159,8 +159,8 @@ def report(
         "device_reason": reason,
         "x": solver.x_,
         "multipliers" if constrained else "y": solver.y_,
-        "known": known_value(problem),
-        "error": solver.fun_ - known_value(problem),
+        "known": optimal_value(problem),
+        "error": solver.fun_ - optimal_value(problem),
         "worst_case": None if constrained else solver.worst_case_,
         "saddle_gap": None if constrained else solver.saddle_gap_,
         **found,

@@ -21,20 +21,20 @@ CLOSEST, FARTHEST = 2.0**-390, 2.0**390
 WORST = FARTHEST * SCALE
 
 
-def by_rules(f: Array, violation: Array) -> Array:
+def feasibility_codes(f: Array, violation: Array) -> Array:
     """Return the codes of points with the values f and violations given."""
     xp = array_namespace(f)
     return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, xp.clip(f, -LARGEST, LARGEST))
 
 
-def violation_of(code: float) -> float:
+def violation_of_code(code: float) -> float:
     """Return the violation that a code stands for; 0 for a feasible point."""
     if code >= WORST:
         return np.inf
     return code / SCALE if code > LARGEST else 0.0
 
 
-def readable(codes: Any) -> Any:
+def values_of_codes(codes: Any) -> Any:
     """Return the values that codes stand for; infinity for points that are not feasible."""
     return np.where(codes > LARGEST, np.inf, codes)
 
@@ -73,7 +73,7 @@ class FeasibilityRules:
     def codes(self, X: Array, f: Array) -> Array:
         """Return the codes of the rows of X with values f."""
         violation = total_violation(f, self.problem.constraint_values(X), self.problem.n_inequalities, self.tolerance)
-        return by_rules(f, violation)
+        return feasibility_codes(f, violation)
 
     def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
         """Return what is known of a run's best point, from its code; xp: the library that the functions know."""
@@ -83,7 +83,7 @@ class FeasibilityRules:
         m = self.problem.n_inequalities
         sizes = np.concatenate([np.maximum(constraints[:m], 0.0), np.abs(constraints[m:])])
         largest = float(sizes.max(initial=0.0)) if np.isfinite(sizes).all() else np.inf
-        return Outcome(code if abs(code) < LARGEST else float(f[0]), largest, violation_of(code))
+        return Outcome(code if abs(code) < LARGEST else float(f[0]), largest, violation_of_code(code))
 
 
 class StoredOutcomes:

@@ -177,7 +177,7 @@ def constrained_objective(
 ) -> Objective:
     """Return a constrained problem as an objective: its values are the codes of feasibility rules."""
     rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
-    compiled = problem.ruled(rules.tolerance)
+    compiled = problem.feasibility_objective(rules.tolerance)
     source = problem_source(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
     return Objective(
         box,

@@ -115,6 +115,6 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     raise ValueError(f"there is no problem named {name!r}{nearest(name, known)} (skde.problem_names() lists all)")
 
 
-def known_value(problem: Any) -> float:
+def optimal_value(problem: Any) -> float:
     """Return what the solution of a registry's problem is worth: its minimum or, of two sides, f there."""
     return float(problem.value if isinstance(problem, MinMaxProblem) else problem.f_opt)

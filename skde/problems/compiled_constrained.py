@@ -84,7 +84,7 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         X = points(X, self.dim, self)
         return array_namespace(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
 
-    def ruled(self, tolerance: float) -> Problem:
+    def feasibility_objective(self, tolerance: float) -> Problem:
         """Return the compiled objective that is the problem by feasibility rules."""
         return self._objective(self.kernel, tolerance)
 

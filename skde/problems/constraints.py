@@ -187,7 +187,7 @@ class ConstrainedProblem:
         other._n_jobs = n_jobs
         return other
 
-    def ruled(self, tolerance: float) -> Compiled | None:
+    def feasibility_objective(self, tolerance: float) -> Compiled | None:
         """Return the compiled objective that is the problem by feasibility rules; None where there is none."""
         return None
 

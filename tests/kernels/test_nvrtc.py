@@ -111,7 +111,7 @@ def test_architectures() -> None:
 def test_every_problem() -> None:
     problems = [get_problem(name, dim=2) for name in problem_names()]
     for constrained in map(get_problem, problem_names("constrained")):
-        problems += [constrained.ruled(1e-6), constrained.component(0)]
+        problems += [constrained.feasibility_objective(1e-6), constrained.component(0)]
     types = {problem.cpp_type: problem for problem in problems}
     assert set(types) == {entry[1] for entry in _cpu.problems().values()}
     for problem, dtype in itertools.product(types.values(), ("float64", "float32")):

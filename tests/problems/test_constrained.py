@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skde import ConstrainedProblem, get_problem, problem_names
-from skde.objectives.feasibility import FeasibilityRules, by_rules, total_violation
+from skde.objectives.feasibility import FeasibilityRules, feasibility_codes, total_violation
 
 from .constrained import VALUES, Vector
 
@@ -83,7 +83,7 @@ def test_no_feasible_point_is_better(name: str) -> None:
 def test_compiled_codes_are_those_of_python(name: str, tol: float) -> None:
     problem = get_problem(name)
     X = np.vstack([random_points(problem), problem.x_opt])
-    np.testing.assert_array_equal(problem.ruled(tol)(X), FeasibilityRules(problem, tol)(X))
+    np.testing.assert_array_equal(problem.feasibility_objective(tol)(X), FeasibilityRules(problem, tol)(X))
 
 
 def test_infinite_violation_where_a_value_is_not_finite() -> None:
@@ -91,16 +91,16 @@ def test_infinite_violation_where_a_value_is_not_finite() -> None:
     X = np.array([[0.5, 0.5, 5.0]])  # a denominator is 0
     assert not np.isfinite(problem.values(X)).all()
     assert problem.violation(X)[0] == np.inf
-    assert problem.ruled(1e-6)(X)[0] == 2.0**990
+    assert problem.feasibility_objective(1e-6)(X)[0] == 2.0**990
 
 
 def test_the_order_of_codes() -> None:
     f = np.array([-np.inf, -1e300, -1.0, 0.0, 1e-300, 5.0, 1e300, np.nan])
-    feasible = by_rules(f[:-1], np.zeros(7))
+    feasible = feasibility_codes(f[:-1], np.zeros(7))
     assert (np.diff(feasible) >= 0).all()
     assert feasible[2:6].tolist() == f[2:6].tolist()
     distances = np.array([1e-300, 1e-100, 1e-6, 1.0, 1e100, np.inf])
-    codes = by_rules(np.full(6, np.nan), distances)
+    codes = feasibility_codes(np.full(6, np.nan), distances)
     assert (np.diff(codes) > 0).all()
     assert codes.min() > feasible.max()
     assert np.isfinite(codes).all()
@@ -138,5 +138,9 @@ def test_gpu_has_the_same_bits(name: str) -> None:
     found = problem.values(cupy.asarray(X))
     assert isinstance(found, cupy.ndarray)
     np.testing.assert_array_equal(found.get(), problem.values(X))
-    np.testing.assert_array_equal(problem.ruled(1e-6)(cupy.asarray(X)).get(), problem.ruled(1e-6)(X))
-    np.testing.assert_array_equal(FeasibilityRules(problem, 1e-6)(cupy.asarray(X)).get(), problem.ruled(1e-6)(X))
+    np.testing.assert_array_equal(
+        problem.feasibility_objective(1e-6)(cupy.asarray(X)).get(), problem.feasibility_objective(1e-6)(X)
+    )
+    np.testing.assert_array_equal(
+        FeasibilityRules(problem, 1e-6)(cupy.asarray(X)).get(), problem.feasibility_objective(1e-6)(X)
+    )
