@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_choice, check_int
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 # Position is the number in bounds.cuh.
 REPAIRS = ("reflect", "midpoint", "clip", "random", "periodic")

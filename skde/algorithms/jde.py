@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from skde.algorithms.base import FitSetting
 from skde.algorithms.de import DifferentialEvolution
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 
 @dataclass(repr=False, eq=False)

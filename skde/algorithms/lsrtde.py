@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 
 @dataclass(repr=False, eq=False)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 
 class OppositionAlgorithm(Algorithm):

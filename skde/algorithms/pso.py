@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 # Position is the number in pso.cuh; the value is the default of n_neighbors.
 TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 # Of sade.cuh: chances, successes and failures; medians and tallies of CR.
 STRATEGIES, CROSSED, BINS = 4, 3, 129

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_choice, check_int, check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 UPDATES = ("quality", "quality_and_diversity")
 

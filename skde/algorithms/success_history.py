@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, population_reduction
 from skde.algorithms.opposition import OppositionAlgorithm
+from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
-
-if TYPE_CHECKING:
-    from skde.engines.state_layout import SavedRuns
 
 
 class SuccessHistoryDE(OppositionAlgorithm):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skde.algorithms.saved_state import SavedRuns, StateChecks
 from skde.engines.batch import algorithm_entry, history_slots
 from skde.engines.coevolution import KEPT, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
@@ -53,77 +53,6 @@ def coevolution_layout(rounds: CoevolutionSpec) -> dict[str, Layout]:
     return layout | {name: Layout((R, *shape), real) for name, shape in zip(KEPT, shapes, strict=True)}
 
 
-@dataclass(frozen=True)
-class Checks:
-    """Checks of what the entries of a file hold.
-
-    Attributes
-    ----------
-    prefix : str
-        Of the entries' names.
-    """
-
-    prefix: str
-
-    def check(self, name: str, what: str, holds: Any) -> None:
-        """Refuse the file unless something holds for all values of an entry."""
-        if not np.all(holds):
-            raise ValueError(f"entry {self.prefix + name!r}: {what}")
-
-    def check_range(self, name: str, what: str, values: Any, low: Any, high: Any, whole: bool = False) -> None:
-        """Refuse the file unless values are in [low, high], and whole numbers where they have to be."""
-        inside = (values >= low) & (values <= high)  # NaN is not
-        if whole:
-            inside = inside & (np.floor(values) == values)
-        kind = "whole numbers" if whole else "numbers"
-        self.check(name, f"{what} must be {kind} in [{np.min(low)}, {np.max(high)}]", inside)
-
-    def check_order(self, name: str, what: str, values: Any, size: IntArray) -> None:
-        """Refuse the file unless the first `size` values of every run are the numbers 0 ... size - 1."""
-        places = np.arange(values.shape[1])
-        counted = np.where(places < size[:, None], values, places)
-        same = np.sort(counted, axis=1) == places
-        self.check(name, f"{what} must be a permutation of the individuals' numbers", same)
-
-
-@dataclass(frozen=True)
-class SavedRuns(Checks):
-    """Runs of one algorithm with the same parameters, as a file has them: what the algorithm checks of its own.
-
-    Attributes
-    ----------
-    parameters : dict of str to float
-        The kernel's.
-    dim : int
-        Variables.
-    lower, upper : ndarray of shape (dim,)
-        The box, in the precision of the runs.
-    generation, size, next_size : ndarray of shape (n,)
-        The last generation, its individuals, and those of the next one.
-    memory : ndarray of shape (2, n, M)
-        What each run remembers: of even and of odd generations.
-    extra : dict of str to ndarray of shape (n, P)
-        Numbers of individuals by name.
-    order : ndarray of shape (n, P)
-        The ranks; (n, 0) where there are none.
-    """
-
-    parameters: dict[str, float]
-    lower: FloatArray
-    upper: FloatArray
-    generation: IntArray
-    size: IntArray
-    next_size: IntArray
-    memory: FloatArray
-    extra: dict[str, FloatArray]
-    order: IntArray
-
-    @property
-    def dim(self) -> int:
-        """Variables."""
-        return len(self.lower)
-
-
 def check_batch(
     spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any = None, free: int = 0, least: int = 0
 ) -> None:
@@ -152,7 +81,7 @@ def check_batch(
     state = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     generation = state["generation"]
     begun = np.maximum(generation, 0)
-    checks = Checks(prefix)
+    checks = StateChecks(prefix)
     checks.check_range("generation", "generations", generation, least, MOST - 1)
     evals = [schedule.evals(int(g) + 1) for schedule, g in zip(spec.schedules, generation, strict=True)]
     checks.check("generation", "evaluations up to a generation must be below 2^63", max(evals) <= MOST)
@@ -200,7 +129,9 @@ def runs_by_parameters(spec: Spec, among: Any) -> Iterator[tuple[FloatArray, Int
             yield parameters, runs
 
 
-def check_points(spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArray, checks: Checks, free: int) -> None:
+def check_points(
+    spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArray, checks: StateChecks, free: int
+) -> None:
     """Check that the members of all populations are inside the box."""
     rows, kept = np.arange(spec.pop_max), spec.pop_max - spec.needs.kept
     references = np.array([schedule.references for schedule in spec.schedules])
