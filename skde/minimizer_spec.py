@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import reduce
-from operator import or_
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +11,7 @@ from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.base import BaseSolver
 from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for
-from skde.engines.batch import algorithm_entry
+from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST, FeasibilityRules, StoredOutcomes
 from skde.objectives.objective import Objective
@@ -178,26 +175,21 @@ class Preparing(BaseSolver):
         if constrained and dtype != "float64":
             raise ValueError(f"dtype must be 'float64' where there are constraints, got {dtype!r}")
         schedules = [PopulationSchedule.from_parameters(parameters) for parameters in given]
-        needs = [algorithm.needs(setting, parameters) for algorithm, parameters in zip(algorithms, given, strict=True)]
-        names = algorithm_entry(algorithms[0].kernel)[2]
         check_precision(box, dtype)
-        kinds = Spec(
-            algorithm=algorithms[0].kernel,
-            parameters=np.array([[float(parameters[name]) for name in names] for parameters in given]),
+        kinds = build_spec(
+            algorithms,
+            given,
+            schedules,
+            setting,
+            box,
             seeds=np.zeros(len(algorithms), np.uint64),
-            lower=box[:, 0],
-            upper=box[:, 1],
             limits=self._limits(schedules, len(box)) if saved is None else np.full(len(given), saved.limits.max()),
             start=check_start(x0, box, min(schedule.most for schedule in schedules)),
-            constants=algorithms[0].constants,
-            needs=reduce(or_, needs),
-            schedules=tuple(schedules),
             islands=self._archipelago(n_islands, min(schedule.members for schedule in schedules)),
             target=rules["target"],
             tol=rules["tol"],
             stagnation=rules["stagnation"],
             dtype=np.dtype(dtype),
-            iteration=max(algorithm.iteration_length for algorithm in algorithms),
         )
         return kinds, int(self.n_runs) // len(algorithms) * n_islands
 
@@ -209,15 +201,7 @@ class Preparing(BaseSolver):
             limits = kinds.limits if times == 1 else np.repeat(kinds.limits, times)
         else:
             seeds, limits = saved.seeds, saved.limits
-        if times == 1:
-            return replace(kinds, seeds=seeds, limits=limits)
-        return replace(
-            kinds,
-            seeds=seeds,
-            parameters=np.repeat(kinds.parameters, times, 0),
-            limits=limits,
-            schedules=tuple(schedule for schedule in kinds.schedules for _ in range(times)),
-        )
+        return kinds.repeated(times, seeds, limits)
 
     def _limits(self, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None) -> Any:
         return last_generations(schedules, dim, *self._budget, done, self.n_islands)

@@ -69,6 +69,18 @@ class Spec:
         self.pop_max = self.pop_max or max(sizes) + self.needs.kept
         self.last = max(self.last, int(self.limits.max()))
 
+    def repeated(self, times: int, seeds: IntArray, limits: IntArray) -> Spec:
+        """Return the spec in which every run occurs `times` times in a row, with these seeds and limits."""
+        if times == 1:
+            return replace(self, seeds=seeds, limits=limits)
+        return replace(
+            self,
+            parameters=np.repeat(self.parameters, times, 0),
+            seeds=seeds,
+            limits=limits,
+            schedules=tuple(schedule for schedule in self.schedules for _ in range(times)),
+        )
+
     def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
         """Return how islands meet across parts, the runs begin ... end - 1: never, where all of a run are in one."""
         whole = all(begin % self.islands.n_islands == 0 for begin, _ in rows)

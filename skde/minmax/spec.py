@@ -10,7 +10,7 @@ import numpy as np
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, Engine, MultiDeviceEngine, Spec, engine_for
-from skde.engines.batch import algorithm_entry
+from skde.engines.spec_builder import build_spec
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.multi_device import MultiDeviceCoevolution
 from skde.minmax.objective import Pairs
@@ -252,19 +252,18 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
     parameters = algorithm.kernel_parameters(setting)
     if algorithm.shrinks:
         parameters["pop_min"] = parameters["pop_size"]  # the other side's opponents stay as many as they are
-    names = algorithm_entry(algorithm.kernel)[2]
     check_precision(box, dtype)
-    return Spec(
-        algorithm=algorithm.kernel,
-        parameters=np.repeat([[float(parameters[name]) for name in names]], len(seeds), 0),
-        seeds=seeds.copy(),
-        lower=box[:, 0],
-        upper=box[:, 1],
-        limits=np.full(len(seeds), UNLIMITED),
+    n_runs = len(seeds)
+    one = build_spec(
+        [algorithm],
+        [parameters],
+        [PopulationSchedule.from_parameters(parameters)],
+        setting,
+        box,
+        seeds=seeds[:1],
+        limits=np.array([UNLIMITED]),
         start=np.empty((0, len(box))),
-        constants=algorithm.constants,
-        needs=algorithm.needs(setting, parameters),
-        schedules=(PopulationSchedule.from_parameters(parameters),) * len(seeds),
         recorded=False,
         dtype=np.dtype(dtype),
     )
+    return one.repeated(n_runs, seeds.copy(), np.full(n_runs, UNLIMITED))
