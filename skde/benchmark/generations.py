@@ -11,8 +11,8 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Batch, DeviceEngine, Spec
-from skde.engines.batch import algorithm_entry
+from skde.engines import Batch, DeviceEngine
+from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.problems import Problem, get_problem
 from skde.random_state import run_seeds
@@ -39,19 +39,18 @@ def new_batch(
     setting = FitSetting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
     schedule = PopulationSchedule.from_parameters(given)
-    row = [float(given[name]) for name in algorithm_entry(algorithm.kernel)[2]]
-    spec = Spec(
-        algorithm=algorithm.kernel,
-        parameters=np.array([row] * n_runs),
-        seeds=run_seeds(0, n_runs),
-        lower=problem.bounds[:, 0],
-        upper=problem.bounds[:, 1],
-        limits=np.full(n_runs, last),
-        start=np.zeros((0, problem.dim)),
-        constants=algorithm.constants,
-        needs=algorithm.needs(setting, given),
-        schedules=(schedule,) * n_runs,
-        islands=migration.archipelago(n_runs, schedule.members) if migration else Archipelago(),
+    islands = migration.archipelago(n_runs, schedule.members) if migration else Archipelago()
+    seeds, limits, start = run_seeds(0, n_runs), np.full(n_runs, last), np.zeros((0, problem.dim))
+    spec = build_spec(
+        [algorithm] * n_runs,
+        [given] * n_runs,
+        [schedule] * n_runs,
+        setting,
+        problem.bounds,
+        seeds=seeds,
+        limits=limits,
+        start=start,
+        islands=islands,
     )
     batch = engine.batch(spec)
     engine.load(batch, problem)
