@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from scipy.optimize import OptimizeResult
 
+from skde import serialization
 from skde.algorithms import Algorithm, get_algorithm
 from skde.arrays import contiguous, moved_to
+from skde.base import BaseSolver
 from skde.callbacks import Callback, observed
-from skde.engines import Coevolution
+from skde.engines import Coevolution, CoevolutionSpec, Engine
 from skde.minmax.engine import CoevolutionEngine, Cycle
+from skde.minmax.multi_device import SplitCoevolution
 from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
-from skde.minmax.state import Saving
+from skde.minmax.results import best_against_all, levels
+from skde.minmax.spec import (
+    MinMaxRunner,
+    check_parameters,
+    coevolution_engine,
+    coevolution_spec,
+    last_cycle,
+)
+from skde.minmax.state import own_layout, read_algorithms, read_fit, saved_algorithms, saved_arrays, saved_parameters
 from skde.problems import get_problem
 from skde.problems.constraints import ConstrainedProblem
+from skde.result import RunResult, best_run
+from skde.runner import Runner
+from skde.serialization import check_layout, entry
 from skde.stopping import check_stopping
-from skde.typing import Array
-from skde.validation import named_parameters
+from skde.typing import Array, FloatArray
+from skde.validation import check_jobs, named_parameters
 
 
-class MinMaxSolver(Saving):
+class MinMaxSolver(BaseSolver):
     r"""Minimise over x the maximum over y of a function, with two populations that evolve in turns.
 
     A cycle lets the population of x evolve for `gens_x` generations while y stands still, then y for `gens_y`
@@ -166,8 +181,41 @@ class MinMaxSolver(Saving):
     (0.012665, True)
     """
 
-    _cycle: Cycle | None = None  # the one that ask and tell are in
-    _asked: tuple[Array, Array]  # what it waits for the values of
+    FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "algorithm_x",
+        "algorithm_y",
+        "bounds_x",
+        "bounds_y",
+        "gens_x",
+        "gens_y",
+        "archive_size",
+        "renewal",
+        "multipliers",
+        "penalty",
+        "multiplier_bound",
+        "feasibility_tol",
+        "n_runs",
+        "device",
+        "dtype",
+        "random_state",
+    )
+    HEADER: ClassVar[dict[str, Any]] = {
+        "parameters": dict,
+        "algorithms": list,
+        "source": dict,
+        "seconds": (float, int),
+        "ending": int,
+    }
+    OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
+
+    _objective: Pairs | None  # None in ask and tell, and after loading a fit of a Python function
+    _source: dict[str, Any]  # how the function is found again
+    _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
+    _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
+    _cycle: Cycle | None = None  # the cycle that ask and tell are in
+    _asked: tuple[Array, Array]  # the points whose values it waits for
+    _compared: tuple[list[RunResult], int, RunResult] | None = None
+    _searched: tuple[RunResult, tuple[float, float]] | None = None
 
     @named_parameters
     def __init__(
@@ -274,9 +322,9 @@ class MinMaxSolver(Saving):
         KeyboardInterrupt
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
         """
-        self._check_parameters()
+        check_parameters(self)
         found = self._resolved(f, bounds_x, bounds_y, dim)
-        self._runner = self._start(found)
+        self._runner = self._start(found, coevolution_spec(self, found), self.n_cycles)
         self._drive(found)
         return self
 
@@ -308,10 +356,18 @@ class MinMaxSolver(Saving):
         else:
             what = self._source.get("callable") or "given to ask and tell"
             raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
-        self._check_parameters()
-        runner.set_limits(np.full(runner.batch.n_runs, self._last_cycle(runner.batch.spec.schedules[0])))
+        check_parameters(self)
+        runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
         self._drive(found)
         return self
+
+    def _start(self, pairs: Pairs, spec: CoevolutionSpec, planned: int) -> Runner:
+        """Allocate the populations."""
+        # A CoevolutionEngine offers of the Engine protocol what a runner needs for whole cycles.
+        runner = MinMaxRunner(cast(Engine, coevolution_engine(self, pairs)), spec)
+        self._boxes, self._planned = (pairs.box_x, pairs.box_y), planned
+        self._note_parameters()
+        return runner
 
     def _again(self, f: Any) -> Pairs:
         """Return what a fit is to go on with, checked to be of the kind and sizes that its populations have."""
@@ -431,14 +487,170 @@ class MinMaxSolver(Saving):
         for name in ("bounds_x", "bounds_y"):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
-        self._check_parameters()
+        check_parameters(self)
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
         box_x, box_y = side_bounds("bounds_x", self.bounds_x), side_bounds("bounds_y", self.bounds_y)
-        self._runner = self._start(Pairs(box_x, box_y))
+        pairs = Pairs(box_x, box_y)
+        self._runner = self._start(pairs, coevolution_spec(self, pairs), self.n_cycles)
         self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
 
     @property
     def stopped_(self) -> bool:
         """Whether every run has ended, so that there is nothing more to ask."""
         return hasattr(self, "_runner") and self._runner.done
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _pair(self) -> Coevolution | SplitCoevolution:
+        batch = self._fitted("ask").batch
+        assert isinstance(batch, Coevolution | SplitCoevolution)
+        return batch
+
+    @property
+    def _best_run(self) -> int:
+        return self._compare()[0]
+
+    @property
+    def _best(self) -> RunResult:
+        return self._compare()[1]
+
+    def _compare(self) -> tuple[int, RunResult]:
+        """Return the number of the best run, and its result against the opponents of all runs."""
+        runs, pairs = self.runs_, self._objective
+        if self._compared is None or self._compared[0] is not runs:
+            if pairs is None or pairs.problem is not None or len(runs) == 1:
+                best = best_run(runs)
+                self._compared = runs, best, runs[best]
+            else:
+                self._compared = runs, *best_against_all(runs, pairs, self._pair.x.dim, self._fitted().engine)
+        return self._compared[1:]
+
+    @property
+    def x_(self) -> FloatArray:
+        """The best answer of all runs, of shape (dim x,)."""
+        return self._best.x[: self._pair.x.dim]
+
+    @property
+    def y_(self) -> FloatArray:
+        """The strongest opponent that x_ has met, of shape (dim y,)."""
+        return self._best.x[self._pair.x.dim :]
+
+    @property
+    def multipliers_(self) -> FloatArray:
+        """Of a constrained problem: y_, of shape (m + l,)."""
+        self._fitted()
+        if self._objective is None or self._objective.problem is None:
+            raise AttributeError("multipliers_ are of constrained problems only")
+        return self.y_
+
+    @property
+    def worst_case_(self) -> float:
+        """An estimate of max over y of f(x_, y)."""
+        return self._levels("worst_case_")[0]
+
+    @property
+    def saddle_gap_(self) -> float:
+        """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
+        highest, lowest = self._levels("saddle_gap_")
+        return highest - lowest
+
+    def _levels(self, attribute: str) -> tuple[float, float]:
+        """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
+        runner, pairs = self._fitted(), self._objective
+        box_x, box_y = self._boxes
+        if pairs is None:
+            raise AttributeError(
+                f"{attribute} needs the function, which neither ask and tell nor a file give: resume(f)"
+            )
+        if box_y is None:
+            raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
+        if self._searched is None or self._searched[0] is not self._best:
+            # Searches are short, so the CPU is faster for compiled functions.
+            device = runner.engine.name.split(", ")[0] if pairs.game is None else "cpu"
+            self._searched = self._best, levels(pairs.values, self.x_, self.y_, box_x, box_y, device)
+        return self._searched[1]
+
+    @property
+    def population_x_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self._pair.x.population(self._best_run)[0]
+
+    @property
+    def population_y_(self) -> FloatArray:
+        """The best run's population of y; multipliers that are corrected are one row."""
+        pair = self._pair
+        return self.y_[None] if pair.rounds.updates else pair.y.population(self._best_run)[0]
+
+    @property
+    def population_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self.population_x_
+
+    @property
+    def fitness_(self) -> FloatArray:
+        """The worst value of every x of the best run's population against the opponents of the last cycle."""
+        return self._pair.x.population(self._best_run)[1]
+
+    @property
+    def result_(self) -> OptimizeResult:
+        """The best run in SciPy's form; nfev counts all runs."""
+        best = self._best
+        return OptimizeResult(
+            x=self.x_,
+            y=self.y_,
+            fun=best.fun,
+            success=best.success,
+            status=int(best.status),
+            message=best.message,
+            nfev=sum(run.n_evals for run in self.runs_),
+            nit=best.n_iter,
+            maxcv=best.max_violation,
+            constr_violation=best.max_violation,
+        )
+
+    # -- files and pickles ---------------------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        runner, pair = self._fitted(), self._pair
+        if pair.constraints and "problem" not in self._source:
+            raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
+        self._check_unchanged()
+        check_stopping(self.target, self.tol, self.stagnation, self.max_time)
+        check_jobs(self.n_jobs)
+        header: dict[str, Any] = {
+            "parameters": saved_parameters(self.get_params(deep=False), pair.spec.dtype.name),
+            "algorithms": saved_algorithms(self),
+            "source": self._source,
+            "seconds": runner.clock.seconds,
+            "ending": int(runner.ending),
+            "planned": self._planned,
+        }
+        return header, saved_arrays(pair, self._boxes, runner.clock.marks)
+
+    @classmethod
+    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        with entry(serialization.HEADER):
+            algorithm_x, algorithm_y = read_algorithms(header)
+            solver = cls(cast(Algorithm, algorithm_x), algorithm_y, **header["parameters"])
+        check_layout(arrays, own_layout(solver), whole=False)
+        solver.bounds_x, solver.bounds_y = (box if len(box := arrays[name]) else None for name in ("box_x", "box_y"))
+        solver.random_state = int(arrays["seeds"][0])
+        return solver
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        check_layout(arrays, own_layout(self), whole=False)
+        self._check_marks(arrays["marks"])
+        saved = read_fit(self, header, arrays)
+        self._source = header["source"]
+        self._objective = saved.pairs if saved.pairs.game is not None else None
+        with entry(serialization.HEADER):
+            runner = self._start(saved.pairs, saved.spec, saved.planned)
+        runner.rules = saved.pairs.rules
+        runner.batch.restore(arrays)
+        runner.set_limits(arrays["limits"])
+        runner.ending = saved.ending
+        runner.clock.before = float(header["seconds"])
+        runner.clock.marks = [(int(cycle), float(seconds)) for cycle, seconds in arrays["marks"]]
+        self._runner = runner
