@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 import skde
+import skde.tuning
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark.records import text_of
 
@@ -24,9 +25,14 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md")])]
 PAGES += sorted([*DOCS.glob("benchmarks/*.md"), *ROOT.glob("benchmarks/*/*.md")])
 MODULES = sorted(
-    module.name for module in pkgutil.walk_packages(skde.__path__, "skde.") if not module.name.endswith("__main__")
+    {
+        module.name
+        for package in (skde, skde.tuning)  # an editable install has them in two folders
+        for module in pkgutil.walk_packages([str(Path(package.__file__).parent)], f"{package.__name__}.")
+        if not module.name.endswith("__main__")
+    }
+    | {"skde.tuning"}
 )
-
 
 RECORDS = sorted(DOCS.glob("benchmarks/*.json"))
 needs_records = pytest.mark.skipif(not RECORDS, reason="the source distribution has no records")

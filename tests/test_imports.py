@@ -54,8 +54,9 @@ class Import(NamedTuple):
 def sources() -> dict[str, Path]:
     """Return every module of the package and its file."""
     found = {}
-    for package, root in (("skde", skde.__path__[0]), ("skde.tuning", skde.tuning.__path__[0])):
-        for file in Path(root).rglob("*.py"):
+    for package, init in (("skde", skde.__file__), ("skde.tuning", skde.tuning.__file__)):
+        root = Path(init).parent  # an editable install has several entries in __path__
+        for file in root.rglob("*.py"):
             parts = file.relative_to(root).with_suffix("").parts
             if package == "skde" and parts[0] == "tuning":
                 continue
