@@ -39,8 +39,8 @@ FLOORS = [
     {"skde.__main__"},
     {"skde.tuning"},
 ]
-# A command loads what it needs when it runs, and CUDA is loaded where a GPU is asked for.
-LAZY = {"skde.cli", "skde.tuning.cli", "skde.engines.devices"}
+# CUDA is loaded where a GPU is asked for.
+LAZY = {"skde.engines.devices"}
 
 
 class Import(NamedTuple):

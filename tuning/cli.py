@@ -1,17 +1,29 @@
-"""The commands `skde tune` and `skde tune worker`: iterated racing of one of skde's algorithms on a suite."""
+"""The commands `skde tune` and `skde tune worker`, and the reproduction of a paper's tuning."""
 
 from __future__ import annotations
 
 import sys
 import time
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import optuna
+
 from skde.algorithms import Algorithm, get_algorithm
-from skde.cli.arguments import add_command, names, number, setting, whole
-from skde.cli.minimize import InputError, check_writable, run_and_show, to_json
+from skde.benchmark.reproduction import available
+from skde.benchmark.suites import find_suite
+from skde.cli.arguments import InputError, add_command, check_writable, names, number, setting, whole
+from skde.cli.bench import keep_and_show
+from skde.cli.output import run_and_show, to_json
+from skde.cli.reproduce import RUNS
 from skde.problems import Problem
+from skde.tuning import reproduction
+from skde.tuning.report import check_drawing, python_lines
+from skde.tuning.study_storage import Record, open_storage
+from skde.tuning.tuner import RacingTuner
+from skde.tuning.work_queue import Queue, pause
 
 WORKER = "tune worker"
 
@@ -40,6 +52,12 @@ ORDERS = {
     "test": str,
     "preset": str,
 }
+
+
+def add_commands(commands: Any) -> None:
+    """Add `skde tune` and `skde tune worker`."""
+    add_tune(commands)
+    add_worker(commands)
 
 
 def add_tune(commands: Any) -> None:
@@ -81,10 +99,8 @@ def add_storage(add: Any, required: bool) -> None:
 
 def tune(options: Any) -> int:
     """Tune, and print what was found."""
+    silence_optuna()
     if options.report is not None:
-        racing_tuner()
-        from skde.tuning.report import check_drawing
-
         check_drawing()
         check_writable("--report", options.report)
     quiet = options.quiet or options.json or not sys.stderr.isatty()
@@ -104,10 +120,7 @@ def tune(options: Any) -> int:
 
 def worker(options: Any) -> int:
     """Do experiments, and print how many."""
-    racing_tuner()
-    from skde.tuning.study_storage import open_storage
-    from skde.tuning.work_queue import Queue, pause
-
+    silence_optuna()
     if options.jobs == 0:
         raise InputError("--jobs must not be 0: a worker does experiments itself")
     queue = Queue(open_storage(options.storage), options.study)
@@ -148,9 +161,6 @@ def read_orders(orders: Any) -> dict[str, Any]:
 
 def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:
     """Leave what workers have to know in the storage, unless it is there from the tuning's beginning."""
-    from skde.tuning.study_storage import Record, open_storage
-    from skde.tuning.work_queue import Queue
-
     tuner.predict_budget(algorithm)  # no orders for what is not allowed
     storage = open_storage(options.storage)
     queue = Queue(storage, options.study)
@@ -158,21 +168,14 @@ def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:
         queue.orders = {name: getattr(options, name) for name in ORDERS}
 
 
-def racing_tuner() -> Any:
-    """Return RacingTuner, or say what is missing for it."""
-    try:
-        from skde.tuning import RacingTuner
-    except ImportError as error:
-        raise RuntimeError(str(error)) from None
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)  # the study is not what users of the command look at
-    return RacingTuner
+def silence_optuna() -> None:
+    """Turn Optuna's log messages off: users of the command do not see the study."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
     """Return a tuner, and the algorithm that it is for."""
-    tuner = racing_tuner()(
+    tuner = RacingTuner(
         None,
         instances(options.suite, options.functions, options.dim),
         max_experiments=options.max_experiments,
@@ -191,8 +194,6 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
 
 def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
     """Return the functions of a suite as instances."""
-    from skde.benchmark.suites import find_suite
-
     found = find_suite(suite)
     made = [found.function(name, dim) for name in functions or found.functions]
     return [
@@ -203,8 +204,6 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
 
 def summary(tuner: Any) -> dict[str, Any]:
     """Return what a tuning has found, as data."""
-    from skde.tuning.report import python_lines
-
     return {
         "finished": tuner.finished_,
         "python": python_lines(tuner),
@@ -226,3 +225,33 @@ def text(found: dict[str, Any]) -> str:
     lines += ["", f"{found['n_experiments']} experiments of {found['n_configurations']} configurations{end}"]
     lines += ["the best first:", *found["python"]]
     return "\n".join(lines)
+
+
+def reproduce_tuning(options: Any, paper: Any) -> int:
+    """Do a paper's tuning again, and compare what is found with what the paper found."""
+    silence_optuna()
+    theirs = reproduction.tuning_of(paper, options.table)
+    dims = [theirs.dim] if options.dims is None else options.dims
+    if len(dims) != 1:
+        raise InputError(f"--dims must be one number for a tuning, got {dims}")
+    settings = reproduction.Settings(
+        paper.name,
+        dims[0],
+        theirs.max_experiments if options.max_experiments is None else options.max_experiments,
+        options.budget or theirs.budget,
+        5 if options.held_out is None else options.held_out,
+        RUNS if options.runs is None else options.runs,
+        options.seed,
+        options.device,
+        options.n_jobs,
+        bool(options.as_published),
+    )
+    algorithms = available(paper) if options.algorithms is None else options.algorithms
+
+    def show(record: Any) -> None:
+        if options.json:
+            print(to_json({**record, "summary": reproduction.summary(record)}))
+        else:
+            print(reproduction.table(paper, record))
+
+    return keep_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
-from skde.cli.minimize import InputError
+from skde.engines import choose_engine
+from skde.validation import check_choice
 
 NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message is all that is shown."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,3 +142,31 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
         parameters = re.split(r",(?=\s*\w+\s*=)", rest) if rest else []
         found.append((name, dict(setting(parameter) for parameter in parameters)))
     return found
+
+
+def check_device(device: str, *more: str) -> None:
+    """Refuse names that are neither those of a CPU or a GPU nor among the others that are allowed."""
+    if not re.fullmatch(r"cuda:\d+", device):
+        check_choice("--device", device, (*more, "cpu", "cuda", "cuda:0"))
+
+
+def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, str]:
+    """Return the device's full name and why it was chosen."""
+    check_device(device, "auto")
+    if device == "auto" and is_python:
+        return "cpu", "a Python function may only know NumPy"
+    engine, reason = choose_engine(device, n_jobs)
+    return engine.name, reason
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Say at once, not after the work, that a file cannot be written."""
+    folder, target = path.absolute().parent, Path(os.path.realpath(path))
+    if not folder.is_dir():
+        raise InputError(f"{option}: there is no directory {str(path.parent)!r}")
+    if target.is_dir():
+        raise InputError(f"{option}: {str(path)!r} is a directory; give a file's name")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{option}: {str(path)!r} is no regular file")
+    if not (os.access(target.parent, os.W_OK) and (os.access(target, os.W_OK) or not target.exists())):
+        raise InputError(f"{option}: {str(path)!r} may not be written")

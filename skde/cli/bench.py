@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skde.cli.arguments import add_command, algorithms, names, number, whole, wholes
-from skde.cli.minimize import check_writable, plain, run_and_show, to_json
-from skde.validation import check_choice
+from skde.benchmark import speed, statistics, tables, trials
+from skde.benchmark.optimizers import contender
+from skde.benchmark.records import read_record, write_figures
+from skde.cli.arguments import add_command, algorithms, check_device, check_writable, names, number, whole, wholes
+from skde.cli.output import json_types, run_and_show, to_json
 
 RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json
@@ -97,17 +98,8 @@ def add_compare(commands: Any) -> None:
     add("--zero", type=number, help="errors below are zero (default: 1e-12 for nashed2012, else 1e-8)")
 
 
-def check_device(device: str) -> None:
-    """Refuse what is no device's name; "auto" would leave a record open."""
-    if not re.fullmatch(r"cuda:\d+", device):
-        check_choice("--device", device, ("cpu", "cuda", "cuda:0"))
-
-
 def bench_speed(options: Any) -> int:
     """Measure, print and keep."""
-    from skde.benchmark import speed
-    from skde.benchmark.records import write_figures
-
     check_device(options.device)
     if options.out is not None:
         check_writable("--out", options.out)
@@ -121,15 +113,12 @@ def bench_speed(options: Any) -> int:
     )
     print(to_json(record) if options.json else speed.table(record))
     if options.out is not None:
-        write_figures(options.out, plain(record))
+        write_figures(options.out, json_types(record))
     return 0
 
 
 def bench_run(options: Any) -> int:
     """Run, keep, and print what was found."""
-    from skde.benchmark import statistics, tables, trials
-    from skde.benchmark.optimizers import contender
-
     check_device(options.device)
     if options.out is not None:
         check_writable("--out", options.out)
@@ -175,9 +164,6 @@ def keep_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], N
 
 def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
-    from skde.benchmark import statistics, tables
-    from skde.benchmark.records import read_record
-
     record = statistics.merged({str(file): read_record(file) for file in options.files})
     found = statistics.compare(record, options.baseline, zero=options.zero)
     print(to_json(found) if options.json else tables.comparison_table(found))

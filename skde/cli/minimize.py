@@ -1,13 +1,9 @@
-"""The command `skde minimize`: finds the objective, fits, reports."""
+"""The command `skde minimize`."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import json
-import math
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,26 +11,57 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.exceptions import NotFittedError
-
 from skde import __version__
 from skde.algorithms import Algorithm, describe, get_algorithm
-from skde.engines import choose_engine
+from skde.cli.arguments import (
+    InputError,
+    add_command,
+    bounds,
+    check_writable,
+    find_device,
+    number,
+    setting,
+    whole,
+)
+from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.minimizer import Minimizer
 from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
-from skde.result import RunResult, best_run
-from skde.typing import FloatArray
+from skde.result import best_run
 from skde.validation import check_choice, nearest
 
-LABEL = 13  # the width of what stands before a report's lines
+EXAMPLES = """examples:
+  skde minimize rastrigin --dim 30
+  skde minimize rastrigin --dim 10 --algorithm de --set F=0.3,0.9 --set pop_size=50 --runs 30 --plot runs.png
+  skde minimize fabris2012/p3 --max-evals 200000 --runs 20
+  skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
+  skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
+"""
 
 
-class InputError(ValueError):
-    """What the user gave cannot be used; the message is all that is shown."""
+def add_minimize(commands: Any) -> None:
+    """Add `skde minimize`."""
+    add = add_command(commands, "minimize", "minimise a function", minimize, EXAMPLES).add_argument
+    add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
+    add("--dim", type=whole, help="variables (names: 30)")
+    add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
+    add("--algorithm", default="jde", metavar="NAME", help="see skde algorithms (default: jde)")
+    add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
+    add("--max-iter", type=whole, help="generations after the initial population")
+    add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")
+    add("--max-time", type=number, metavar="SECONDS", help="seconds")
+    add("--target", type=number, help="a run ends at this value")
+    add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
+    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
+    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
+    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    add("--dtype", default="float64", help="float64 or float32 (default: float64)")
+    add("--scalar", action="store_true", help="your function takes one point, not an array of points")
+    add("--n-jobs", type=whole, help="threads; with --scalar also processes")
+    add("--plot", type=Path, metavar="FILE", help="draw the best value against evaluations (needs matplotlib)")
+    add("--quiet", action="store_true", help="no progress bar")
 
 
 def minimize(options: Any) -> int:
@@ -72,25 +99,6 @@ def minimize(options: Any) -> int:
     return 0
 
 
-def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
-    """Run, and show what was found, also where that was interrupted or went wrong half-way.
-
-    Parameters
-    ----------
-    run : callable
-        The work.
-    show : callable
-        Prints what was found, then writes files; raises NotFittedError where nothing was found.
-    """
-    try:
-        run()
-    except (Exception, KeyboardInterrupt):
-        with contextlib.suppress(NotFittedError):
-            show()
-        raise
-    show()
-
-
 class UserFunction:
     """The user's function; what it raises is told in one line that says where."""
 
@@ -106,10 +114,10 @@ class UserFunction:
         except Exception as error:
             given = "a point, an array" if self.scalar else "an array of points; for a function of one point: --scalar"
             hint = f"; it was given {given}" if isinstance(error, TypeError | ValueError) else ""
-            raise InputError(f"{self.name} raised {told(error)}{hint}") from error
+            raise InputError(f"{self.name} raised {error_line(error)}{hint}") from error
 
 
-def told(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """Return an exception of the user's code in one line."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
@@ -140,7 +148,7 @@ def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
                 f"there is no module {error.name!r} in {here} or among the installed packages"
                 f"{nearest(error.name, files)}"
             ) from None
-        raise InputError(f"importing {module_name!r} raised {told(error)}") from error
+        raise InputError(f"importing {module_name!r} raised {error_line(error)}") from error
     for name in path.split("."):
         if not hasattr(found, name):
             raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(found))}")
@@ -174,16 +182,6 @@ def check_box(options: Any) -> None:
         raise InputError("--bounds with one pair needs --dim, the number of variables")
 
 
-def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, str]:
-    """Return the device's full name and why it was chosen."""
-    if not re.fullmatch(r"cuda:\d+", device):
-        check_choice("--device", device, ("auto", "cpu", "cuda", "cuda:0"))
-    if device == "auto" and is_python:
-        return "cpu", "a Python function may only know NumPy"
-    engine, reason = choose_engine(device, n_jobs)
-    return engine.name, reason
-
-
 def check_plot(path: Path) -> None:
     """Say at once, not after the work, that a plot cannot be drawn or written."""
     if find_spec("matplotlib") is None:
@@ -193,19 +191,6 @@ def check_plot(path: Path) -> None:
     check_writable("--plot", path)
     if path.suffix:
         check_choice("--plot: the ending", path.suffix[1:].lower(), FigureCanvasBase.filetypes)
-
-
-def check_writable(option: str, path: Path) -> None:
-    """Say at once, not after the work, that a file cannot be written."""
-    folder, target = path.absolute().parent, Path(os.path.realpath(path))
-    if not folder.is_dir():
-        raise InputError(f"{option}: there is no directory {str(path.parent)!r}")
-    if target.is_dir():
-        raise InputError(f"{option}: {str(path)!r} is a directory; give a file's name")
-    if target.exists() and not target.is_file():
-        raise InputError(f"{option}: {str(path)!r} is no regular file")
-    if not (os.access(target.parent, os.W_OK) and (os.access(target, os.W_OK) or not target.exists())):
-        raise InputError(f"{option}: {str(path)!r} may not be written")
 
 
 def report(
@@ -233,58 +218,6 @@ def report(
     }
 
 
-def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
-    """Return what is known of runs whatever they solved: the best one's values, and every one's."""
-    funs = np.array([run.fun for run in runs if run.feasible])
-    seconds = max(run.time for run in runs)
-    n_evals = sum(run.n_evals for run in runs)
-    return {
-        "fun": best.fun,
-        "max_violation": best.max_violation,
-        "n_evals": n_evals,
-        "n_iter": best.n_iter,
-        "seconds": seconds,
-        "evals_per_second": n_evals / seconds if seconds > 0 else None,
-        "status": best.status.name,
-        "message": best.message,
-        "success": best.success,
-        "feasible": len(funs),
-        "summary": summary(funs),
-        "runs": [
-            {
-                "fun": run.fun,
-                "max_violation": run.max_violation,
-                "x": run.x,
-                "n_evals": run.n_evals,
-                "n_iter": run.n_iter,
-                "seconds": run.time,
-                "status": run.status.name,
-                "message": run.message,
-                "seed": run.seed,
-                "history": {
-                    "n_evals": run.history.n_evals,
-                    "seconds": run.history.seconds,
-                    "best": run.history.best,
-                },
-            }
-            for run in runs
-        ],
-    }
-
-
-def summary(funs: FloatArray) -> dict[str, Any]:
-    """Return statistics of the values of those runs that found a feasible point."""
-    if len(funs) == 0:
-        return {}
-    return {
-        "mean": funs.mean(),
-        "median": np.median(funs),
-        "best": funs.min(),
-        "worst": funs.max(),
-        "std": funs.std(ddof=1) if len(funs) > 1 else 0.0,
-    }
-
-
 def readable(found: dict[str, Any]) -> str:
     """Return a fit's report for people."""
     other_name = f" ({found['problem']})" if found["problem"] not in (None, found["objective"]) else ""
@@ -301,46 +234,3 @@ def readable(found: dict[str, Any]) -> str:
     lines += ending(found, found["constrained"])
     lines.append(("x", vector(found["x"])))
     return aligned(lines)
-
-
-def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
-    """Return what is said of all runs, of the work done, and of why it ended."""
-    lines = []
-    if len(found["runs"]) > 1:
-        values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
-        feasible = [f"{found['feasible']} feasible"] if constrained else []
-        lines.append((f"{len(found['runs'])} runs", ", ".join(feasible + values)))
-    rate = found["evals_per_second"]
-    speed = f", {rate:,.0f} a second" if rate else ""
-    lines.append((evaluations, f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
-    lines.append(("ended", found["message"]))
-    return lines
-
-
-def vector(x: FloatArray) -> str:
-    """Return a point's components, of many the first and last."""
-    return np.array2string(x, precision=6, threshold=12, prefix=" " * LABEL)
-
-
-def aligned(lines: list[tuple[str, str]]) -> str:
-    """Return labels and what stands beside them."""
-    return "\n".join(f"{label:<{LABEL}}{text}" for label, text in lines)
-
-
-def to_json(value: Any) -> str:
-    """Return JSON; what is not finite is null, as JSON has no word for it."""
-    return json.dumps(plain(value), allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """Return the value in JSON's types."""
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-# -- the other commands ------------------------------------------------------------------------------------------------

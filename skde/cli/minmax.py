@@ -9,18 +9,17 @@ from typing import Any
 
 from skde import __version__
 from skde.algorithms import describe, get_algorithm
-from skde.cli.arguments import add_command, algorithms, number, refuse, whole
-from skde.cli.minimize import (
+from skde.cli.arguments import (
     InputError,
-    aligned,
+    add_command,
+    algorithms,
     check_writable,
-    ending,
     find_device,
-    outcome,
-    run_and_show,
-    to_json,
-    vector,
+    number,
+    refuse,
+    whole,
 )
+from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.minmax import MinMaxSolver
 from skde.minmax.spec import POP_SIZE, get_side
 from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, optimal_value
@@ -171,7 +170,7 @@ def readable(found: dict[str, Any]) -> str:
     """Return a fit's report for people."""
     constrained = found["constrained"]
     against = f"{found['dim_y']} {'constraints' if constrained else 'of the opponent'}"
-    x, y = (told(found[name]) for name in ("algorithm_x", "algorithm_y"))
+    x, y = (algorithm_text(found[name]) for name in ("algorithm_x", "algorithm_y"))
     lines = [
         ("problem", f"{found['problem']}, {found['dim_x']} variables, {against}"),
         ("algorithm x", x),
@@ -192,7 +191,7 @@ def readable(found: dict[str, Any]) -> str:
     return aligned(lines)
 
 
-def told(algorithm: dict[str, Any] | None) -> str:
+def algorithm_text(algorithm: dict[str, Any] | None) -> str:
     """Return an algorithm that was described, as it is written."""
     if algorithm is None:
         return "none: multipliers are corrected once a cycle"

@@ -7,10 +7,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from skde.cli.arguments import add_command, names, refuse, whole, wholes
-from skde.cli.bench import add_trials, check_device, keep_and_show
-from skde.cli.minimize import InputError, check_writable, to_json
-from skde.tuning.cli import racing_tuner
+from skde.benchmark import minmax_trials, reproduction, tables
+from skde.benchmark.papers import MinMaxPaper, find_paper
+from skde.benchmark.trials import Settings
+from skde.cli.arguments import add_command, check_device, check_writable, names, refuse, whole, wholes
+from skde.cli.bench import add_trials, keep_and_show
+from skde.cli.extensions import find_reproduction
+from skde.cli.output import to_json
 
 EXAMPLES = """examples:
   skde reproduce nashed2012
@@ -53,8 +56,6 @@ def add_reproduce(commands: Any) -> None:
 
 def reproduce(options: Any) -> int:
     """Run, keep, and print what was found."""
-    from skde.benchmark.papers import MinMaxPaper, find_paper
-
     paper = find_paper(options.paper)
     check_device(options.device)
     if options.out is not None:
@@ -62,13 +63,14 @@ def reproduce(options: Any) -> int:
     if isinstance(paper, MinMaxPaper):
         return coevolution_results(options, paper)
     refuse(options, OF_MINMAX, f"is not for {paper.name}")
-    return results(options, paper) if options.table in (None, paper.table) else tuning(options, paper)
+    if options.table in (None, paper.table):
+        return results(options, paper)
+    code: int = find_reproduction("tuning")(options, paper)
+    return code
 
 
 def results(options: Any, paper: Any) -> int:
     """Run a paper's results again, and print its figures beside ours."""
-    from skde.benchmark import reproduction, tables
-
     refuse(options, OF_TUNINGS, "is for a tuning: --table 1")
     settings = settings_of(options, paper, BUDGET, RUNS)
     run = partial(
@@ -83,8 +85,6 @@ def results(options: Any, paper: Any) -> int:
 
 def coevolution_results(options: Any, paper: Any) -> int:
     """Run a paper's co-evolution again, as published and by default, and print both beside its tables."""
-    from skde.benchmark import minmax_trials, tables
-
     refuse(options, ("table", "dims", *OF_TUNINGS), f"is not for {paper.name}")
     run = partial(
         minmax_trials.run,
@@ -110,41 +110,5 @@ def show(
 
 def settings_of(options: Any, paper: Any, budget: str, runs: int) -> Any:
     """Return the settings of a record, with a budget and a number of runs where the options have none."""
-    from skde.benchmark.trials import Settings
-
     runs = runs if options.runs is None else options.runs
     return Settings(paper.suite, options.budget or budget, runs, options.seed, options.device, options.n_jobs)
-
-
-def tuning(options: Any, paper: Any) -> int:
-    """Do a paper's tuning again, and compare what is found with what the paper found."""
-    from skde.benchmark import reproduction
-
-    racing_tuner()
-    from skde.tuning import reproduction
-
-    theirs = reproduction.tuning_of(paper, options.table)
-    dims = [theirs.dim] if options.dims is None else options.dims
-    if len(dims) != 1:
-        raise InputError(f"--dims must be one number for a tuning, got {dims}")
-    settings = reproduction.Settings(
-        paper.name,
-        dims[0],
-        theirs.max_experiments if options.max_experiments is None else options.max_experiments,
-        options.budget or theirs.budget,
-        5 if options.held_out is None else options.held_out,
-        RUNS if options.runs is None else options.runs,
-        options.seed,
-        options.device,
-        options.n_jobs,
-        bool(options.as_published),
-    )
-    algorithms = reproduction.available(paper) if options.algorithms is None else options.algorithms
-
-    def show(record: Any) -> None:
-        if options.json:
-            print(to_json({**record, "summary": reproduction.summary(record)}))
-        else:
-            print(reproduction.table(paper, record))
-
-    return keep_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)

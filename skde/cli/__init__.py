@@ -1,0 +1,1 @@
+"""The command line `skde`: one module a command."""

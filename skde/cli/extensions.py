@@ -1,0 +1,56 @@
+"""Commands and reproductions that other packages, such as skde.tuning, add by entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from skde.cli.arguments import InputError
+
+COMMANDS = "skde.commands"  # functions of the subparsers that add commands to them
+REPRODUCTIONS = "skde.reproductions"  # functions of the options and the paper that return an exit code
+
+
+def load(extension: EntryPoint) -> Any:
+    """Return the function of an extension.
+
+    Raises
+    ------
+    InputError
+        When the package that it needs is not installed.
+    """
+    try:
+        return extension.load()
+    except ImportError as error:
+        raise InputError(str(error)) from None
+
+
+def add_extensions(commands: Any, arguments: Sequence[str]) -> None:
+    """Add the commands of all extensions; the help of one that cannot be loaded is the reason.
+
+    Raises
+    ------
+    InputError
+        When the arguments name a command that cannot be loaded.
+    """
+    for extension in entry_points(group=COMMANDS):
+        try:
+            load(extension)(commands)
+        except InputError as error:
+            if arguments and arguments[0] == extension.name:
+                raise
+            commands.add_parser(extension.name, help=str(error).replace("%", "%%"))
+
+
+def find_reproduction(name: str) -> Any:
+    """Return the function for a kind of table of a paper.
+
+    Raises
+    ------
+    InputError
+        When the package that does it is not installed.
+    """
+    for extension in entry_points(group=REPRODUCTIONS, name=name):
+        return load(extension)
+    raise InputError(f"the reproduction of a paper's {name} needs skde.{name}: pip install 'skde[{name}]'")

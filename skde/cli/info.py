@@ -1,0 +1,94 @@
+"""The commands `skde info`, `skde problems` and `skde algorithms`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skde.algorithms import ALGORITHMS
+from skde.benchmark import gpu_descriptions, machine, versions
+from skde.cli.arguments import add_command
+from skde.cli.output import to_json
+from skde.engines import choose_engine
+from skde.problems import ALIASES, NAMES, problem_names
+
+KIND_TEXTS = {"plain": "", "constrained": "with constraints", "minmax": "min over x, max over y"}
+
+
+def add_info(commands: Any) -> None:
+    """Add `skde info`."""
+    add_command(commands, "info", "versions, devices, and the choice of device='auto'", show_info)
+
+
+def add_problems(commands: Any) -> None:
+    """Add `skde problems`."""
+    add_command(commands, "problems", "the problems that have a name", show_problems)
+
+
+def add_algorithms(commands: Any) -> None:
+    """Add `skde algorithms`."""
+    add_command(commands, "algorithms", "the algorithms and their parameters", show_algorithms)
+
+
+def show_info(options: Any) -> int:
+    """Print versions, devices, and the device that would be chosen."""
+    gpus, no_gpu = gpu_descriptions()
+    engine, reason = choose_engine("auto")
+    found: dict[str, Any] = {
+        "versions": versions(),
+        "machine": machine(),
+        "gpus": gpus,
+        "no_gpu_because": no_gpu or None,
+        "auto": {"device": engine.name, "reason": reason},
+    }
+    if options.json:
+        print(to_json(found))
+        return 0
+    for name, version in found["versions"].items():
+        print(f"{name:<15}{version}")
+    computer = found["machine"]
+    print(f"\n{'cpu':<15}{computer['cpu']}, {computer['cores']} cores, {computer['threads']} threads used")
+    print(f"{'instructions':<15}{computer['isa']} of {', '.join(computer['isas'])}")
+    for gpu in gpus:
+        print(f"{gpu['device']:<15}{gpu['name']}")
+    if no_gpu:
+        print(f"{'gpu':<15}none: {no_gpu}")
+    print(f"{'auto':<15}{engine.name} for names, problems and DeviceObjectives: {reason}")
+    print(f"{'':<15}cpu for Python functions: they may only know NumPy")
+    return 0
+
+
+def show_problems(options: Any) -> int:
+    """Print the problems' names."""
+    friendly = {name: alias for alias, name in ALIASES.items()}
+    found: list[dict[str, Any]] = [
+        {"name": name, "alias": friendly.get(name), "kind": kind}
+        for kind in NAMES
+        for name in problem_names(kind)
+        if name not in ALIASES
+    ]
+    if options.json:
+        print(to_json(found))
+    else:
+        for entry in found:
+            print(f"{entry['name']:<22}{entry['alias'] or KIND_TEXTS[entry['kind']]}".rstrip())
+    return 0
+
+
+def show_algorithms(options: Any) -> int:
+    """Print the algorithms, and their parameters with defaults."""
+    found: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "class": kind.__name__,
+            "summary": (kind.__doc__ or "").strip().splitlines()[0],
+            "parameters": kind().get_params(),
+        }
+        for name, kind in ALGORITHMS.items()
+    ]
+    if options.json:
+        print(to_json(found))
+        return 0
+    for entry in found:
+        print(f"{entry['name']:<8}{entry['summary']}")
+        print(" " * 8 + ", ".join(f"{name}={value!r}" for name, value in entry["parameters"].items()))
+    return 0

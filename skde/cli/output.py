@@ -1,0 +1,128 @@
+"""Output of the commands: reports of fits, aligned lines and JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skde.result import RunResult
+from skde.typing import FloatArray
+
+LABEL_WIDTH = 13
+
+
+def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
+    """Run, and show what was found, also where that was interrupted or went wrong half-way.
+
+    Parameters
+    ----------
+    run : callable
+        The work.
+    show : callable
+        Prints what was found, then writes files; raises NotFittedError where nothing was found.
+    """
+    try:
+        run()
+    except (Exception, KeyboardInterrupt):
+        with contextlib.suppress(NotFittedError):
+            show()
+        raise
+    show()
+
+
+def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
+    """Return what is known of runs whatever they solved: the best one's values, and every one's."""
+    funs = np.array([run.fun for run in runs if run.feasible])
+    seconds = max(run.time for run in runs)
+    n_evals = sum(run.n_evals for run in runs)
+    return {
+        "fun": best.fun,
+        "max_violation": best.max_violation,
+        "n_evals": n_evals,
+        "n_iter": best.n_iter,
+        "seconds": seconds,
+        "evals_per_second": n_evals / seconds if seconds > 0 else None,
+        "status": best.status.name,
+        "message": best.message,
+        "success": best.success,
+        "feasible": len(funs),
+        "summary": summary(funs),
+        "runs": [
+            {
+                "fun": run.fun,
+                "max_violation": run.max_violation,
+                "x": run.x,
+                "n_evals": run.n_evals,
+                "n_iter": run.n_iter,
+                "seconds": run.time,
+                "status": run.status.name,
+                "message": run.message,
+                "seed": run.seed,
+                "history": {
+                    "n_evals": run.history.n_evals,
+                    "seconds": run.history.seconds,
+                    "best": run.history.best,
+                },
+            }
+            for run in runs
+        ],
+    }
+
+
+def summary(funs: FloatArray) -> dict[str, Any]:
+    """Return statistics of the values of those runs that found a feasible point."""
+    if len(funs) == 0:
+        return {}
+    return {
+        "mean": funs.mean(),
+        "median": np.median(funs),
+        "best": funs.min(),
+        "worst": funs.max(),
+        "std": funs.std(ddof=1) if len(funs) > 1 else 0.0,
+    }
+
+
+def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
+    """Return what is said of all runs, of the work done, and of why it ended."""
+    lines = []
+    if len(found["runs"]) > 1:
+        values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
+        feasible = [f"{found['feasible']} feasible"] if constrained else []
+        lines.append((f"{len(found['runs'])} runs", ", ".join(feasible + values)))
+    rate = found["evals_per_second"]
+    speed = f", {rate:,.0f} a second" if rate else ""
+    lines.append((evaluations, f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
+    lines.append(("ended", found["message"]))
+    return lines
+
+
+def vector(x: FloatArray) -> str:
+    """Return a point's components, of many the first and last."""
+    return np.array2string(x, precision=6, threshold=12, prefix=" " * LABEL_WIDTH)
+
+
+def aligned(lines: list[tuple[str, str]]) -> str:
+    """Return labels and what stands beside them."""
+    return "\n".join(f"{label:<{LABEL_WIDTH}}{text}" for label, text in lines)
+
+
+def to_json(value: Any) -> str:
+    """Return JSON; what is not finite is null, as JSON has no word for it."""
+    return json.dumps(json_types(value), allow_nan=False)
+
+
+def json_types(value: Any) -> Any:
+    """Return the value in JSON's types."""
+    if isinstance(value, dict):
+        return {str(key): json_types(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return json_types(value.tolist())
+    if isinstance(value, list | tuple):
+        return [json_types(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

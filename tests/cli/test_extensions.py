@@ -1,0 +1,76 @@
+"""Commands and reproductions of other packages: found by entry points, loaded when they are needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from skde.cli.main import main
+
+MISSING = "skde.tuning needs Optuna, which is missing: pip install 'skde[tuning]'"
+
+
+@pytest.mark.parametrize("command", ["import skde.cli.main", "from skde.cli.main import main; main(['algorithms'])"])
+def test_other_commands_do_not_load_optuna(command: str) -> None:
+    check = f"{command}; import sys; assert not {{'optuna', 'skde.tuning'}} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_lists_tune(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "tune" in capsys.readouterr().out.split()
+
+
+@pytest.mark.parametrize(("given", "meant"), [("tunne", "tune"), ("tune-worker", "tune worker")])
+def test_a_misspelt_command_suggests_tune(given: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([given]) == 2
+    assert f"did you mean '{meant}'?" in capsys.readouterr().err
+
+
+@pytest.fixture
+def without_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the extensions fail to load as skde.tuning does without Optuna."""
+
+    def load(self: EntryPoint) -> Any:
+        raise ImportError(MISSING)
+
+    monkeypatch.setattr(EntryPoint, "load", load)
+
+
+@pytest.mark.usefixtures("without_optuna")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["tune", "de", "--suite", "nashed2012"],
+        ["tune", "worker", "--storage", "tuning.log"],
+        ["tune", "--help"],
+        ["reproduce", "nashed2012", "--table", "1"],
+    ],
+)
+def test_a_command_without_its_extra_says_what_to_install(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr() == ("", f"skde: error: {MISSING}\n")
+
+
+@pytest.mark.usefixtures("without_optuna")
+def test_help_without_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert MISSING in " ".join(capsys.readouterr().out.split())
+
+
+def test_without_the_package_of_a_reproduction(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("skde.cli.extensions.entry_points", lambda **group: [])
+    assert main(["reproduce", "nashed2012", "--table", "1"]) == 2
+    assert "pip install 'skde[tuning]'" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Targets: whatever can be tuned."""
