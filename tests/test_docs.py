@@ -170,3 +170,24 @@ def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([\w./-]+)\)", page.read_text()):
         if RECORDS or "benchmarks" not in (page.parent / target).parts:
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_contributing_names_paths_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`((?:skde|tuning|tests|docs|examples|benchmarks)/[\w./]*)`", text)
+    assert len(paths) > 20
+    for path in paths:
+        if "NAME" not in path and "SUITE" not in path and (RECORDS or "benchmarks" not in path):
+            assert (ROOT / path).exists(), f"CONTRIBUTING.md names {path}, which does not exist"
+
+
+def test_contributing_answers_three_questions() -> None:
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    found = {
+        file: name.rpartition(".")[2]
+        for question in text.partition("## Three questions")[2].partition("## ")[0].split(" - Where ")[1:]
+        for name, file in re.findall(r"`([\w.]+)`[\w ]* (?:in|of) `(skde/[\w./]+)`", question)
+    }
+    assert set(found) >= {"skde/kernels/core/bounds.cuh", "skde/runner.py", "skde/algorithms/de.py"}
+    for file, name in found.items():
+        assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), f"{file} has no {name}"
