@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from skde import DE, Migration, Minimizer
-from skde.benchmark import taken
+from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
 
 PROBLEMS = ("rotated_rastrigin", "zakharov")
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
         print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
     if options.out:
         settings = {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device}
-        begun = taken(" ".join(["python examples/islands.py", *arguments]))
+        begun = provenance(" ".join(["python examples/islands.py", *arguments]))
         write_figures(options.out, {**begun, "settings": settings, "figures": rows})
     return rows
 

@@ -17,10 +17,10 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.benchmark import taken
+from skde.benchmark import provenance
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning, find_paper
-from skde.benchmark.records import Record, once, repeated, write_figures
+from skde.benchmark.records import Record, collapse, expand, write_figures
 from skde.benchmark.statistics import errors, rank_sum, stratified_t
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import gpu_of, or_null
@@ -168,7 +168,7 @@ def run(
 def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
     """Return the record to go on with: a new one, or that of a file with the same settings."""
     wanted = asdict(settings)
-    here = taken(command)
+    here = provenance(command)
     here["machine"] |= gpu_of(settings.device)
     record = {**here, "settings": wanted, "tuned": {}, "compared": []}
     if out is None or not os.path.exists(out):
@@ -212,14 +212,16 @@ def read_tuning(file: str | os.PathLike[str]) -> Record:
 def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
     """Write a record; ranks that are the same for all runs of a setting are written once."""
     runs = record["settings"]["runs"]
-    cells = [{**cell, "ranks": {who: once(cell["ranks"][who], runs) for who in BOTH}} for cell in record["compared"]]
+    cells = [
+        {**cell, "ranks": {who: collapse(cell["ranks"][who], runs) for who in BOTH}} for cell in record["compared"]
+    ]
     write_figures(file, {**record, "compared": cells})
 
 
 def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
     """Return a box's cell with the ranks of all runs."""
     if "ranks" in cell:
-        return {**cell, "ranks": {who: repeated(cell["ranks"][who], runs) for who in BOTH}}
+        return {**cell, "ranks": {who: expand(cell["ranks"][who], runs) for who in BOTH}}
     key = {name: cell[name] for name in ("algorithm", "function", "box")}
     return {**key, **judged({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
 

@@ -33,7 +33,7 @@ import tuners_smac
 from scipy import stats
 from tuners_tasks import TASKS, Task, costs, noisy, truth
 
-from skde.benchmark import taken
+from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
 from skde.tuning import PRESETS, RacingTuner
 
@@ -225,7 +225,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     record = begun(options.out, settings)
     rows: list[dict[str, Any]] = record["figures"]
     repetitions = range(options.first, options.first + options.repetitions)
-    here = taken(shlex.join(["python", "benchmarks/tuners/tuners.py", *arguments]))
+    here = provenance(shlex.join(["python", "benchmarks/tuners/tuners.py", *arguments]))
 
     def save() -> None:
         if options.out:

@@ -14,7 +14,7 @@ from typing import Any
 from skde import __version__, _cpu
 from skde.engines import choose_device, find_gpus
 
-__all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "now", "taken", "versions"]
+__all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "now", "provenance", "versions"]
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 OPTIONAL_LIBRARIES = (
@@ -28,7 +28,7 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-def taken(command: str) -> dict[str, Any]:
+def provenance(command: str) -> dict[str, Any]:
     """Return what every record begins with: when, on what, with what and by which command it was taken."""
     return {"date": now(), "machine": machine(), "versions": versions(), "commit": commit(), "command": command}
 

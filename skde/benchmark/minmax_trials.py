@@ -143,9 +143,9 @@ def run(
                 text = f"{algorithm}:pop_size={pop_size}"
                 solver = make_solver(paper, algorithm, pop_size)
                 solver.set_params(random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs)
-                measure = partial(measured, problem, solver, n_cycles, settings.runs)
+                measure = partial(measure_cell, problem, solver, n_cycles, settings.runs)
                 jobs.append(((function, dim, text), measure))
-    return trials.fill(trials.begun(settings, out, command), jobs, out, verbose, started)
+    return trials.run_jobs(trials.open_record(settings, out, command), jobs, out, verbose, started)
 
 
 def cycles(budget: str) -> int:
@@ -164,7 +164,7 @@ def make_solver(paper: MinMaxPaper, algorithm: str, pop_size: int) -> MinMaxSolv
     return made
 
 
-def measured(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> dict[str, Any]:
+def measure_cell(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> dict[str, Any]:
     """Run one cell: all runs together, then one of them alone, several times; what is compiled first is not counted."""
 
     def seconds(n_runs: int, n_cycles: int) -> float:
@@ -214,7 +214,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
         constrained=isinstance(problem, ConstrainedProblem),
         paper=paper.values.get((algorithm, int(size)), {}).get(function),
         paper_ms=paper.milliseconds.get((algorithm, int(size)), {}).get(function),
-        ours=summed(found) if found else None,
+        ours=describe(found) if found else None,
         feasible=len(found),
         runs=len(cell["best"]),
         violation=max(violations),
@@ -223,7 +223,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
     )
 
 
-def summed(best: Sequence[float | None]) -> Values:
+def describe(best: Sequence[float | None]) -> Values:
     """Return what is said of values; what was not finite is null, and counts as infinite."""
     found = np.array([np.inf if value is None else value for value in best])
     spread = len(found) > 1 and bool(np.isfinite(found).all())

@@ -19,28 +19,28 @@ from skde.validation import check_choice, check_int, check_real
 
 # What a parameter of a peer must be: a number of a type, or one of some names. minionpy ignores parameters that it does
 # not know, and values that it does not like, so they are checked here.
-Kind = type[int] | type[float] | tuple[str, ...]
-Kinds = dict[str, Kind]
+OptionType = type[int] | type[float] | tuple[str, ...]
+OptionTypes = dict[str, OptionType]
 
-MINIONPY_SHARED: Kinds = {
+MINIONPY_SHARED: OptionTypes = {
     "population_size": int,
     "bound_strategy": ("random", "reflect-random", "clip"),
     "x_tol": float,
     "f_tol": float,
 }
-MINIONPY_REDUCED: Kinds = {
+MINIONPY_REDUCED: OptionTypes = {
     **MINIONPY_SHARED,
     "archive_size_ratio": float,
     "minimum_population_size": int,
     "reduction_strategy": ("linear", "exponential", "agsk"),
 }
-MINIONPY: dict[str, Kinds] = {
+MINIONPY: dict[str, OptionTypes] = {
     "JADE": {**MINIONPY_REDUCED, "c": float},
     "LSHADE": {**MINIONPY_REDUCED, "memory_size": int},
     "jSO": {**MINIONPY_REDUCED, "memory_size": int},
     "LSRTDE": {**MINIONPY_SHARED, "memory_size": int, "success_rate": float},
 }
-PYGMO: dict[str, Kinds] = {"sade": {"pop_size": int, "variant": int, "variant_adptv": int}}
+PYGMO: dict[str, OptionTypes] = {"sade": {"pop_size": int, "variant": int, "variant_adptv": int}}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Outcome:
     n_evals: list[int]
 
 
-class Contender(ABC):
+class Optimizer(ABC):
     """Something that minimises.
 
     Attributes
@@ -123,7 +123,7 @@ class Contender(ABC):
         """Refuse a kind of budget that cannot be kept."""
 
 
-class Own(Contender):
+class SkdeOptimizer(Optimizer):
     """An algorithm of skde: all runs in one batch."""
 
     def __init__(self, text: str, algorithm: Algorithm) -> None:
@@ -158,7 +158,7 @@ class Own(Contender):
         return minimizer.fit(function.objective, bounds=function.bounds).runs_
 
 
-class Peer(Contender):
+class ExternalOptimizer(Optimizer):
     """An optimiser of another library: one run after the other, with the seeds seed, seed + 1, ..., on the CPU."""
 
     def __init__(self, text: str, algorithm: str, options: dict[str, Any]) -> None:
@@ -183,7 +183,7 @@ class Peer(Contender):
         """Return the best value of one run, and its evaluations."""
 
 
-class MinionPeer(Peer):
+class MinionpyOptimizer(ExternalOptimizer):
     """An optimiser of minionpy; as skde, it goes on to the end of its budget when its population has converged."""
 
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
@@ -209,7 +209,7 @@ class MinionPeer(Peer):
         return float(result.fun), int(result.nfev)
 
 
-class PygmoPeer(Peer):
+class PygmoOptimizer(ExternalOptimizer):
     """An algorithm of pygmo; as skde, it goes on to the end of its budget when its population has converged."""
 
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
@@ -236,19 +236,19 @@ class PygmoPeer(Peer):
         return float(population.champion_f[0]), int(population.problem.get_fevals())
 
 
-PEERS: dict[str, tuple[type[Peer], dict[str, Kinds]]] = {
-    "minionpy": (MinionPeer, MINIONPY),
-    "pygmo": (PygmoPeer, PYGMO),
+LIBRARIES: dict[str, tuple[type[ExternalOptimizer], dict[str, OptionTypes]]] = {
+    "minionpy": (MinionpyOptimizer, MINIONPY),
+    "pygmo": (PygmoOptimizer, PYGMO),
 }
 
 
-def contender_names() -> list[str]:
-    """Return every name that `contender` knows."""
-    peers = [f"{package}:{optimiser}" for package, (_, known) in PEERS.items() for optimiser in known]
+def optimizer_names() -> list[str]:
+    """Return every name that `get_optimizer` knows."""
+    peers = [f"{package}:{optimiser}" for package, (_, known) in LIBRARIES.items() for optimiser in known]
     return [*ALGORITHMS, *peers]
 
 
-def contender(name: str, **parameters: Any) -> Contender:
+def get_optimizer(name: str, **parameters: Any) -> Optimizer:
     """Return what is called so.
 
     Parameters
@@ -260,7 +260,7 @@ def contender(name: str, **parameters: Any) -> Contender:
 
     Returns
     -------
-    contender : Contender
+    optimizer : Optimizer
 
     Raises
     ------
@@ -269,24 +269,24 @@ def contender(name: str, **parameters: Any) -> Contender:
 
     Examples
     --------
-    >>> from skde.benchmark.optimizers import contender
-    >>> contender("de", F=0.52, pop_size=48).text
+    >>> from skde.benchmark.optimizers import get_optimizer
+    >>> get_optimizer("de", F=0.52, pop_size=48).text
     'de:F=0.52,pop_size=48'
     """
-    check_choice("algorithm", name, contender_names())
-    text = ",".join(f"{key}={written(value)}" for key, value in parameters.items())
+    check_choice("algorithm", name, optimizer_names())
+    text = ",".join(f"{key}={option_text(value)}" for key, value in parameters.items())
     text = f"{name}:{text}" if text else name
     package, _, optimiser = name.partition(":")
     if not optimiser:
-        return Own(text, get_algorithm(name, **parameters))
-    make, known = PEERS[package]
+        return SkdeOptimizer(text, get_algorithm(name, **parameters))
+    make, known = LIBRARIES[package]
     if find_spec(package) is None:
         raise ValueError(f"{name!r} needs {package}, which is not installed: pip install {package}")
-    options = {key: checked(name, key, value, known[optimiser]) for key, value in parameters.items()}
+    options = {key: check_option(name, key, value, known[optimiser]) for key, value in parameters.items()}
     return make(text, optimiser, options)
 
 
-def checked(name: str, key: str, value: Any, kinds: Kinds) -> Any:
+def check_option(name: str, key: str, value: Any, kinds: OptionTypes) -> Any:
     """Return a peer's parameter as the library takes it."""
     kind = kinds[check_choice(f"parameter of {name!r}", key, kinds)]
     what = f"{key} of {name!r}"
@@ -295,6 +295,6 @@ def checked(name: str, key: str, value: Any, kinds: Kinds) -> Any:
     return check_int(what, value, 0) if kind is int else check_real(what, value)
 
 
-def written(value: Any) -> str:
+def option_text(value: Any) -> str:
     """Return a parameter's value as the command line takes it."""
-    return ",".join(map(written, value)) if isinstance(value, tuple | list) else str(value)
+    return ",".join(map(option_text, value)) if isinstance(value, tuple | list) else str(value)

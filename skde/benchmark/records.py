@@ -54,20 +54,20 @@ def read_record(file: str | os.PathLike[str]) -> Record:
         record = json.loads(Path(file).read_bytes())
     except ValueError as error:  # UnicodeDecodeError too
         raise ValueError(f"{file} is no record of skde bench run: it is not JSON ({error})") from None
-    wrong = what_is_wrong(record)
+    wrong = find_defect(record)
     if wrong:
         raise ValueError(f"{file} is no record of skde bench run: {wrong}")
     sources = record.pop("sources", [])
     runs = record["settings"].get("runs")
     try:
-        record["cells"] = [unpacked(cell, number, runs, sources) for number, cell in enumerate(record["cells"])]
+        record["cells"] = [unpack_cell(cell, number, runs, sources) for number, cell in enumerate(record["cells"])]
     except ValueError as error:
         raise ValueError(f"{file} is no record of skde bench run: {error}") from None
     found: Record = record
     return found
 
 
-def what_is_wrong(record: Any) -> str:
+def find_defect(record: Any) -> str:
     """Return what a record lacks, its cells aside, or nothing."""
     if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
         return "it has no settings"
@@ -84,7 +84,7 @@ def what_is_wrong(record: Any) -> str:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def unpacked(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
+def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
     """Return a cell with all that follows from what is written.
 
     Raises
@@ -94,13 +94,13 @@ def unpacked(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
     """
     if not isinstance(cell, dict):
         raise ValueError(f"cell {number} is no object")
-    found = {name: repeated(value, runs) if name in PER_RUN else value for name, value in cell.items()}
+    found = {name: expand(value, runs) if name in PER_RUN else value for name, value in cell.items()}
     for name, kind in NAMES.items():
         if not isinstance(found.get(name), kind):
             raise ValueError(f"cell {number} has no {name}")
     if is_number(found.get("f_opt")):
         if is_numbers(found.get("error")):
-            found.setdefault("best", bests(found["error"], found["f_opt"]))
+            found.setdefault("best", best_values(found["error"], found["f_opt"]))
         elif is_numbers(found.get("best")):
             found.setdefault("error", errors_of(found["best"], found["f_opt"]))
     for name in LISTS:
@@ -117,15 +117,15 @@ def unpacked(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
     return found
 
 
-def packed(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
+def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
     """Return what is written of a cell, and add its processor and commit to the sources."""
     found = dict(cell)
     if "f_opt" in found:
-        if bests(found["error"], found["f_opt"]) == found["best"]:
+        if best_values(found["error"], found["f_opt"]) == found["best"]:
             del found["best"]
         elif errors_of(found["best"], found["f_opt"]) == found["error"]:
             del found["error"]
-    found = {name: once(value, runs) if name in PER_RUN else value for name, value in found.items()}
+    found = {name: collapse(value, runs) if name in PER_RUN else value for name, value in found.items()}
     source = {name: found.pop(name) for name in SOURCE if name in found}
     if source:
         if source not in sources:
@@ -134,18 +134,18 @@ def packed(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
     return found
 
 
-def repeated(value: Any, runs: Any) -> Any:
+def expand(value: Any, runs: Any) -> Any:
     """Return one value for each run where it was written once."""
     return value if isinstance(value, list) or not isinstance(runs, int) else [value] * runs
 
 
-def once(values: list[Any], runs: int | None) -> Any:
+def collapse(values: list[Any], runs: int | None) -> Any:
     """Return the value that all runs have, or their values; whole numbers are written without a fraction."""
-    short = [shortened(value) for value in values]
+    short = [shorten(value) for value in values]
     return short[0] if len(short) == runs and all(value == short[0] for value in short) else short
 
 
-def shortened(value: Any) -> Any:
+def shorten(value: Any) -> Any:
     """Return a float that is a whole number of at most ten digits as an integer, which takes fewer characters."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 10**DIGITS else value
 
@@ -170,12 +170,12 @@ def errors_of(best: Sequence[float | None], f_opt: float) -> list[float | None]:
     return [None if value is None else value - f_opt for value in best]
 
 
-def bests(error: Sequence[float | None], f_opt: float) -> list[float | None]:
+def best_values(error: Sequence[float | None], f_opt: float) -> list[float | None]:
     """Return the best values that are so far above the minimum."""
     return [None if value is None else f_opt + value for value in error]
 
 
-def rounded(values: Sequence[float | None]) -> list[float | None]:
+def round_values(values: Sequence[float | None]) -> list[float | None]:
     """Return the values in ten significant digits."""
     return [None if value is None else float(f"{value:.{DIGITS}g}") for value in values]
 
@@ -192,7 +192,7 @@ def write_record(file: str | os.PathLike[str], record: Record) -> None:
     """Write a record of `skde bench run`."""
     sources: list[dict[str, Any]] = []
     runs = record["settings"].get("runs")
-    cells = [packed(cell, runs, sources) for cell in record["cells"]]
+    cells = [pack_cell(cell, runs, sources) for cell in record["cells"]]
     write_figures(file, {**{k: v for k, v in record.items() if k != "cells"}, "sources": sources, "cells": cells})
 
 
@@ -205,13 +205,13 @@ def text_of(value: Any, depth: int = 0) -> str:
     """Return JSON with one line for each entry of an object that holds objects, and for each object of a list."""
     if isinstance(value, dict) and (depth == 0 or any(map(holds_objects, value.values()))):
         lines = [f"{json.dumps(str(name))}: {text_of(item, depth + 1)}" for name, item in value.items()]
-        return broken(lines, "{}", depth)
+        return bracketed(lines, "{}", depth)
     if holds_objects(value) and isinstance(value, list):
-        return broken([json_of(item) for item in value], "[]", depth)
+        return bracketed([json_of(item) for item in value], "[]", depth)
     return json_of(value)
 
 
-def broken(lines: list[str], ends: str, depth: int) -> str:
+def bracketed(lines: list[str], ends: str, depth: int) -> str:
     """Return the lines between brackets, one blank further in than these."""
     inner, outer = ("\n" + " " * n for n in (depth + 1, depth))
     return f"{ends[0]}{inner}{f',{inner}'.join(lines)}{outer}{ends[1]}"

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import trials
-from skde.benchmark.optimizers import Contender, contender
+from skde.benchmark.optimizers import Optimizer, get_optimizer
 from skde.benchmark.papers import Paper
 from skde.benchmark.papers.paper import Figure
 from skde.benchmark.records import Cell, Record
@@ -47,7 +47,7 @@ class Row:
     note: str
 
 
-def preset(paper: Paper, algorithm: str) -> Contender:
+def preset(paper: Paper, algorithm: str) -> Optimizer:
     """Return an algorithm with the paper's parameters, those that are not the defaults being part of its name.
 
     Raises
@@ -62,7 +62,7 @@ def preset(paper: Paper, algorithm: str) -> Contender:
         )
     kind = ALGORITHMS[algorithm]
     given, default = getattr(kind, paper.name)().get_params(), kind().get_params()
-    return contender(algorithm, **{name: value for name, value in given.items() if value != default[name]})
+    return get_optimizer(algorithm, **{name: value for name, value in given.items() if value != default[name]})
 
 
 def available(paper: Paper) -> list[str]:
@@ -114,11 +114,11 @@ def run(
     >>> len(reproduction.rows(paper, record))
     20
     """
-    contenders = [preset(paper, algorithm) for algorithm in algorithms]
+    optimizers = [preset(paper, algorithm) for algorithm in algorithms]
     for dim in dims:
         check_choice(f"dim of {paper.name!r}", str(dim), map(str, paper.dims))
     return trials.run(
-        settings, contenders, dims, exact=True, out=out, command=command, verbose=verbose, started=started
+        settings, optimizers, dims, exact=True, out=out, command=command, verbose=verbose, started=started
     )
 
 
@@ -134,10 +134,10 @@ def row(paper: Paper, cell: Cell) -> Row:
     best = np.array([np.inf if value is None else value for value in cell["best"]], np.float64)
     verdict = judge(paper, theirs, best)
     note = "" if verdict == AS_GOOD else paper.note(function, dim, algorithm)
-    return Row(function, dim, algorithm, theirs, summed(best), verdict, note)
+    return Row(function, dim, algorithm, theirs, mean_and_std(best), verdict, note)
 
 
-def summed(best: FloatArray) -> Figure:
+def mean_and_std(best: FloatArray) -> Figure:
     """Return mean and standard deviation (with runs - 1; infinities have none, nor has one run)."""
     finite = len(best) > 1 and np.isfinite(best).all()
     return float(best.mean()), float(best.std(ddof=1)) if finite else 0.0
@@ -161,7 +161,7 @@ def judge(paper: Paper, theirs: Figure, best: FloatArray) -> str:
         "as good": the mean, rounded to the two digits that the paper has, is at most the paper's, or it is zero.
         "noise": it is higher, but by Welch's one-sided t-test at 0.05 it may be so by chance. "worse": it is higher.
     """
-    mean, std = summed(best)
+    mean, std = mean_and_std(best)
     if mean < paper.zero or float(f"{mean:.1e}") <= theirs[0]:
         return AS_GOOD
     if not (np.isfinite(mean) and len(best) > 1 and max(std, theirs[1]) > 0):

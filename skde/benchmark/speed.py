@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from skde import DE, JDE, PSO, Algorithm, Minimizer, Problem, get_problem
-from skde.benchmark import taken
+from skde.benchmark import provenance
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
 from skde.engines import CpuEngine, DeviceEngine, choose_device
@@ -115,7 +115,7 @@ def measure(
         with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
             figures = gpu_figures(engine, say)
     return {
-        **taken(command),
+        **provenance(command),
         "device": engine.name,
         "driver": None if on_cpu else driver(engine),
         "settings": settings,
@@ -132,8 +132,8 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
     for name, dim, pop_size in CPU_SETTINGS:
         say(f"{name} D={dim} NP={pop_size}")
         problem = get_problem(name, dim=dim)
-        contenders = cpu_contenders(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1)
-        rates = interleaved_rates(contenders, seconds, REPEATS)
+        optimizers = cpu_optimizers(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1)
+        rates = interleaved_rates(optimizers, seconds, REPEATS)
         rows.append(
             {
                 "problem": name,
@@ -163,9 +163,9 @@ def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
     """Return how many evaluations skde's swarm and the peers' make in a second, side by side on one thread."""
     problem = get_problem(name, dim=SWARM_DIM)
     pso = PSO(w=W, c1=C, c2=C, pop_size=PARTICLES)
-    contenders = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
-    contenders |= {peer.name: peer.make(problem, PARTICLES) for peer in SWARMS if peer.present}
-    rates = interleaved_rates(contenders, seconds, REPEATS)
+    optimizers = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
+    optimizers |= {peer.name: peer.make(problem, PARTICLES) for peer in SWARMS if peer.present}
+    rates = interleaved_rates(optimizers, seconds, REPEATS)
     return {
         "problem": name,
         "dim": SWARM_DIM,
@@ -175,18 +175,18 @@ def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def cpu_contenders(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
+def cpu_optimizers(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
     """Return what is measured side by side: skde's variants and the peers that are installed."""
     de, jde = DE(F=F, CR=CR, pop_size=pop_size), JDE(pop_size=pop_size)
-    contenders = {"de": skde_run(de, problem), "jde": skde_run(jde, problem)}
+    optimizers = {"de": skde_run(de, problem), "jde": skde_run(jde, problem)}
     if threads > 1:
-        contenders[f"de, {threads} threads"] = skde_run(de, problem, threads)
-    contenders["de, NumPy objective"] = skde_run(de, problem, compiled=False)
-    return contenders | {peer.name: peer.make(problem, pop_size) for peer in PEERS if peer.present}
+        optimizers[f"de, {threads} threads"] = skde_run(de, problem, threads)
+    optimizers["de, NumPy objective"] = skde_run(de, problem, compiled=False)
+    return optimizers | {peer.name: peer.make(problem, pop_size) for peer in PEERS if peer.present}
 
 
 def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled: bool = True) -> Run:
-    """Return skde's own contender: whole fits, with all that a user pays for."""
+    """Return skde's own optimizer: whole fits, with all that a user pays for."""
     objective = problem if compiled else function_of(problem)
     pop_size = algorithm.pop_size or 0
 
@@ -198,15 +198,15 @@ def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled:
     return run
 
 
-def interleaved_rates(contenders: dict[str, Run], seconds: float, repeats: int) -> Figures:
-    """Return every contender's evaluations per second, one a repeat.
+def interleaved_rates(optimizers: dict[str, Run], seconds: float, repeats: int) -> Figures:
+    """Return every optimizer's evaluations per second, one a repeat.
 
-    Repeats go round the contenders, so that what slows the machine for a while slows all of them.
+    Repeats go round the optimizers, so that what slows the machine for a while slows all of them.
     """
-    generations = {name: suitable_generations(run, seconds) for name, run in contenders.items()}
-    rates: Figures = {name: [] for name in contenders}
+    generations = {name: suitable_generations(run, seconds) for name, run in optimizers.items()}
+    rates: Figures = {name: [] for name in optimizers}
     for _ in range(repeats):
-        for name, run in contenders.items():
+        for name, run in optimizers.items():
             begin, evaluations, took = time.perf_counter(), 0, 0.0
             while took < seconds:
                 evaluations += run(generations[name])
@@ -216,7 +216,7 @@ def interleaved_rates(contenders: dict[str, Run], seconds: float, repeats: int) 
 
 
 def suitable_generations(run: Run, seconds: float) -> int:
-    """Return how many generations a run may have so that it fits into a repeat; warms the contender up on the way."""
+    """Return how many generations a run may have so that it fits into a repeat; warms the optimizer up on the way."""
     run(LEAST_GENERATIONS)
     generations = 4 * LEAST_GENERATIONS
     while True:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skde.benchmark.records import Cell, Record, key_of, rounded
+from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import suites
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
@@ -16,7 +16,7 @@ from skde.validation import check_choice, check_real
 ALPHA = 0.05
 
 
-def merged(records: Mapping[str, Record]) -> Record:
+def merge(records: Mapping[str, Record]) -> Record:
     """Return the cells of several records as one record.
 
     Parameters
@@ -73,7 +73,7 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
         What was not finite is infinite. The others have ten digits: two that stay at the same local minimum are equal,
         also where the function's value, from which the minimum is taken, is rounded in another way.
     """
-    values = np.array([np.inf if error is None else error for error in rounded(cell["error"])], np.float64)
+    values = np.array([np.inf if error is None else error for error in round_values(cell["error"])], np.float64)
     values[np.abs(values) < zero] = 0.0
     return values
 
@@ -191,7 +191,7 @@ def friedman_ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def natural(function: str) -> tuple[str, int]:
+def natural_key(function: str) -> tuple[str, int]:
     """Return what puts f2 before f10."""
     prefix = function.rstrip("0123456789")
     return prefix, int(function[len(prefix) :] or 0)
@@ -235,18 +235,20 @@ def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: 
         "zero": zero,
         "alpha": alpha,
         "algorithms": algorithms,
-        "dims": [of_dim(record, dim, algorithms, baseline, zero, alpha) for dim in dims],
+        "dims": [compare_dim(record, dim, algorithms, baseline, zero, alpha) for dim in dims],
     }
 
 
-def of_dim(record: Record, dim: int, algorithms: list[str], baseline: str, zero: float, alpha: float) -> dict[str, Any]:
+def compare_dim(
+    record: Record, dim: int, algorithms: list[str], baseline: str, zero: float, alpha: float
+) -> dict[str, Any]:
     """Return the comparison in one dimension."""
     table: dict[str, dict[str, FloatArray]] = {}
     for cell in record["cells"]:
         if cell["dim"] == dim:
             table.setdefault(cell["function"], {})[cell["algorithm"]] = errors(cell, zero)
     # In the suite's order, which a record that has grown need not have.
-    table = {function: table[function] for function in sorted(table, key=natural)}
+    table = {function: table[function] for function in sorted(table, key=natural_key)}
     complete = [row for row in table.values() if len(row) == len(algorithms)]
     medians = np.array([[np.median(row[name]) for name in algorithms] for row in complete])
     against: dict[str, dict[str, int]] = {}

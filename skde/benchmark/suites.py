@@ -47,17 +47,17 @@ class Function:
         return len(self.bounds)
 
 
-def own_function(suite: str, name: str, dim: int) -> Function:
+def skde_function(suite: str, name: str, dim: int) -> Function:
     """Return a function of one of skde's suites."""
-    return of_problem(name, get_problem(f"{suite}/{name}", dim=dim))
+    return problem_function(name, get_problem(f"{suite}/{name}", dim=dim))
 
 
-def nashed2012_as_run(suite: str, name: str, dim: int) -> Function:
+def nashed2012_as_run_function(suite: str, name: str, dim: int) -> Function:
     """Return a function of nashed2012 with the weights and factors that the paper's program had."""
-    return of_problem(name, get_problem(f"nashed2012/{name}", dim=dim, as_run=True))
+    return problem_function(name, get_problem(f"nashed2012/{name}", dim=dim, as_run=True))
 
 
-def of_problem(name: str, problem: Problem) -> Function:
+def problem_function(name: str, problem: Problem) -> Function:
     """Return one of skde's problems as a function of a suite."""
 
     def of_lists(points: list[list[float]]) -> list[float]:
@@ -129,12 +129,12 @@ def suites() -> dict[str, Suite]:
             names.setdefault(suite, []).append(name)
     zeros = {"nashed2012": {"zero": 1e-12}}
     found = {
-        suite: Suite(suite, tuple(functions), own_function, True, **zeros.get(suite, {}))
+        suite: Suite(suite, tuple(functions), skde_function, True, **zeros.get(suite, {}))
         for suite, functions in names.items()
     }
     # Function 2 was taken out of the competition, for its values at high dimensions are not stable.
     cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
-    as_run = replace(found["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run)
+    as_run = replace(found["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run_function)
     return {**found, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
 
 

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from skde.benchmark import gpu_descriptions, now, taken
-from skde.benchmark.optimizers import Budget, Contender
-from skde.benchmark.records import Cell, Record, bests, errors_of, key_of, read_record, rounded, write_record
+from skde.benchmark import gpu_descriptions, now, provenance
+from skde.benchmark.optimizers import Budget, Optimizer
+from skde.benchmark.records import Cell, Record, best_values, errors_of, key_of, read_record, round_values, write_record
 from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine
 from skde.validation import check_int
@@ -50,7 +50,7 @@ class Settings:
 
 def run(
     settings: Settings,
-    contenders: Sequence[Contender],
+    optimizers: Sequence[Optimizer],
     dims: Sequence[int],
     functions: Sequence[str] | None = None,
     *,
@@ -66,7 +66,7 @@ def run(
     ----------
     settings : Settings
         What all cells share.
-    contenders : sequence of Contender
+    optimizers : sequence of Optimizer
         The algorithms.
     dims : sequence of int
         The dimensions.
@@ -96,16 +96,19 @@ def run(
     ValueError, TypeError, RuntimeError
         For what is unknown, not allowed or not there, and for a file with other settings.
     """
-    cells = planned(settings, contenders, dims, functions)
+    cells = plan_cells(settings, optimizers, dims, functions)
     budget = Budget.read(settings.budget)
     jobs: list[tuple[tuple[str, int, str], Measure]] = [
-        ((function.name, function.dim, contender.text), partial(measured, settings, budget, function, contender, exact))
-        for function, contender in cells
+        (
+            (function.name, function.dim, optimizer.text),
+            partial(measure_cell, settings, budget, function, optimizer, exact),
+        )
+        for function, optimizer in cells
     ]
-    return fill(begun(settings, out, command), jobs, out, verbose, started)
+    return run_jobs(open_record(settings, out, command), jobs, out, verbose, started)
 
 
-def fill(
+def run_jobs(
     record: Record,
     jobs: Sequence[tuple[tuple[str, int, str], Measure]],
     out: str | os.PathLike[str] | None,
@@ -117,7 +120,7 @@ def fill(
     Parameters
     ----------
     record : dict
-        From `begun`.
+        From `open_record`.
     jobs : sequence of ((str, int, str), callable)
         Function, dimension and algorithm of every cell, and what measures it: the rest of the cell.
     out, verbose, started
@@ -147,9 +150,9 @@ def fill(
     return record
 
 
-def planned(
-    settings: Settings, contenders: Sequence[Contender], dims: Sequence[int], functions: Sequence[str] | None
-) -> list[tuple[Function, Contender]]:
+def plan_cells(
+    settings: Settings, optimizers: Sequence[Optimizer], dims: Sequence[int], functions: Sequence[str] | None
+) -> list[tuple[Function, Optimizer]]:
     """Check everything before anything runs, and return the cells in their order."""
     suite = find_suite(settings.suite)
     budget = Budget.read(settings.budget)
@@ -160,19 +163,19 @@ def planned(
         raise ValueError(
             f"device must be 'cpu' for {suite.name!r}, whose functions take NumPy arrays; got {engine.name!r}"
         )
-    for contender in contenders:
-        contender.check_budget(budget)
+    for optimizer in optimizers:
+        optimizer.check_budget(budget)
     names = suite.functions if functions is None else functions
-    for what, given in (("algorithms", [c.text for c in contenders]), ("dims", list(dims)), ("functions", list(names))):
+    for what, given in (("algorithms", [c.text for c in optimizers]), ("dims", list(dims)), ("functions", list(names))):
         if not given:
             raise ValueError(f"{what} must be one or more, got none")
         if len(set(given)) < len(given):
             raise ValueError(f"{what} must differ from one another, got {', '.join(map(str, given))}")
     made = [suite.function(name, check_int("dims", dim, 1)) for dim in dims for name in names]
-    return [(function, contender) for function in made for contender in contenders]
+    return [(function, optimizer) for function in made for optimizer in optimizers]
 
 
-def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
+def open_record(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
     """Return the record to which cells are added: a new one, or that of a file with the same settings."""
     cells: list[Cell] = []
     wanted = asdict(settings)
@@ -185,7 +188,7 @@ def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) 
                     "use the same settings, or another file"
                 )
         cells = found["cells"]
-    here = taken(command)
+    here = provenance(command)
     here["machine"] |= gpu_of(settings.device)
     return {**here, "device": settings.device, "settings": wanted, "cells": cells}
 
@@ -196,18 +199,18 @@ def gpu_of(device: str) -> dict[str, str]:
     return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
 
 
-def measured(
-    settings: Settings, budget: Budget, function: Function, contender: Contender, exact: bool = False
+def measure_cell(
+    settings: Settings, budget: Budget, function: Function, optimizer: Optimizer, exact: bool = False
 ) -> dict[str, Any]:
     """Run one cell."""
     begin = time.perf_counter()
-    found = contender.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    found = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
     seconds = time.perf_counter() - begin
     best = or_null(found.best)
     error = errors_of(best, function.f_opt)
     if not exact:
-        error = rounded(error)
-        best = bests(error, function.f_opt)
+        error = round_values(error)
+        best = best_values(error, function.f_opt)
     return {
         "f_opt": function.f_opt,
         "best": best,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skde.benchmark import speed, statistics, tables, trials
-from skde.benchmark.optimizers import contender
+from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
 from skde.cli.arguments import add_command, algorithms, check_device, check_writable, names, number, whole, wholes
 from skde.cli.output import json_types, run_and_show, to_json
@@ -134,7 +134,7 @@ def bench_run(options: Any) -> int:
         partial(
             trials.run,
             settings,
-            [contender(name, **parameters) for name, parameters in options.algorithms],
+            [get_optimizer(name, **parameters) for name, parameters in options.algorithms],
             options.dims,
             options.functions,
         ),
@@ -164,7 +164,7 @@ def keep_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], N
 
 def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
-    record = statistics.merged({str(file): read_record(file) for file in options.files})
+    record = statistics.merge({str(file): read_record(file) for file in options.files})
     found = statistics.compare(record, options.baseline, zero=options.zero)
     print(to_json(found) if options.json else tables.comparison_table(found))
     return 0

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from skde.benchmark import optimizers, suites, trials
-from skde.benchmark.optimizers import Budget, contender, contender_names
+from skde.benchmark.optimizers import Budget, get_optimizer, optimizer_names
 from skde.benchmark.suites import find_suite
 from skde.cli.arguments import algorithms
 
-INSTALLED = [name for name in contender_names() if ":" in name and find_spec(name.partition(":")[0]) is not None]
+INSTALLED = [name for name in optimizer_names() if ":" in name and find_spec(name.partition(":")[0]) is not None]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_algorithms_are_read(text, expected):
 def test_an_algorithms_text_reads_as_itself():
     text = "de:strategy=rand/1/exp,F=0.3,0.9,pop_size=48"
     ((name, parameters),) = algorithms(text)
-    assert contender(name, **parameters).text == text
+    assert get_optimizer(name, **parameters).text == text
 
 
 @pytest.mark.parametrize("name", ["lshade", "jso"])
 def test_a_population_that_shrinks_needs_evaluations(name):
-    own = contender(name, F_start=0.4)
+    own = get_optimizer(name, F_start=0.4)
     own.check_budget(Budget.read("100*dim"))
     with pytest.raises(ValueError, match=f"{name}:F_start=0.4 needs a budget of evaluations"):
         own.check_budget(Budget.read("2.5s"))
@@ -79,27 +79,27 @@ def test_missing_libraries_are_told(monkeypatch):
     for module in (optimizers, suites):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match="'minionpy:jSO' needs minionpy, which is not installed: pip install minionpy"):
-        contender("minionpy:jSO")
+        get_optimizer("minionpy:jSO")
     with pytest.raises(ValueError, match="'pygmo:sade' needs pygmo, which is not installed"):
-        contender("pygmo:sade")
+        get_optimizer("pygmo:sade")
     with pytest.raises(ValueError, match="the suite 'cec2017' needs minionpy, which is not installed"):
         find_suite("cec2017").function("f1", 10)
 
 
 def test_peers_options_are_checked(monkeypatch):
     monkeypatch.setattr(optimizers, "find_spec", lambda name: True)
-    made = contender("minionpy:LSHADE", archive_size_ratio=1, bound_strategy="clip")
+    made = get_optimizer("minionpy:LSHADE", archive_size_ratio=1, bound_strategy="clip")
     assert made.text == "minionpy:LSHADE:archive_size_ratio=1,bound_strategy=clip"
     # minionpy would take no whole number here, and say nothing.
     assert isinstance(made.options["archive_size_ratio"], float)
     with pytest.raises(ValueError, match=r"parameter of 'minionpy:jSO' must be one of .*did you mean 'memory_size'"):
-        contender("minionpy:jSO", memry_size=5)
+        get_optimizer("minionpy:jSO", memry_size=5)
     with pytest.raises(TypeError, match=r"memory_size of 'minionpy:jSO' must be an integer >= 0, got 5.5"):
-        contender("minionpy:jSO", memory_size=5.5)
+        get_optimizer("minionpy:jSO", memory_size=5.5)
     with pytest.raises(ValueError, match="bound_strategy of 'minionpy:jSO' must be one of 'random'"):
-        contender("minionpy:jSO", bound_strategy="mirror")
+        get_optimizer("minionpy:jSO", bound_strategy="mirror")
     with pytest.raises(ValueError, match=r"minionpy:jSO needs a budget of evaluations.*got '2s'"):
-        trials.run(trials.Settings("nashed2012", "2s", 1), [contender("minionpy:jSO")], [2])
+        trials.run(trials.Settings("nashed2012", "2s", 1), [get_optimizer("minionpy:jSO")], [2])
 
 
 def test_peers_runs_have_seeds_of_their_own(monkeypatch):
@@ -110,10 +110,10 @@ def test_peers_runs_have_seeds_of_their_own(monkeypatch):
         seen.append((function.of_lists([[3.0, 4.0]]), evals, seed))
         return float(seed), evals
 
-    monkeypatch.setattr(optimizers.MinionPeer, "minimize", minimize)
-    cell = trials.run(trials.Settings("nashed2012", "200*dim", 3, seed=5), [contender("minionpy:JADE")], [2], ["f0"])[
-        "cells"
-    ][0]
+    monkeypatch.setattr(optimizers.MinionpyOptimizer, "minimize", minimize)
+    cell = trials.run(
+        trials.Settings("nashed2012", "200*dim", 3, seed=5), [get_optimizer("minionpy:JADE")], [2], ["f0"]
+    )["cells"][0]
     assert seen == [([25.0], 400, 5), ([25.0], 400, 6), ([25.0], 400, 7)]
     assert (cell["best"], cell["error"], cell["n_evals"]) == ([5.0, 6.0, 7.0], [5.0, 6.0, 7.0], [400] * 3)
 
@@ -122,7 +122,7 @@ def test_installed_peers_minimise():
     for name in INSTALLED:
         pop_size = {"pop_size": 20} if name == "pygmo:sade" else {"population_size": 20}
         settings = trials.Settings("nashed2012", "3000", 2)
-        cell = trials.run(settings, [contender(name, **pop_size)], [2], ["f0"])["cells"][0]
+        cell = trials.run(settings, [get_optimizer(name, **pop_size)], [2], ["f0"])["cells"][0]
         assert max(cell["error"]) < 1e-3
         assert cell["best"][0] != cell["best"][1]
         assert all(3000 <= n_evals <= 3005 for n_evals in cell["n_evals"])  # the last population may go beyond
@@ -140,7 +140,7 @@ def test_cec2017():
         assert function.of_lists(points) == function.objective(np.array(points)).tolist()
         assert (function.dim, function.f_opt) == (10, 500.0)
         assert min(function.of_lists(points)) > 500
-        record = trials.run(trials.Settings("cec2017", "400", 2), [contender("jde")], [10], ["f5"])
+        record = trials.run(trials.Settings("cec2017", "400", 2), [get_optimizer("jde")], [10], ["f5"])
         assert record["cells"][0]["error"][0] == record["cells"][0]["best"][0] - 500
 
 

@@ -109,14 +109,14 @@ def test_table_shows_the_medians(small):
 def test_rates_are_interleaved_and_counted():
     calls = []
 
-    def contender(name):
+    def optimizer(name):
         def run(generations):
             calls.append(name)
             return 1000 * generations
 
         return run
 
-    rates = speed.interleaved_rates({"a": contender("a"), "b": contender("b")}, 0.001, 4)
+    rates = speed.interleaved_rates({"a": optimizer("a"), "b": optimizer("b")}, 0.001, 4)
     assert {name: len(values) for name, values in rates.items()} == {"a": 4, "b": 4}
     turns = [name for before, name in zip(["", *calls], calls, strict=False) if name != before]
     assert turns == ["a", "b"] * 5  # once to warm up, then the repeats

@@ -6,7 +6,7 @@ import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
-from skde.benchmark.optimizers import Budget, contender
+from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
@@ -34,11 +34,11 @@ def nothing_runs(monkeypatch):
     def fail(*arguments):
         raise AssertionError("a cell was run")
 
-    monkeypatch.setattr(trials, "measured", fail)
+    monkeypatch.setattr(trials, "measure_cell", fail)
 
 
 def test_cells_are_the_minimizers_runs():
-    record = trials.run(SMALL, [contender("jde"), contender("de", F=0.3, pop_size=20)], [2, 3], ["f9", "f10"])
+    record = trials.run(SMALL, [get_optimizer("jde"), get_optimizer("de", F=0.3, pop_size=20)], [2, 3], ["f9", "f10"])
     assert [(cell["dim"], cell["function"], cell["algorithm"]) for cell in record["cells"]] == [
         (dim, function, algorithm)
         for dim in (2, 3)
@@ -59,18 +59,18 @@ def test_cells_are_the_minimizers_runs():
 
 
 def test_best_values_can_be_kept_as_they_are():
-    record = trials.run(SMALL, [contender("jde")], [3], ["f10"], exact=True)
+    record = trials.run(SMALL, [get_optimizer("jde")], [3], ["f10"], exact=True)
     minimizer = Minimizer("jde", max_evals=600, n_runs=3, random_state=5, device="cpu").fit("schwefel", dim=3)
     assert record["cells"][0]["best"] == [run.fun for run in minimizer.runs_]
 
 
 def test_all_functions_of_a_suite_are_the_default():
-    record = trials.run(Settings("qin2012", "100", 1), [contender("jde")], [2])
+    record = trials.run(Settings("qin2012", "100", 1), [get_optimizer("jde")], [2])
     assert [cell["function"] for cell in record["cells"]] == ["F1", "F2", "F3", "F4"]
 
 
 def test_seconds_are_a_budget():
-    record = trials.run(Settings("nashed2012", "0.05s", 2), [contender("jde")], [5], ["f0"])
+    record = trials.run(Settings("nashed2012", "0.05s", 2), [get_optimizer("jde")], [5], ["f0"])
     assert all(n_evals > 1000 for n_evals in record["cells"][0]["n_evals"])
     assert 0.03 < record["cells"][0]["seconds"] < 1
 
@@ -79,30 +79,30 @@ def test_seconds_are_a_budget():
 def test_compiling_is_no_part_of_the_seconds(monkeypatch, tmp_path):
     monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
     compile_module.cache_clear()
-    record = trials.run(Settings("nashed2012", "0.2s", 2, device="cuda"), [contender("jde")], [5], ["f0"])
+    record = trials.run(Settings("nashed2012", "0.2s", 2, device="cuda"), [get_optimizer("jde")], [5], ["f0"])
     assert all(n_evals > 100_000 for n_evals in record["cells"][0]["n_evals"])
     assert record["machine"]["gpu"]
 
 
 def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     file = tmp_path / "runs.json"
-    first = trials.run(SMALL, [contender("jde")], [2], ["f0", "f9"], out=file)
+    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], out=file)
     assert read_record(file) == first
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
-    run, measured = [], trials.measured
+    run, measure_cell = [], trials.measure_cell
 
     def interrupted(settings, budget, function, algorithm, exact):
         run.append((function.name, algorithm.text))
         if function.name == "f9":
             raise KeyboardInterrupt
-        return measured(settings, budget, function, algorithm, exact)
+        return measure_cell(settings, budget, function, algorithm, exact)
 
-    monkeypatch.setattr(trials, "measured", interrupted)
-    both = [contender("jde"), contender("de")]
+    monkeypatch.setattr(trials, "measure_cell", interrupted)
+    both = [get_optimizer("jde"), get_optimizer("de")]
     with pytest.raises(KeyboardInterrupt):
         trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
     assert run == [("f0", "de"), ("f9", "de")]
-    monkeypatch.setattr(trials, "measured", measured)
+    monkeypatch.setattr(trials, "measure_cell", measure_cell)
     last = trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
     assert last["cells"][:2] == first["cells"]
     assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
@@ -115,7 +115,7 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"settings": vars(SMALL), "cells": [cell]}, indent=1))
     assert read_record(file)["cells"] == [cell]
-    record = trials.run(SMALL, [contender("jde")], [2], ["f0"], out=file)
+    record = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], out=file)
     assert record["cells"] == [cell]
     write_record(file, record)
     assert read_record(file) == record
@@ -155,12 +155,12 @@ def test_an_interrupted_fit_is_no_cell(calls):
 
     function = Function("f", objective, list, get_problem("sphere", dim=2).bounds, 0.0)
     with pytest.raises(KeyboardInterrupt):
-        contender("jde").run(function, Budget.read("1000"), 2, 0, "cpu", None)
+        get_optimizer("jde").run(function, Budget.read("1000"), 2, 0, "cpu", None)
 
 
 def test_what_is_not_finite_is_null():
     function = Function("f", lambda X: abs(X[:, 0]) + float("inf"), list, get_problem("sphere", dim=2).bounds, 0.0)
-    cell = trials.measured(SMALL, Budget.read("200"), function, contender("jde"))
+    cell = trials.measure_cell(SMALL, Budget.read("200"), function, get_optimizer("jde"))
     assert cell["best"] == cell["error"] == [None] * 3
 
 

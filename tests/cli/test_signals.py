@@ -199,7 +199,7 @@ EXPERIMENTS = pytest.mark.parametrize(
 def test_experiments(
     module: Any, arguments: list[str], json_too: bool, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "measured", interrupted(module.measured))
+    monkeypatch.setattr(module, "measure_cell", interrupted(module.measure_cell))
     arguments = [*arguments, "--out", str(tmp_path / "record.json")]
     assert main([*arguments, *["--json"] * json_too]) == 130
     printed = capsys.readouterr()
@@ -215,7 +215,7 @@ def test_experiments(
 
 
 def test_experiments_that_have_not_begun(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(trials, "measured", interrupted(trials.measured, 0))
+    monkeypatch.setattr(trials, "measure_cell", interrupted(trials.measure_cell, 0))
     assert main(RUN) == 130
     assert capsys.readouterr() == ("", "skde: interrupted\n")
 
