@@ -7,7 +7,7 @@ from skde.benchmark.papers import MinMaxPaper
 from skde.benchmark.records import Record
 from skde.benchmark.tables import coevolution_lines
 
-from .which import taken_with
+from .which import provenance_text
 
 
 def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
@@ -15,7 +15,7 @@ def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
     settings, found = record["settings"], rows(paper, record)
     lines = [f"### {'GPU' if 'gpu' in record['machine'] else 'CPU'}", ""]
     lines += [
-        f"{settings['runs']} runs of {settings['budget'].removesuffix('cycles')} cycles. {taken_with(record, name)}"
+        f"{settings['runs']} runs of {settings['budget'].removesuffix('cycles')} cycles. {provenance_text(record, name)}"
     ]
     for function in dict.fromkeys(row.function for row in found):
         those = [row for row in found if row.function == function]

@@ -11,7 +11,7 @@ from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import AS_GOOD, NOISE, Row, rows
 from skde.benchmark.tables import totals
 
-from . import coevolution, retuning
+from . import coevolution, paper_tuning
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -90,4 +90,4 @@ def appendix() -> list[str]:
     if text.count(TABLE) != 1:
         raise ValueError(f"docs/texts/reproduce-appendix.md must have one line {TABLE.strip()!r}, for the table")
     before, behind = text.split(TABLE)
-    return [before.strip(), "", *retuning.table(), behind]
+    return [before.strip(), "", *paper_tuning.table(), behind]

@@ -21,11 +21,11 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 def page() -> str:
     """The whole page, with the tables made anew."""
     before, rest = (DOCS / "tuning.md").read_text().split(BEGIN)
-    tables = "\n".join(made())
-    return f"{before}{BEGIN}\n\n{tables}\n{END}{rest.split(END)[1]}"
+    text = "\n".join(tables())
+    return f"{before}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}"
 
 
-def made() -> Iterator[str]:
+def tables() -> Iterator[str]:
     """The tables, and where they come from."""
     files = sorted((DOCS / "benchmarks").glob("tuners*.json"))
     records = {file.stem: json.loads(file.read_text()) for file in files}
@@ -35,7 +35,7 @@ def made() -> Iterator[str]:
     yield ""
     yield from all_tuners(rows_of(again))
     yield ""
-    yield from rivals(rows_of(once))
+    yield from presets_and_irace(rows_of(once))
     yield ""
     yield from sources(records)
 
@@ -66,11 +66,11 @@ def all_tuners(rows: Rows) -> Iterator[str]:
     yield "| tuner | " + " | ".join(f"{task}, {n} times" for task, n in times.items()) + " |"
     yield "|---|" + "---|" * len(rows)
     for tuner in dict.fromkeys(tuner for found in rows.values() for tuner in found):
-        cells = [told(found.get(tuner), tuner != first, times[task]) for task, found in rows.items()]
+        cells = [cell_text(found.get(tuner), tuner != first, times[task]) for task, found in rows.items()]
         yield f"| {tuner} | {' | '.join(cells)} |"
 
 
-def told(row: dict[str, Any] | None, compared: bool, times: int) -> str:
+def cell_text(row: dict[str, Any] | None, compared: bool, times: int) -> str:
     """Return a cell: a median, p, and how often where that is not as often as the others."""
     if row is None:
         return "-"
@@ -79,7 +79,7 @@ def told(row: dict[str, Any] | None, compared: bool, times: int) -> str:
     return f"{row['median']:.3f}" + (f" ({', '.join(notes)})" if notes else "")
 
 
-def rivals(rows: Rows) -> Iterator[str]:
+def presets_and_irace(rows: Rows) -> Iterator[str]:
     """A preset beside the irace that it has to come up to."""
     yield "| task | preset | irace | preset better | p, better | p, worse |"
     yield "|---|---|---|---|---|---|"

@@ -37,10 +37,10 @@ def source(record: Record, name: str) -> list[str]:
         if budget.endswith("s")
         else f"{runs} runs of {budget} evaluations"
     )
-    return [f"{given}. {taken_with(record, name)}", ""]
+    return [f"{given}. {provenance_text(record, name)}", ""]
 
 
-def taken_with(record: Record, name: str) -> str:
+def provenance_text(record: Record, name: str) -> str:
     """Say on what, when, with what and by which command a record was taken."""
     machine = record["machine"]
     where = machine.get("gpu") or f"{machine['cpu']}, {machine['isa']}"
@@ -49,7 +49,7 @@ def taken_with(record: Record, name: str) -> str:
     return f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}` ([{name}](benchmarks/{name}))."
 
 
-def share_ranks(part: dict[str, Any], algorithms: list[str]) -> None:
+def round_medians(part: dict[str, Any], algorithms: list[str]) -> None:
     """Rank anew, medians that agree in six digits alike: the rest is rounding, in a minimum that all have found."""
     complete = [row for row in part["medians"].values() if len(row) == len(algorithms)]
     medians = np.array([[float(f"{row[name]:.5e}") for name in algorithms] for row in complete])
@@ -94,14 +94,14 @@ def medians(part: dict[str, Any], algorithms: list[str]) -> list[str]:
     lines = [f"### Median errors, D={part['dim']}", "", f"| function | {' | '.join(algorithms)} |"]
     lines.append("|---" * (len(algorithms) + 1) + "|")
     for function, found in part["medians"].items():
-        least = written(min(found.values()))
-        texts = [written(found[name]) if name in found else "" for name in algorithms]
+        least = number_text(min(found.values()))
+        texts = [number_text(found[name]) if name in found else "" for name in algorithms]
         cells = [f"**{text}**" if text == least else text for text in texts]
         lines.append(f"| {function} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def written(value: float) -> str:
+def number_text(value: float) -> str:
     """Return a number in few characters."""
     return "0" if value == 0 else f"{value:.1e}"
 
@@ -124,7 +124,7 @@ def page() -> str:
         if any(part["ranks"] is None for part in found["dims"]):
             raise ValueError(f"{path.name} has a dimension in which no function was run with all its algorithms")
         for part in found["dims"]:
-            share_ranks(part, found["algorithms"])
+            round_medians(part, found["algorithms"])
         own = found["suite"] != "cec2017"
         lines += [f"## {found['suite']}", "", *source(record, path.name)]
         lines += [f"Errors below {found['zero']:g} are zero.{' ' + centred(found) if own else ''}", ""]

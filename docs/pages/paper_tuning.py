@@ -18,7 +18,7 @@ def table() -> list[str]:
         record = read_tuning(path)
         for row in summary(record):
             tuned = record["tuned"][row["algorithm"]]
-            found = ", ".join(f"{name} {shown(value)}" for name, value in tuned["best"].items())
+            found = ", ".join(f"{name} {value_text(value)}" for name, value in tuned["best"].items())
             cells = [
                 f"[{path.name}](benchmarks/{path.name})",
                 found,
@@ -30,6 +30,6 @@ def table() -> list[str]:
     return lines
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a parameter in three digits."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
