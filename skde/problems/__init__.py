@@ -104,8 +104,10 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     canonical = ALIASES.get(name, name)
     for suite in SUITES:
         if canonical in suite.NAMES:
-            dims = suite.dims(canonical)
-            dim = check_int(f"dim of {name!r}", dims.default if dim is None else dim, dims.least, dims.most)
+            allowed_dims = suite.dim_range(canonical)
+            dim = check_int(
+                f"dim of {name!r}", allowed_dims.default if dim is None else dim, allowed_dims.least, allowed_dims.most
+            )
             allowed = list(inspect.signature(suite.build).parameters)[2:]
             for option in options:
                 if option not in allowed:

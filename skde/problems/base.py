@@ -14,7 +14,7 @@ from skde.typing import Array, FloatArray
 DEFAULT_DIM = 30
 
 
-class Dims(NamedTuple):
+class DimRange(NamedTuple):
     """How many variables a problem may have, and how many it has where nobody says."""
 
     least: int = 1
@@ -22,7 +22,7 @@ class Dims(NamedTuple):
     most: int = 2**20
 
     @classmethod
-    def fixed(cls, dim: int) -> Dims:
+    def fixed(cls, dim: int) -> DimRange:
         """Return the only one."""
         return cls(dim, dim, dim)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from skde.problems import data
-from skde.problems.base import Dims, Problem
+from skde.problems.base import DimRange, Problem
 
 NAMES = ("rotated_rastrigin",)
 
 
-def dims(name: str) -> Dims:
+def dim_range(name: str) -> DimRange:
     """Return how many variables a problem may have."""
-    return Dims()
+    return DimRange()
 
 
 def build(name: str, dim: int) -> Problem:

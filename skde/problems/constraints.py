@@ -93,11 +93,11 @@ class ConstrainedProblem:
         self._n_jobs: int | None = 1
         self._f = f
         given = constraint_list(constraints)
-        self.bounds = narrowed(check_bounds(bounds), given)
+        self.bounds = intersect_box(check_bounds(bounds), given)
         self._constraints = [
-            one
+            constraint
             for k, entry in enumerate(given)
-            if (one := constraint(f"constraints[{k}]", entry, self.dim)) is not None
+            if (constraint := parse_constraint(f"constraints[{k}]", entry, self.dim)) is not None
         ]
 
     @property
@@ -108,12 +108,12 @@ class ConstrainedProblem:
     @property
     def n_inequalities(self) -> int:
         """How many g(x) <= 0 there are."""
-        return sum(len(one.inequalities) for one in self._sized())
+        return sum(len(constraint.inequalities) for constraint in self._sized())
 
     @property
     def n_equalities(self) -> int:
         """How many h(x) = 0 there are."""
-        return sum(len(one.equalities) for one in self._sized())
+        return sum(len(constraint.equalities) for constraint in self._sized())
 
     def f(self, X: Array) -> Array:
         """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
@@ -128,11 +128,11 @@ class ConstrainedProblem:
         X = points(X, self.dim, self)
         inequalities: list[Array] = []
         equalities: list[Array] = []
-        for one in self._constraints:
-            c = one.values(X, self.vectorized, self._n_jobs)
+        for constraint in self._constraints:
+            c = constraint.values(X, self.vectorized, self._n_jobs)
             # Before the next function is called, which may return the same memory.
-            inequalities += one.inequalities.of(c)
-            equalities += one.equalities.of(c)
+            inequalities += constraint.inequalities.values(c)
+            equalities += constraint.equalities.values(c)
         xp, columns = array_namespace(X), inequalities + equalities
         return xp.stack(columns, axis=1) if columns else xp.zeros((len(X), 0))
 
@@ -194,9 +194,9 @@ class ConstrainedProblem:
     def _sized(self) -> list[Constraint]:
         """Return the constraints, each with a known number of components; where need be, from the box's middle."""
         middle = self.bounds.mean(axis=1)[None]
-        for one in self._constraints:
-            if one.size is None:
-                one.values(middle, self.vectorized, self._n_jobs)
+        for constraint in self._constraints:
+            if constraint.size is None:
+                constraint.values(middle, self.vectorized, self._n_jobs)
         return self._constraints
 
     def __repr__(self) -> str:
@@ -221,10 +221,10 @@ def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: floa
 # -- SciPy's objects ---------------------------------------------------------------------------------------------------
 
 
-class Sides(list[tuple[int, float, float]]):
+class OneSidedBounds(list[tuple[int, float, float]]):
     """Which components of c(x) are bounded by what: (component, sign, bound) stands for sign * (c - bound)."""
 
-    def of(self, c: Array) -> list[Array]:
+    def values(self, c: Array) -> list[Array]:
         """Return these of the components c, of shape (n, components)."""
         return [sign * (c[:, k] - bound) for k, sign, bound in self]
 
@@ -258,9 +258,9 @@ class Constraint(ABC):
         """Return c of the rows of X, of shape (n, components)."""
 
     @cached_property
-    def inequalities(self) -> Sides:
+    def inequalities(self) -> OneSidedBounds:
         """The finite sides."""
-        return Sides(
+        return OneSidedBounds(
             (k, sign, bound)
             for k, low, high in self._bounds
             for sign, bound in ((-1.0, low), (1.0, high))
@@ -268,9 +268,9 @@ class Constraint(ABC):
         )
 
     @cached_property
-    def equalities(self) -> Sides:
+    def equalities(self) -> OneSidedBounds:
         """The sides that are equal."""
-        return Sides((k, 1.0, low) for k, low, high in self._bounds if low == high)
+        return OneSidedBounds((k, 1.0, low) for k, low, high in self._bounds if low == high)
 
     @property
     def _bounds(self) -> Iterator[tuple[int, float, float]]:
@@ -333,7 +333,7 @@ class Nonlinear(Constraint):
                 )
             values = values.T
         else:
-            values = RowByRow(self.function, n_jobs, self._of_one)(X)
+            values = RowByRow(self.function, n_jobs, self._point_values)(X)
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
                 f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "
@@ -342,7 +342,7 @@ class Nonlinear(Constraint):
         self.size = values.shape[1]
         return contiguous(values, np.float64)
 
-    def _of_one(self, value: Any, row: FloatArray) -> FloatArray:
+    def _point_values(self, value: Any, row: FloatArray) -> FloatArray:
         values: FloatArray = real_array(value, row, f"{self.what}'s return value")
         if values.ndim > 1:
             raise ValueError(
@@ -375,7 +375,7 @@ def constraint_list(given: Any) -> list[Any]:
     return constraints
 
 
-def constraint(what: str, given: Any, dim: int) -> Constraint | None:
+def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
     """Return one constraint, checked; None for Bounds, which are in the box."""
     if isinstance(given, Bounds):
         return None
@@ -389,7 +389,7 @@ def constraint(what: str, given: Any, dim: int) -> Constraint | None:
     raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")
 
 
-def narrowed(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
+def intersect_box(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
     """Return the part of a box that the Bounds among constraints leave."""
     for k, given in enumerate(constraints):
         if not isinstance(given, Bounds):

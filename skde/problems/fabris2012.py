@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skde.problems.base import Dims
+from skde.problems.base import DimRange
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
@@ -23,7 +23,7 @@ SOURCE = "Fabris and Krohling 2012"
 
 
 @dataclass(frozen=True)
-class Entry:
+class Definition:
     """One constrained problem: box, minimiser, minimum, multipliers."""
 
     box: Sequence[tuple[float, float]]
@@ -33,13 +33,13 @@ class Entry:
 
 
 TABLE = {
-    "p2": Entry(  # its multipliers are not unique
+    "p2": Definition(  # its multipliers are not unique
         [(0, 1)] * 9 + [(0, 100)] * 3 + [(0, 1)],
         [1.0] * 9 + [3.0] * 3 + [1.0],
         -15.0,
         [0.5, 0, 0, 0.5, 0, 0, 0.5, 0, 0],
     ),
-    "p3": Entry(
+    "p3": Definition(
         [(-10, 10)] * 10,
         [
             2.1719963712554553,
@@ -65,7 +65,7 @@ TABLE = {
             0,
         ],
     ),
-    "p4": Entry(
+    "p4": Definition(
         [(-10, 10)] * 7,
         [
             2.33049937287957,
@@ -79,7 +79,7 @@ TABLE = {
         680.63005737440215,
         [1.13971995916738, 0, 0, 0.368614517187211],
     ),
-    "p5": Entry(
+    "p5": Definition(
         [(100, 10000)] + [(1000, 10000)] * 2 + [(10, 1000)] * 5,
         [
             579.3066844253551,
@@ -101,7 +101,7 @@ TABLE = {
             0.01,
         ],
     ),
-    "p6": Entry(
+    "p6": Definition(
         [(0.05, 2), (0.25, 1.3), (2, 15)],
         [0.0516890610827635, 0.356717739799441, 11.2889657516133],
         0.012665232788319417,
@@ -113,10 +113,10 @@ CONSTRAINED = tuple(f"{SUITE}/{key}" for key in TABLE)
 NAMES = MINMAX + CONSTRAINED
 
 
-def dims(name: str) -> Dims:
+def dim_range(name: str) -> DimRange:
     """Return what dim may be."""
     key = name.rpartition("/")[2]
-    return Dims.fixed(len(TABLE[key].x_opt)) if key in TABLE else Dims(default=100)
+    return DimRange.fixed(len(TABLE[key].x_opt)) if key in TABLE else DimRange(default=100)
 
 
 def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:
@@ -126,7 +126,12 @@ def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:
     if key not in TABLE:
         box, zero = np.tile([-1.0, 1.0], (dim, 1)), np.zeros(dim)
         return MinMaxProblem(name, kernel, box, box, zero, zero, 0.0, True, source=SOURCE)
-    entry = TABLE[key]
+    definition = TABLE[key]
     return CompiledConstrainedProblem(
-        name, kernel, np.array(entry.box), np.array(entry.x_opt), entry.f_opt, np.array(entry.multipliers)
+        name,
+        kernel,
+        np.array(definition.box),
+        np.array(definition.x_opt),
+        definition.f_opt,
+        np.array(definition.multipliers),
     )

@@ -26,7 +26,7 @@ import numpy as np
 
 from skde.arrays import points
 from skde.engines import Game, matrix
-from skde.problems.base import Dims, read_only
+from skde.problems.base import DimRange, read_only
 from skde.typing import Array, FloatArray
 
 SUITE = "minmax"
@@ -133,7 +133,7 @@ class MinMaxProblem:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Definition:
     """One function: the box of every variable of x and of y, the solution, its value, whether it is a saddle point."""
 
     x: tuple[float, float] | list[tuple[float, float]]
@@ -153,18 +153,18 @@ JENSEN, SHI, DAMAVANDI, RUSTEM = (
 )
 # damped_sine has no value at 0, so its box begins at 0.1 (in the publications, behind 0).
 TABLE = {
-    "parabolas": Entry((0, 10), (0, 10), [5.0], [5.0], 0.0, True, JENSEN),
-    "two_planes": Entry((0, 10), (0, 10), [0.0], [0.0], 3.0, False, JENSEN),
-    "damped_sine": Entry((0.1, 10), (0.1, 10), [10.0], [2.1256833085981274], 0.097794302781568724, False, JENSEN),
-    "damped_cosine": Entry((0, 10), (0, 10), [7.0441463337512122], [10.0], 0.042488112348293765, False, JENSEN),
-    "lagrangian1": Entry([(-0.5, 0.5), (0, 1)], (0, 10), [0.5, 0.25], [0.0, 0.0], 0.25, True, SHI),
-    "lagrangian2": Entry((-1, 3), (0, 10), [1.0, 1.0], [2 / 3, 2 / 3], 1.0, True, SHI),
-    "damavandi": Entry((0, 14), (0, 14), [7.0], [0.0], 100.0, True, DAMAVANDI),
-    "rustem1": Entry((-5, 5), (-5, 5), [-29 / 60, -19 / 60], [1 / 12, -1 / 12], -101 / 60, True, RUSTEM),
-    "rustem2": Entry(
+    "parabolas": Definition((0, 10), (0, 10), [5.0], [5.0], 0.0, True, JENSEN),
+    "two_planes": Definition((0, 10), (0, 10), [0.0], [0.0], 3.0, False, JENSEN),
+    "damped_sine": Definition((0.1, 10), (0.1, 10), [10.0], [2.1256833085981274], 0.097794302781568724, False, JENSEN),
+    "damped_cosine": Definition((0, 10), (0, 10), [7.0441463337512122], [10.0], 0.042488112348293765, False, JENSEN),
+    "lagrangian1": Definition([(-0.5, 0.5), (0, 1)], (0, 10), [0.5, 0.25], [0.0, 0.0], 0.25, True, SHI),
+    "lagrangian2": Definition((-1, 3), (0, 10), [1.0, 1.0], [2 / 3, 2 / 3], 1.0, True, SHI),
+    "damavandi": Definition((0, 14), (0, 14), [7.0], [0.0], 100.0, True, DAMAVANDI),
+    "rustem1": Definition((-5, 5), (-5, 5), [-29 / 60, -19 / 60], [1 / 12, -1 / 12], -101 / 60, True, RUSTEM),
+    "rustem2": Definition(
         (-5, 5), (-5, 5), [1.6954151962791331, 0.0], [0.71860817194355284, 0.0], 1.4038830201988257, True, RUSTEM
     ),
-    "rustem3": Entry(
+    "rustem3": Definition(
         (-5, 5),
         (-3, 3),
         [-1.1806742778229231, 0.91282563818112401],
@@ -173,7 +173,7 @@ TABLE = {
         True,
         RUSTEM,
     ),
-    "rustem4": Entry(
+    "rustem4": Definition(
         (-5, 5),
         (-3, 3),
         [0.41812829948014204, 0.41812829948014204],
@@ -182,10 +182,10 @@ TABLE = {
         True,
         RUSTEM,
     ),
-    "rustem5": Entry(
+    "rustem5": Definition(
         (-5, 5), (-1, 1), [1 / 9, 2 / 13, 1 / 5], [4 / 9, 12 / 13, 2 / 5], 1.3452991452991453, True, RUSTEM
     ),
-    "rustem6": Entry(
+    "rustem6": Definition(
         (-5, 5),
         (-2, 2),
         [-0.23156024432992424, 0.22281091283141776, -0.67552025717041731, -0.083769313605480682],
@@ -194,7 +194,7 @@ TABLE = {
         True,
         RUSTEM,
     ),
-    "rustem7": Entry(
+    "rustem7": Definition(
         (-5, 5),
         (-3, 3),
         [1.4252083288003120, 1.6612294891063902, 1.2585294531408924, -0.97441266042710327, -0.73485079737896542],
@@ -207,16 +207,18 @@ TABLE = {
 NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
 
 
-def dims(name: str) -> Dims:
+def dim_range(name: str) -> DimRange:
     """Return what dim may be, that of x."""
-    return Dims.fixed(len(TABLE[name.rpartition("/")[2]].x_opt))
+    return DimRange.fixed(len(TABLE[name.rpartition("/")[2]].x_opt))
 
 
 def build(name: str, dim: int) -> MinMaxProblem:
     """Return one function of the suite."""
     key = name.rpartition("/")[2]
-    entry = TABLE[key]
-    box_x = entry.x if isinstance(entry.x, list) else [entry.x] * dim
-    box_y = [entry.y] * len(entry.y_opt)
-    boxes, points = (np.array(box_x), np.array(box_y)), (np.array(entry.x_opt), np.array(entry.y_opt))
-    return MinMaxProblem(name, f"{SUITE}_{key}", *boxes, *points, entry.value, entry.saddle, source=entry.source)
+    definition = TABLE[key]
+    box_x = definition.x if isinstance(definition.x, list) else [definition.x] * dim
+    box_y = [definition.y] * len(definition.y_opt)
+    boxes, points = (np.array(box_x), np.array(box_y)), (np.array(definition.x_opt), np.array(definition.y_opt))
+    return MinMaxProblem(
+        name, f"{SUITE}_{key}", *boxes, *points, definition.value, definition.saddle, source=definition.source
+    )

@@ -19,7 +19,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.problems import data
-from skde.problems.base import Dims, Problem
+from skde.problems.base import DimRange, Problem
 from skde.typing import FloatArray
 from skde.validation import check_int
 
@@ -103,7 +103,7 @@ def dixon_price_optimum(n: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Definition:
     """One function: its box, its minimiser (in every variable), its arrays, the fewest variables it is defined for."""
 
     box: float
@@ -113,33 +113,33 @@ class Entry:
 
 
 TABLE = {
-    "f0": Entry(100.0),
-    "f1": Entry(100.0, arrays=lambda n, options: (elliptic_weights(n, options),)),
-    "f2": Entry(1.0, arrays=lambda n, options: (index_weights(n, options),)),
-    "f3": Entry(1.0, arrays=lambda n, options: (index_weights(n, options) ** 2,)),
-    "f4": Entry(10.0),
-    "f5": Entry(10.0, arrays=lambda n, options: (0.5 * index_weights(n, options),)),
-    "f6": Entry(100.0),
-    "f7": Entry(100.0),
-    "f8": Entry(10.0, arrays=lambda n, options: (np.arange(n) + 1.0 - options.as_run,)),
-    "f9": Entry(5.12),
-    "f10": Entry(500.0, x_opt=SCHWEFEL_X),
-    "f11": Entry(1000.0),
-    "f12": Entry(600.0, arrays=lambda n, options: (roots(n),)),
-    "f13": Entry(100.0, x_opt=1.0, smallest_dim=2),
-    "f14": Entry(32.0),
-    "f15": Entry(5.12, x_opt=1.0, smallest_dim=2),
-    "f16": Entry(100.0, smallest_dim=2),
-    "f17": Entry(math.pi),
-    "f18": Entry(10.0),
-    "f19": Entry(10.0, x_opt=1.0, arrays=lambda n, options: (np.array([10.0 if options.as_run else 1.0]),)),
+    "f0": Definition(100.0),
+    "f1": Definition(100.0, arrays=lambda n, options: (elliptic_weights(n, options),)),
+    "f2": Definition(1.0, arrays=lambda n, options: (index_weights(n, options),)),
+    "f3": Definition(1.0, arrays=lambda n, options: (index_weights(n, options) ** 2,)),
+    "f4": Definition(10.0),
+    "f5": Definition(10.0, arrays=lambda n, options: (0.5 * index_weights(n, options),)),
+    "f6": Definition(100.0),
+    "f7": Definition(100.0),
+    "f8": Definition(10.0, arrays=lambda n, options: (np.arange(n) + 1.0 - options.as_run,)),
+    "f9": Definition(5.12),
+    "f10": Definition(500.0, x_opt=SCHWEFEL_X),
+    "f11": Definition(1000.0),
+    "f12": Definition(600.0, arrays=lambda n, options: (roots(n),)),
+    "f13": Definition(100.0, x_opt=1.0, smallest_dim=2),
+    "f14": Definition(32.0),
+    "f15": Definition(5.12, x_opt=1.0, smallest_dim=2),
+    "f16": Definition(100.0, smallest_dim=2),
+    "f17": Definition(math.pi),
+    "f18": Definition(10.0),
+    "f19": Definition(10.0, x_opt=1.0, arrays=lambda n, options: (np.array([10.0 if options.as_run else 1.0]),)),
 }
 NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
 
 
-def dims(name: str) -> Dims:
+def dim_range(name: str) -> DimRange:
     """Return how many variables a function may have."""
-    return Dims(TABLE[name.rpartition("/")[2]].smallest_dim)
+    return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> Problem:
@@ -158,8 +158,8 @@ def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> 
         raise TypeError(f"as_run must be True or False, got {as_run!r} ({type(as_run).__name__})")
     options = Options(bool(as_run), check_int("index_base", index_base, 0, 1))
     key = name.rpartition("/")[2]
-    entry = TABLE[key]
-    x_opt, arrays = np.full(dim, entry.x_opt), entry.arrays(dim, options)
+    definition = TABLE[key]
+    x_opt, arrays = np.full(dim, definition.x_opt), definition.arrays(dim, options)
     f_opt = SCHWEFEL_F * dim if key == "f10" else 0.0
     if key == "f7":
         x_opt, arrays = schwefel26(dim)
@@ -168,4 +168,6 @@ def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> 
     elif key == "f17":
         x_opt, arrays = fletcher_powell(dim)
     given = {"as_run": options.as_run, "index_base": options.index_base} if options != Options() else {}
-    return Problem(name, f"{SUITE}_{key}", np.tile([-entry.box, entry.box], (dim, 1)), x_opt, f_opt, arrays, given)
+    return Problem(
+        name, f"{SUITE}_{key}", np.tile([-definition.box, definition.box], (dim, 1)), x_opt, f_opt, arrays, given
+    )

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skde.problems import data
-from skde.problems.base import Dims, Problem
+from skde.problems.base import DimRange, Problem
 
 
 @dataclass(frozen=True)
-class Entry:
+class Definition:
     """One function: its kernel, the half-width of its box, the range of its shift."""
 
     kernel: str
@@ -29,23 +29,23 @@ class Entry:
 
 
 TABLE = {
-    "F1": Entry("qin2012_F1", 100.0, (-100.0, 100.0)),
-    "F2": Entry("qin2012_F2", 100.0, (-90.0, 90.0), smallest_dim=2),
-    "F3": Entry("qin2012_F3", 600.0, (-600.0, 0.0), with_roots=True),
-    "F4": Entry("qin2012_F4", 5.0, (-5.0, 5.0)),
+    "F1": Definition("qin2012_F1", 100.0, (-100.0, 100.0)),
+    "F2": Definition("qin2012_F2", 100.0, (-90.0, 90.0), smallest_dim=2),
+    "F3": Definition("qin2012_F3", 600.0, (-600.0, 0.0), with_roots=True),
+    "F4": Definition("qin2012_F4", 5.0, (-5.0, 5.0)),
 }
 NAMES = tuple(f"qin2012/{key}" for key in TABLE)
 
 
-def dims(name: str) -> Dims:
+def dim_range(name: str) -> DimRange:
     """Return how many variables a function may have."""
-    return Dims(TABLE[name.rpartition("/")[2]].smallest_dim)
+    return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int) -> Problem:
     """Return one function of the suite."""
     key = name.rpartition("/")[2]
-    entry = TABLE[key]
-    o = data.shift(f"qin2012:{key}:shift", dim, *entry.shift)
-    arrays = (o, np.sqrt(np.arange(1.0, dim + 1))) if entry.with_roots else (o,)
-    return Problem(name, entry.kernel, np.tile([-entry.box, entry.box], (dim, 1)), o, 0.0, arrays)
+    definition = TABLE[key]
+    o = data.shift(f"qin2012:{key}:shift", dim, *definition.shift)
+    arrays = (o, np.sqrt(np.arange(1.0, dim + 1))) if definition.with_roots else (o,)
+    return Problem(name, definition.kernel, np.tile([-definition.box, definition.box], (dim, 1)), o, 0.0, arrays)
