@@ -62,7 +62,7 @@ class DifferentialEvolution(OppositionAlgorithm):
             **super().kernel_parameters(setting),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
+    def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: a ranking for the p best."""
         ranked = self._split()[0] == "current-to-pbest/1"
         return StateSizes(ranked=ranked, stages=int(ranked))
@@ -144,8 +144,8 @@ class DE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "de"
-    plain: ClassVar[str] = "de"
-    opposed: ClassVar[str] = "gode"
+    base_kernel: ClassVar[str] = "de"
+    opposition_kernel: ClassVar[str] = "gode"
 
     strategy: str = "rand/1/bin"
     F: float | tuple[float, float] = 0.5

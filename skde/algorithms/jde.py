@@ -61,8 +61,8 @@ class JDE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "jde"
-    plain: ClassVar[str] = "jde"
-    opposed: ClassVar[str] = "gojde"
+    base_kernel: ClassVar[str] = "jde"
+    opposition_kernel: ClassVar[str] = "gojde"
 
     strategy: str = "rand/1/bin"
     F: tuple[float, float] = (0.1, 1.0)

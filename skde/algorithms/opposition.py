@@ -15,20 +15,20 @@ class OppositionAlgorithm(Algorithm):
 
     Attributes
     ----------
-    plain : str
+    base_kernel : str
         The kernel without opposition.
-    opposed : str
+    opposition_kernel : str
         The kernel that has room for the opposites.
     """
 
-    plain: ClassVar[str]
-    opposed: ClassVar[str]
+    base_kernel: ClassVar[str]
+    opposition_kernel: ClassVar[str]
     opposition: float
 
     @property
     def kernel(self) -> str:
         """The kernel's name: with opposition another one."""
-        return self.opposed if self._opposition else self.plain
+        return self.opposition_kernel if self._opposition else self.base_kernel
 
     @property
     def _opposition(self) -> float:
@@ -40,7 +40,7 @@ class OppositionAlgorithm(Algorithm):
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: with opposition also a part between generations, and the population's range."""
-        own = self.own_needs(parameters)
+        own = self.needs_without_opposition(parameters)
         if not self._opposition:
             return own
         return StateSizes(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
@@ -53,7 +53,7 @@ class OppositionAlgorithm(Algorithm):
             runs.check("memory", "the population's range must be inside the bounds", inside | (ends == 0))
 
     @abstractmethod
-    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
+    def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs without opposition.
 
         Parameters

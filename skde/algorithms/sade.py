@@ -72,8 +72,8 @@ class SADE(OppositionAlgorithm):
     """
 
     name: ClassVar[str] = "sade"
-    plain: ClassVar[str] = "sade"
-    opposed: ClassVar[str] = "opposed_sade"
+    base_kernel: ClassVar[str] = "sade"
+    opposition_kernel: ClassVar[str] = "opposed_sade"
 
     learning_period: int = 50
     F_mean: float = 0.5
@@ -93,7 +93,7 @@ class SADE(OppositionAlgorithm):
             **super().kernel_parameters(setting),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
+    def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: what is learned, and a row for each generation that is remembered."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
         return StateSizes(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)

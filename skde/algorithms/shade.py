@@ -52,7 +52,7 @@ class SHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "shade"
-    plain: ClassVar[str] = "shade"
+    base_kernel: ClassVar[str] = "shade"
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 1,
         "p_least": 2,

@@ -16,7 +16,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
     # How a member of the family differs from SHADE; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
     constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
-    opposed: ClassVar[str] = "opposed_history"
+    opposition_kernel: ClassVar[str] = "opposed_history"
 
     p_best: float
     archive_rate: float
@@ -42,7 +42,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
             **population_reduction(self, setting, pop_size),
         }
 
-    def own_needs(self, parameters: dict[str, float]) -> StateSizes:
+    def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
