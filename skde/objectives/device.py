@@ -19,7 +19,7 @@ from skde import _cpu
 from skde.arrays import as_real, contiguous, points
 from skde.engines import evaluate
 from skde.engines.batch import MAX_ARRAYS
-from skde.objectives.library_cache import keep_library, keep_text, private_folder, whole_library
+from skde.objectives.library_cache import find_library, private_folder, store_library, store_text
 from skde.typing import Array, FloatArray
 from skde.validation import check_int, shown
 
@@ -127,8 +127,8 @@ class DeviceObjective:
         )
         parts = (declarations, self.body, str(self.scratch), " ".join(FLAGS), sources_digest())
         folder = private_folder("objectives", hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24])
-        keep_text(folder / "skde_user_arrays.inc", declarations)
-        keep_text(folder / "skde_user_body.inc", self.body + "\n")
+        store_text(folder / "skde_user_arrays.inc", declarations)
+        store_text(folder / "skde_user_body.inc", self.body + "\n")
         return folder
 
     @property
@@ -144,7 +144,7 @@ class DeviceObjective:
     @cached_property
     def _library(self) -> ctypes.CDLL:
         folder, name = self.folder, f"objective-{_cpu.isa()}"
-        path = whole_library(folder, name) or keep_library(folder, name, self._compiled())
+        path = find_library(folder, name) or store_library(folder, name, self._compiled())
         return ctypes.CDLL(str(path))
 
     def _compiled(self) -> bytes:

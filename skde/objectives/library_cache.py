@@ -1,18 +1,19 @@
-"""What is kept between runs of a program: files that nobody else may write, because they are compiled and loaded."""
+"""The cache of compiled objectives: folders that only the user may write to, because libraries are loaded from them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
+
+from skde.files import atomic_write
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folder() -> Path:
-    """Return the folder of what is kept: SKDE_CACHE_DIR, else skde in the user's cache."""
+    """Return the cache's folder: SKDE_CACHE_DIR, else skde in the user's cache."""
     named = os.environ.get("SKDE_CACHE_DIR")
     if named:
         return Path(named)
@@ -42,7 +43,7 @@ def private_folder(*names: str) -> Path:
 
 
 def check_private(folder: Path) -> None:
-    """Make a folder, or refuse what others may put files into."""
+    """Make a folder where there is none; raise PermissionError where other users may write to it."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if not hasattr(os, "geteuid"):
         return
@@ -58,28 +59,27 @@ def check_private(folder: Path) -> None:
     )
 
 
-def keep_text(path: Path, text: str) -> None:
-    """Write a file, which others may be writing too, whole; one that holds the text already stays."""
+def store_text(path: Path, text: str) -> None:
+    """Write a file, unless it holds this text already: other processes may be reading it."""
     if not path.exists() or path.read_bytes() != text.encode():
-        keep(path, text.encode())
+        store(path, text.encode())
 
 
-def keep(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, and rename it."""
-    with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
+def store(path: Path, content: bytes) -> None:
+    """Write a file that other processes see either whole or not at all."""
+    with atomic_write(path) as file:
         file.write(content)
-    os.replace(file.name, path)
 
 
-def keep_library(folder: Path, name: str, content: bytes) -> Path:
-    """Write a library under a name that tells what is in it."""
+def store_library(folder: Path, name: str, content: bytes) -> Path:
+    """Write a library under a name with the digest of its content."""
     path = folder / f"{name}-{digest(content)}.so"
-    keep(path, content)
+    store(path, content)
     return path
 
 
-def whole_library(folder: Path, name: str) -> Path | None:
-    """Return the library that `keep_library` wrote, if it is still what it was; a damaged one is removed."""
+def find_library(folder: Path, name: str) -> Path | None:
+    """Return the library that `store_library` wrote, None where there is none; remove it where it is damaged."""
     for path in sorted(folder.glob(f"{name}-*.so")):
         if path.name == f"{name}-{digest(path.read_bytes())}.so":
             return path
