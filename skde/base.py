@@ -18,9 +18,8 @@ from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.runner import Runner
 from skde.serialization import check_keys, entry
-from skde.stopping import UNLIMITED
 from skde.typing import FloatArray
-from skde.validation import check_real, nearest
+from skde.validation import nearest
 
 # How an objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
@@ -256,13 +255,6 @@ class BaseSolver(BaseEstimator):
             if described is not None:
                 check_keys("an algorithm", described, {"name": str, "parameters": dict}, {})
         check_keys("source", header["source"], {}, SOURCE)
-        check_real("seconds", header["seconds"], 0, UNLIMITED)
-
-    def _check_marks(self, marks: Any) -> None:
-        """Check when which generation was reached."""
-        with entry("marks"):
-            if not (np.isfinite(marks) & (marks >= 0) & (marks <= UNLIMITED)).all():
-                raise ValueError("generations and seconds must be numbers >= 0")
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""

@@ -34,7 +34,7 @@ class Progress:
     def __init__(self, runner: Runner, minimizer: Any) -> None:
         self._runner = runner
         self.minimizer = minimizer
-        self.seconds = runner.clock.seconds
+        self.seconds = runner.seconds
         generation = runner.batch.host("generation")
         self.n_iter = int(max(generation.max(), 0))
         self.n_evals = int(runner.batch.evals(generation).sum())

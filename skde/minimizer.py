@@ -1,25 +1,50 @@
-"""Minimizer: every algorithm of the registry as a scikit-learn-style estimator."""
+"""Minimizer: fit, ask, tell and resume with every algorithm of the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skde.algorithms import Algorithm
-from skde.asking import Asking
+from skde.base import BaseSolver
 from skde.callbacks import Callback, observed
-from skde.engines import Engine, JoblibEngine
+from skde.engines import Engine, JoblibEngine, Spec
 from skde.islands import Migration
-from skde.minimizer_state import Saving
-from skde.objectives.objective import Objective, as_objective
+from skde.minimizer_spec import (
+    Budget,
+    SavedPlan,
+    budget_of,
+    check_parameters,
+    generation_limits,
+    make_engine,
+    make_template,
+    repeat_template,
+    row_jobs,
+    stopping_rules,
+)
+from skde.minimizer_state import (
+    OPTIONAL_KEYS,
+    REQUIRED_KEYS,
+    check_populations,
+    fit_layout,
+    fit_state,
+    saved_algorithm,
+    saved_migration,
+    saved_plan,
+    saved_start,
+)
+from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
+from skde.objectives.objective import Objective, as_objective, ask_tell_objective
 from skde.problems import get_problem
-from skde.stopping import Status
-from skde.validation import named_parameters
+from skde.runner import Runner
+from skde.serialization import HEADER, check_layout, entry
+from skde.typing import Array, FloatArray
+from skde.validation import check_bounds, check_jobs, named_parameters
 
 
-class Minimizer(Asking, Saving):
+class Minimizer(BaseSolver):
     """Minimise a function over a box with a population.
 
     Parameters
@@ -133,6 +158,25 @@ class Minimizer(Asking, Saving):
     (3,)
     """
 
+    FIT_PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "algorithm",
+        "bounds",
+        "n_runs",
+        "n_islands",
+        "migration",
+        "device",
+        "dtype",
+        "feasibility_tol",
+        "random_state",
+    )
+    HEADER: ClassVar[dict[str, Any]] = REQUIRED_KEYS
+    OPTIONAL: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
+
+    _box: FloatArray
+    _planned: Budget  # the limits that the fit began with: some algorithms plan with them
+    _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
+    _source: dict[str, Any]  # of a fit that was loaded: how its objective is found again
+
     @named_parameters
     def __init__(
         self,
@@ -183,6 +227,21 @@ class Minimizer(Asking, Saving):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; those of the algorithm, ``algorithm__F``, where it is an object.
+
+        Raises
+        ------
+        ValueError
+            For a parameter that is not there, with those that are.
+        """
+        algorithm = parameters.get("algorithm", self.algorithm)
+        nested = [name for name in parameters if name.startswith("algorithm__")]
+        if nested and not isinstance(algorithm, Algorithm):
+            raise ValueError(f"{nested[0]} needs a parameter object, such as algorithm=JDE(); got {algorithm!r}")
+        super().set_params(**parameters)
+        return self
+
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
     def fit(self, objective: Any, *, dim: int | None = None, bounds: Any = None, x0: Any = None) -> Minimizer:
@@ -220,15 +279,15 @@ class Minimizer(Asking, Saving):
         disagree it is called twice more: one that gives other values every time, such as a noisy one, is taken as it
         is. These calls count neither in n_evals_ nor in time_.
         """
-        self._check_parameters()
+        check_parameters(self)
         found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
-        engine = self._engine(found)
+        engine = make_engine(self, found)
         if self.warm_start and hasattr(self, "_runner"):
             self._continue_warm(engine, found, x0)
         else:
-            self._runner = self._start(engine, found.box, x0, found.rules)
+            self._runner = self._make_runner(engine, found.box, x0, found.rules)
         self._objective = found
-        self._drive(found)
+        self._run(found)
         return self
 
     def resume(self, objective: Any = None) -> Minimizer:
@@ -257,11 +316,32 @@ class Minimizer(Asking, Saving):
         else:
             found = self._resolve(objective, runner.batch.dim, self._box)
             self._check_rules(found)
-        self._check_parameters()
+        check_parameters(self)
         self._objective = found
-        runner.set_limits(self._limits(runner.batch.spec.schedules, runner.batch.dim))
-        self._drive(found)
+        runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim))
+        self._run(found)
         return self
+
+    def _make_runner(
+        self, engine: Engine, box: FloatArray, x0: Any, rules: FeasibilityRules | StoredOutcomes | None
+    ) -> Runner:
+        """Check all parameters and allocate the batch."""
+        template, times = make_template(self, box, x0, rules is not None)
+        engine.check_room(template, times * len(template.seeds))
+        runner = Runner(engine, self._customize_spec(repeat_template(self, template, times)))
+        runner.rules = rules
+        self._box, self._planned = box, budget_of(self)
+        self._note_parameters()
+        return runner
+
+    def _make_spec(self, box: FloatArray, x0: Any, constrained: bool, saved: SavedPlan | None = None) -> Spec:
+        """Check all parameters and return the Spec of the batch."""
+        template, times = make_template(self, box, x0, constrained, saved)
+        return self._customize_spec(repeat_template(self, template, times, saved))
+
+    def _customize_spec(self, spec: Spec) -> Spec:
+        """Return the Spec that runs; a subclass may change here what the parameters say."""
+        return spec
 
     def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
         return as_objective(
@@ -269,7 +349,7 @@ class Minimizer(Asking, Saving):
             dim,
             bounds,
             vectorized=self.vectorized,
-            n_jobs=self._row_jobs,
+            n_jobs=row_jobs(self),
             constraints=self.constraints,
             feasibility_tol=self.feasibility_tol,
         )
@@ -298,8 +378,8 @@ class Minimizer(Asking, Saving):
         self._check_rules(found)
         return found
 
-    def _drive(self, objective: Objective) -> None:
-        rules = self._stopping(objective.rules is not None)
+    def _run(self, objective: Objective) -> None:
+        rules = stopping_rules(self, objective.rules is not None)
         execution = self.execution
         if execution == "run" and objective.compiled is None:
             raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
@@ -331,7 +411,7 @@ class Minimizer(Asking, Saving):
                 "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
                 "set warm_start=False"
             )
-        batch, spec = runner.batch, self._spec(objective.box, None, objective.rules is not None)
+        batch, spec = runner.batch, self._make_spec(objective.box, None, objective.rules is not None)
         same = np.array_equal(spec.parameters, batch.spec.parameters) and spec.dtype == batch.spec.dtype
         if not same or spec.algorithm != batch.spec.algorithm or engine.name != runner.engine.name:
             raise ValueError(
@@ -339,7 +419,117 @@ class Minimizer(Asking, Saving):
                 "set warm_start=False"
             )
         self._check_unchanged()
-        runner.counted_from = runner.clock.seconds
-        limits = self._limits(batch.spec.schedules, batch.dim, batch.host("generation"))
-        batch.put("status", np.full(batch.n_runs, int(Status.RUNNING)))
-        runner.set_limits(limits)
+        runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
+
+    # -- ask and tell --------------------------------------------------------------------------------------------------
+
+    def ask(self) -> Array:
+        """Return the points to evaluate next: the trials of one generation.
+
+        Returns
+        -------
+        X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
+            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. All
+            rows are inside the bounds, and some need no value: those of a run (or island) that has ended, which are
+            points of its last population; and those behind a smaller population where sizes differ, as the largest
+            counts, which repeat its trials.
+
+        Raises
+        ------
+        ValueError
+            Without bounds in the constructor.
+        RuntimeError
+            When every run has ended (`stopped_`).
+        """
+        X = self._begun_runner().ask()
+        if X is None:
+            raise RuntimeError(f"every run has ended: {self.message_}")
+        return X
+
+    def tell(self, X: Array, f: Array) -> Self:
+        """Give the values of the points asked for, and select.
+
+        Parameters
+        ----------
+        X : ndarray of the shape that `ask` returned
+            The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
+        f : array-like of shape (pop_size,), or (n_runs, pop_size)
+            Their values. With constraints these are evaluated here.
+            In rows that need no value, whatever they hold is ignored.
+
+        Returns
+        -------
+        self : Minimizer
+        """
+        runner = self._fitted("ask")
+        if runner.awaits_values and isinstance(runner.rules, StoredOutcomes):
+            objective = self._constraints_alone()
+            if objective is None:
+                raise ValueError("tell needs the constraints again: set_params(constraints=...)")
+            runner.rules = objective.rules
+        runner.tell(X, f)
+        return self
+
+    @property
+    def stopped_(self) -> bool:
+        """Whether every run has ended, so that there is nothing more to ask.
+
+        A GPU is asked at most every few milliseconds, so this may come true some generations late: until then `ask`
+        returns points of the last populations, and what they are told is ignored.
+        """
+        return self._begun_runner().poll_stopped()
+
+    def _begun_runner(self) -> Runner:
+        """Return the runner, which the first ask begins."""
+        if not hasattr(self, "_runner"):
+            if self.bounds is None:
+                raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
+            check_parameters(self)
+            self._objective = None
+            objective = self._constraints_alone()
+            box = check_bounds(self.bounds) if objective is None else objective.box
+            rules = None if objective is None else objective.rules
+            self._runner = self._make_runner(make_engine(self, None), box, None, rules)
+        return self._runner
+
+    def _constraints_alone(self) -> Objective | None:
+        """Return an objective with the constraints and without the function, whose values `tell` is given."""
+        if self.constraints is None:
+            return None
+        return ask_tell_objective(self.bounds, self.constraints, self.vectorized, row_jobs(self), self.feasibility_tol)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        runner = self._fitted()
+        self._check_unchanged()
+        stopping_rules(self, runner.rules is not None)
+        check_jobs(self.n_jobs)
+        objective = getattr(self, "_objective", None)
+        source = objective.source if objective is not None else getattr(self, "_source", {})
+        return fit_state(self.get_params(deep=False), runner, self._box, source, self._planned)
+
+    @classmethod
+    def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        with entry(HEADER):
+            solver = cls(saved_algorithm(header), migration=saved_migration(header), **header["parameters"])
+        check_layout(arrays, fit_layout(solver, header), whole=False)
+        solver.bounds, solver.random_state = arrays["box"], int(arrays["seeds"][0])
+        return solver
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        plan, box = saved_plan(self, header, arrays), arrays["box"]
+        start = saved_start(arrays)
+        with entry(HEADER):
+            spec = self._make_spec(box, start, "outcomes" in arrays, plan)
+        check_populations(self, header, arrays, spec)
+        source = header["source"]
+        compiled = "problem" in source or "device_objective" in source
+        with entry(HEADER):
+            runner = Runner(make_engine(self, None if compiled or not source else Objective(box)), spec)
+        if "outcomes" in arrays:
+            runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
+        runner.restore(header, arrays)
+        self._source, self._objective = source, None
+        self._box, self._planned, self._runner = box, plan.budget, runner
+        self._note_parameters()

@@ -117,8 +117,8 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
 
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
     monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
-    monkeypatch.setattr(stepping, "Hearing", Late)
-    monkeypatch.setattr("skde.runner.Hearing", Late)
+    monkeypatch.setattr(stepping, "StatusPoll", Late)
+    monkeypatch.setattr("skde.runner.StatusPoll", Late)
     for (algorithm, parameters), known in zip(CASES, expected, strict=True):
         seen: list[bool] = []
 

@@ -476,8 +476,7 @@ class MinMaxSolver(BaseSolver):
                 self._asked = X, cast(Array, Y)
             except StopIteration:
                 self._cycle = None
-                runner.generation += 1
-                runner._check_start()
+                runner.end_generation()
             except BaseException:  # a generator that has failed would look like one that is done
                 self._cycle = None
                 raise
@@ -619,15 +618,15 @@ class MinMaxSolver(BaseSolver):
         self._check_unchanged()
         check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         check_jobs(self.n_jobs)
+        run_header, run_arrays = runner.state()
         header: dict[str, Any] = {
             "parameters": saved_parameters(self.get_params(deep=False), pair.spec.dtype.name),
             "algorithms": saved_algorithms(self),
             "source": self._source,
-            "seconds": runner.clock.seconds,
-            "ending": int(runner.ending),
+            **run_header,
             "planned": self._planned,
         }
-        return header, saved_arrays(pair, self._boxes, runner.clock.marks)
+        return header, saved_arrays(pair, self._boxes) | run_arrays
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
@@ -641,16 +640,11 @@ class MinMaxSolver(BaseSolver):
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         check_layout(arrays, own_layout(self), whole=False)
-        self._check_marks(arrays["marks"])
         saved = read_fit(self, header, arrays)
         self._source = header["source"]
         self._objective = saved.pairs if saved.pairs.game is not None else None
         with entry(serialization.HEADER):
             runner = self._start(saved.pairs, saved.spec, saved.planned)
         runner.rules = saved.pairs.rules
-        runner.batch.restore(arrays)
-        runner.set_limits(arrays["limits"])
-        runner.ending = saved.ending
-        runner.clock.before = float(header["seconds"])
-        runner.clock.marks = [(int(cycle), float(seconds)) for cycle, seconds in arrays["marks"]]
+        runner.restore(header, arrays)
         self._runner = runner

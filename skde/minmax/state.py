@@ -8,13 +8,13 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec
-from skde.engines.state_layout import NUMBER, WORD, check_coevolution, coevolution_layout
+from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_layout
 from skde.minmax.multi_device import SplitCoevolution
 from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
+from skde.runner import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry
-from skde.stopping import Status
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
 
@@ -23,12 +23,11 @@ OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks",
 
 
 class SavedFit(NamedTuple):
-    """A fit as read from a file, checked: the function as far as it is known, the spec, n_cycles, and its ending."""
+    """A fit as read from a file, checked: the function as far as it is known, the spec, and n_cycles."""
 
     pairs: Pairs
     spec: CoevolutionSpec
     planned: int
-    ending: Status
 
 
 def saved_parameters(parameters: dict[str, Any], dtype: str) -> dict[str, Any]:
@@ -42,20 +41,14 @@ def saved_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
     return [None if side is None else describe(get_side(name, side)) for name, side in sides]
 
 
-def saved_arrays(
-    pair: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None], marks: list[tuple[int, float]]
-) -> dict[str, Any]:
-    """Return the arrays of a file."""
+def saved_arrays(pair: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
+    """Return the arrays of a file but for those of the runner."""
     box_x, box_y = boxes
     return {
         "box_x": box_x,
         "box_y": np.empty((0, 2)) if box_y is None else box_y,
-        "seeds": pair.spec.seeds,
         "seeds_x": pair.x.spec.seeds,
         "seeds_y": pair.y.spec.seeds,
-        "limits": pair.spec.limits,
-        "marks": np.array(marks, np.float64).reshape(-1, 2),
-        **pair.state(),
     }
 
 
@@ -73,21 +66,19 @@ def own_layout(given: MinMaxParameters) -> dict[str, Layout]:
         n_runs = check_int("n_runs", given.n_runs, 1, 2**20)
     box, seeds = Layout((None, 2), NUMBER), Layout((n_runs,), np.dtype(np.uint64))
     return {
-        **dict.fromkeys(("box_x", "box_y", "marks"), box),
-        **dict.fromkeys(("seeds", "seeds_x", "seeds_y"), seeds),
-        "limits": Layout((n_runs,), WORD),
+        **dict.fromkeys(("box_x", "box_y"), box),
+        **dict.fromkeys(("seeds_x", "seeds_y"), seeds),
+        **runner_layout(n_runs),
     }
 
 
 def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> SavedFit:
     """Check the contents of a file, and return what the fit continues with."""
     own = own_layout(given)
-    with entry("limits"):
-        if (arrays["limits"] < 0).any():
-            raise ValueError("limits must be >= 0")
+    check_layout(arrays, own, whole=False)
+    check_runner_state(header, arrays)
     pairs = saved_pairs(given, header, arrays)
     with entry(HEADER):
-        ending = Status(header["ending"])
         planned = header.get("planned", given.n_cycles)
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
         spec = coevolution_spec(given, pairs, SavedPlan(n_cycles=planned, **saved))
@@ -95,7 +86,7 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     spec.answers.last = max(spec.answers.last, int(arrays["generation"].max()))
     sides = (get_side("algorithm_x", given.algorithm_x), get_side("algorithm_y", algorithm_of_y(given)))
     check_coevolution(spec, arrays, *sides)
-    return SavedFit(pairs, spec, planned, ending)
+    return SavedFit(pairs, spec, planned)
 
 
 def saved_pairs(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> Pairs:

@@ -18,7 +18,6 @@ from sklearn.base import clone
 from skde.algorithms import Algorithm
 from skde.engines import CpuEngine, Spec, choose_device, choose_engine
 from skde.minimizer import Minimizer
-from skde.minimizer_spec import Plan
 from skde.objectives.device import DeviceObjective
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
@@ -47,15 +46,15 @@ class ClockedMinimizer(Minimizer):
 
     run_seconds: float | None = None
 
-    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
-        return replace(super()._repeated(kinds, times, saved), run_seconds=self.run_seconds, constants=())
+    def _customize_spec(self, spec: Spec) -> Spec:
+        return replace(super()._customize_spec(spec), run_seconds=self.run_seconds, constants=())
 
 
 class SharedSeedMinimizer(ClockedMinimizer):
     """The same, with the seed of the first for all runs: what differs is their parameters alone."""
 
-    def _repeated(self, kinds: Spec, times: int, saved: Plan | None = None) -> Spec:
-        spec = super()._repeated(kinds, times, saved)
+    def _customize_spec(self, spec: Spec) -> Spec:
+        spec = super()._customize_spec(spec)
         return replace(spec, seeds=np.full_like(spec.seeds, spec.seeds[0]))
 
 
