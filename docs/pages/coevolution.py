@@ -15,7 +15,8 @@ def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
     settings, found = record["settings"], rows(paper, record)
     lines = [f"### {'GPU' if 'gpu' in record['machine'] else 'CPU'}", ""]
     lines += [
-        f"{settings['runs']} runs of {settings['budget'].removesuffix('cycles')} cycles. {provenance_text(record, name)}"
+        f"{settings['runs']} runs of {settings['budget'].removesuffix('cycles')} cycles. "
+        f"{provenance_text(record, name)}"
     ]
     for function in dict.fromkeys(row.function for row in found):
         those = [row for row in found if row.function == function]
