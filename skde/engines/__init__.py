@@ -7,7 +7,7 @@ from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, Incumbe
 from skde.engines.cpu import CpuEngine
 from skde.engines.devices import check_device, choose_device, evaluate, find_gpus, matrix
 from skde.engines.joblib_workers import JoblibEngine
-from skde.engines.multi_device import MultiDeviceEngine
+from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec
@@ -28,6 +28,7 @@ __all__ = [
     "Runs",
     "SharingEngine",
     "Spec",
+    "SplitCoevolution",
     "check_device",
     "choose_device",
     "choose_engine",

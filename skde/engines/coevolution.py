@@ -106,6 +106,16 @@ class CoevolutionSpec:
     feasibility: float = 0.0
 
     @property
+    def n_runs(self) -> int:
+        """Number of runs."""
+        return len(self.answers.seeds)
+
+    @property
+    def size_text(self) -> str:
+        """The number of runs as errors name it."""
+        return f"n_runs={self.n_runs}"
+
+    @property
     def constraints(self) -> int:
         """Constraints of both kinds."""
         return self.inequalities + self.equalities
@@ -133,7 +143,7 @@ class CoevolutionSpec:
 
 def between(rounds: CoevolutionSpec) -> Layout:
     """Return what is kept between the sides of a co-evolution."""
-    R = len(rounds.answers.seeds)
+    R = rounds.n_runs
     shapes: dict[str, tuple[int, ...]] = {
         "columns": (R, len(rounds.y.lower), rounds.room),
         "table": (R, rounds.features, rounds.x.pop_max),
@@ -153,7 +163,7 @@ def check_rounds(rounds: CoevolutionSpec, xp: Any = np) -> None:
     MemoryError
         With what is needed and what is available.
     """
-    n_runs = len(rounds.answers.seeds)
+    n_runs = rounds.n_runs
     needed = size_of(between(rounds)) + sum(
         size_of(layout(spec, n_runs)) for spec in (rounds.x, rounds.y, rounds.answers)
     )

@@ -1,4 +1,4 @@
-"""Threads that work on the parts of one thing, one a device."""
+"""Threads that work on the parts of a batch, one for each device."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from skde.interrupts import interrupts
 
 
 class Device(Protocol):
-    """What has a part."""
+    """The engine of one part."""
 
     @property
     def here(self) -> AbstractContextManager[Any]:
-        """In which the array library works on it."""
+        """A context in which the array library works on the device."""
 
     def synchronize(self) -> None:
-        """Wait for what was started."""
+        """Wait for all work that was started."""
 
 
 class IslandBarrier:
-    """Where threads wait for each other.
+    """The barriers of a migration between threads.
 
-    A thread that fails comes no more, and lets those down that wait for it to arrive. Once all have arrived all leave:
-    either every island has been at a meeting, or none.
+    A thread that fails breaks the barrier `arrive`, so that the others do not wait for it. After `arrive` all threads
+    pass `leave`: a migration happens on all islands, or on none.
     """
 
     def __init__(self, n: int) -> None:
         self.arrive, self.leave = threading.Barrier(n), threading.Barrier(n)
 
 
-# What one thread does: it is given its number, and where it waits for the others.
+# The work of one thread, given its number and the barriers.
 Work = Callable[[int, IslandBarrier], None]
 
 
@@ -44,7 +44,7 @@ class DeviceThreads:
     Parameters
     ----------
     devices : sequence of Device
-        Which.
+        The devices.
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:
@@ -54,33 +54,36 @@ class DeviceThreads:
     def _start(self) -> None:
         self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
 
-    def together(self, work: Work) -> None:
-        """Let every thread do its work; when one fails the others don't wait for it, and its exception is raised."""
-        if self.process != os.getpid():
-            self._start()  # a forked process has none of the threads
-        meeting = IslandBarrier(len(self.devices))
+    def run(self, work: Work) -> None:
+        """Run the work in every thread and wait for its end.
 
-        def guarded(k: int) -> None:
+        When a thread fails, the others do not wait for it, and its exception is raised.
+        """
+        if self.process != os.getpid():
+            self._start()  # threads do not survive a fork
+        barrier = IslandBarrier(len(self.devices))
+
+        def run_one(k: int) -> None:
             try:
                 with self.devices[k].here:
-                    work(k, meeting)
+                    work(k, barrier)
                     self.devices[k].synchronize()
             except BaseException:
-                meeting.arrive.abort()
+                barrier.arrive.abort()
                 raise
 
-        def everyone() -> None:
-            futures = [self.pool.submit(guarded, k) for k in range(len(self.devices))]
+        def run_all() -> None:
+            futures = [self.pool.submit(run_one, k) for k in range(len(self.devices))]
             errors = [error for future in futures if (error := future.exception()) is not None]
             for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
                 raise error
 
-        # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and hears them out.
-        begun: list[Future[None]] = []
+        # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and waits for all of them.
+        started: list[Future[None]] = []
         try:
             with interrupts.held:
-                begun.append(self.pool.submit(everyone))
-            wait(begun)
+                started.append(self.pool.submit(run_all))
+            wait(started)
         finally:
-            wait(begun)
-        begun[0].result()
+            wait(started)
+        started[0].result()

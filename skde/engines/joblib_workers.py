@@ -11,7 +11,7 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.devices import choose_device
 from skde.engines.protocol import ObjectiveLike
 from skde.engines.spec import Spec
-from skde.engines.stepping import advance
+from skde.engines.stepping import advance, load
 from skde.interrupts import interrupts
 from skde.islands import EMIGRATE, REORDER
 from skde.stopping import Status
@@ -95,7 +95,6 @@ def work(
     engine, _ = choose_device(device, 1)
     batch = engine.batch(spec)
     batch.restore(state)
-    if execution == "run" and objective.compiled is not None:
-        engine.load(batch, objective.compiled)
+    load(engine, batch, objective, execution)
     advance(engine, batch, objective, execution, begin, until)
     return batch.state()

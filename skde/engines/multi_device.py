@@ -1,4 +1,4 @@
-"""Several devices of one host as one engine: each has a part of the runs, and a thread."""
+"""One engine for several devices of one host: each device has a part of the runs, and a thread."""
 
 from __future__ import annotations
 
@@ -9,61 +9,87 @@ from typing import Any
 import numpy as np
 
 from skde.engines.batch import Batch, Runs, check_batch, cut, join, ranges
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_rounds
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
-from skde.engines.protocol import DeviceEngine, ObjectiveLike
-from skde.engines.spec import CHUNK_SECONDS, Spec
-from skde.engines.stepping import advance
+from skde.engines.spec import Spec
+from skde.engines.stepping import advance, load
 from skde.islands import EMIGRATE, IMMIGRATE, JUDGE, REORDER
 from skde.typing import Array, FloatArray, IntArray
 
-# What islands tell each other when they meet.
-LETTERS = ("migrants", "migrant_values", "meets")
+# The arrays that islands on different devices exchange in a migration.
+MIGRANT_ARRAYS = ("migrants", "migrant_values", "meets")
 
 
 class SplitBatch(Runs):
-    """A batch in consecutive parts, one a device.
+    """A batch of runs or islands in consecutive parts, one for each device.
 
     Parameters
     ----------
     spec : Spec
-        What the whole is made of.
+        The spec of the whole batch.
     parts : sequence of Batch
-        What the devices have of it, as `ranges` shares it out.
+        The parts on the devices, divided as `ranges` does.
     """
 
     def __init__(self, spec: Spec, parts: Sequence[Any]) -> None:
         super().__init__(spec, parts[0].xp)
         self.parts = list(parts)
         self.ranges = ranges(self.n_runs, len(parts))
+        self.shared_islands = spec.shared_islands(self.ranges)
+        self.migrant_copies = [self._migrant_copies(k) for k in range(len(parts))]
+        self.work: tuple[Any, str] | None = None  # the objective, and its execution
 
-    def _where(self, run: int) -> tuple[Batch, int]:
-        """Return the part that has a run, and the run's number there."""
+    def _migrant_copies(self, k: int) -> list[tuple[Array, Array]]:
+        """Return the arrays that part k copies in a migration: pairs of a target and a source in another part."""
+        copies = []
+        low = self._first_island(k)
+        high = low + len(self.parts[k].array["meets"])
+        for j, (begin, end) in enumerate(self.ranges):
+            begin, end = max(begin, low), min(end, high)
+            if j == k or begin >= end:
+                continue
+            other = self._first_island(j)
+            copies += [
+                (
+                    self.parts[k].array[name][begin - low : end - low],
+                    self.parts[j].array[name][begin - other : end - other],
+                )
+                for name in MIGRANT_ARRAYS
+            ]
+        return copies
+
+    def _first_island(self, k: int) -> int:
+        """Return the first island of the archipelago in which part k begins."""
+        return self.ranges[k][0] // self.n_islands * self.n_islands
+
+    def _locate(self, run: int) -> tuple[Batch, int]:
+        """Return the part of a run, and the run's number in that part."""
         k = next(k for k, (_, end) in enumerate(self.ranges) if run < end)
         return self.parts[k], run - self.ranges[k][0]
 
     def refresh(self) -> None:
-        """Let the kernels know what the spec says now."""
+        """Pass the current spec to the kernels."""
         for part, spec in zip(self.parts, self.spec.parts(self.ranges), strict=True):
             part.spec = spec
             part.refresh()
 
     def put(self, name: str, values: Any) -> None:
-        """Write one of the arrays whose first axis is that of the runs, from the host."""
+        """Write one of the arrays with a first axis of runs, from the host."""
         for part, (begin, end) in zip(self.parts, self.ranges, strict=True):
             part.put(name, values[begin:end])
 
     def host(self, name: str) -> Any:
-        """Return one of the arrays whose first axis is that of the runs as a NumPy array."""
+        """Return one of the arrays with a first axis of runs as a NumPy array."""
         return np.concatenate([part.host(name) for part in self.parts])
 
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
-        part, own = self._where(run)
+        part, own = self._locate(run)
         return part.population(own)
 
     def point(self, run: int, individual: int) -> FloatArray:
         """Return one individual's position (D,), on the host."""
-        part, own = self._where(run)
+        part, own = self._locate(run)
         return part.point(own, individual)
 
     def best(self) -> tuple[IntArray, FloatArray]:
@@ -72,76 +98,56 @@ class SplitBatch(Runs):
         return np.concatenate(index), np.concatenate(value)
 
     def state(self) -> dict[str, Any]:
-        """Return all that a checkpoint must hold."""
+        """Return the state for a checkpoint."""
         return join([part.state() for part in self.parts])
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from a state that `state` returned."""
         for part, one in zip(self.parts, self.ranges, strict=True):
             part.restore(cut(saved, *one))
 
 
-class MultiDeviceBatch(SplitBatch):
-    """A batch of runs or islands in consecutive parts, one a device.
+class SplitCoevolution(IncumbentRuns, SplitBatch):
+    """A co-evolution in consecutive parts, one for each device: the incumbents, with the two sides.
 
     Parameters
     ----------
-    spec : Spec
-        What to run.
-    engines : sequence of DeviceEngine
-        Where.
+    rounds : CoevolutionSpec
+        The spec of the whole co-evolution.
+    parts : sequence of Coevolution
+        The parts on the devices, divided as `ranges` does.
     """
 
-    def __init__(self, spec: Spec, engines: Sequence[DeviceEngine]) -> None:
-        rows = ranges(len(spec.seeds), len(engines))
-        super().__init__(spec, [engine.batch(part) for engine, part in zip(engines, spec.parts(rows), strict=True)])
-        self.shared_islands = spec.shared_islands(rows)
-        self.letters = [self._letters(k) for k in range(len(engines))]
-        self.work: tuple[Any, str] | None = None  # the objective, and how it is run
-
-    def _letters(self, k: int) -> list[tuple[Array, Array]]:
-        """Return what part k gets from others when islands meet: pairs of its own array and the other's."""
-        pairs = []
-        low = self._first(k)
-        high = low + len(self.parts[k].array["meets"])
-        for j, (begin, end) in enumerate(self.ranges):
-            begin, end = max(begin, low), min(end, high)
-            if j == k or begin >= end:
-                continue
-            other = self._first(j)
-            pairs += [
-                (
-                    self.parts[k].array[name][begin - low : end - low],
-                    self.parts[j].array[name][begin - other : end - other],
-                )
-                for name in LETTERS
-            ]
-        return pairs
-
-    def _first(self, k: int) -> int:
-        """Return the first island of the archipelago that part k begins in."""
-        return self.ranges[k][0] // self.n_islands * self.n_islands
+    def __init__(self, rounds: CoevolutionSpec, parts: Sequence[Coevolution]) -> None:
+        super().__init__(rounds.answers, parts)
+        self.rounds, self.constraints = rounds, rounds.constraints
+        self.x = SplitBatch(rounds.x, [part.x for part in parts])
+        self.y = SplitBatch(rounds.y, [part.y for part in parts])
 
 
 class MultiDeviceEngine:
-    """Runs a batch on several devices of one kind, and does so to the bit as one of them would.
+    """Runs a batch, or a co-evolution, on several devices of one kind, with the same bits as on one of them.
 
-    Each device has a thread, and consecutive runs of the batch: islands, where runs have some. Where the islands of a
-    run are on several devices, the threads meet when these do, and every one copies what the others' islands sent to
-    its own; else each goes on by itself.
+    Each device has a thread and consecutive runs of the batch: islands, where runs have islands. Where the islands of a
+    run are on several devices, the threads wait for each other at a migration, and each one copies the migrants of the
+    other devices' islands. Otherwise each thread works independently.
 
     Parameters
     ----------
-    engines : sequence of DeviceEngine
+    engines : sequence of DeviceEngine or CoevolutionEngine
         All on the CPU, or all on GPUs.
+    load, advance : callable
+        How one of these engines loads an objective and runs generations; see `skde.engines.stepping`.
     """
 
-    chunk_seconds = CHUNK_SECONDS
-
-    def __init__(self, engines: Sequence[DeviceEngine]) -> None:
+    def __init__(
+        self, engines: Sequence[Any], load: Callable[..., None] = load, advance: Callable[..., None] = advance
+    ) -> None:
         self.engines = list(engines)
         self.name = ", ".join(engine.name for engine in engines)
-        self.crew = DeviceThreads(self.engines)
+        self.chunk_seconds: float = self.engines[0].chunk_seconds
+        self.threads = DeviceThreads(self.engines)
+        self._load, self._advance = load, advance
 
     @property
     def xp(self) -> Any:
@@ -150,89 +156,94 @@ class MultiDeviceEngine:
 
     @property
     def here(self) -> AbstractContextManager[Any]:
-        """Points that are asked for lie on the first device."""
-        return self.engines[0].here
+        """The context of the first device, where the trials of `ask` are."""
+        context: AbstractContextManager[Any] = self.engines[0].here
+        return context
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) on the first device."""
         self.engines[0].apply(work)
 
     def check_room(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
+        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
         if self.xp is np:  # all parts are in the same memory
             check_batch(spec, n_runs)
             return
         for engine, (begin, end) in zip(self.engines, ranges(n_runs, len(self.engines)), strict=True):
             engine.check_room(spec, end - begin)
 
-    def batch(self, spec: Spec) -> MultiDeviceBatch:
-        """Allocate a batch.
+    def batch(self, spec: Spec | CoevolutionSpec) -> SplitBatch:
+        """Allocate a batch or a co-evolution.
 
         Raises
         ------
         ValueError
             For fewer runs than devices.
         """
-        if len(spec.seeds) < len(self.engines):
-            raise ValueError(
-                f"device has {len(self.engines)} entries, more than n_runs * n_islands = {len(spec.seeds)} populations"
-            )
-        return MultiDeviceBatch(spec, self.engines)
+        if spec.n_runs < len(self.engines):
+            raise ValueError(f"device has {len(self.engines)} entries, more than {spec.size_text}")
+        if isinstance(spec, CoevolutionSpec) and self.xp is np:  # all parts are in the same memory
+            check_rounds(spec)
+        rows = ranges(spec.n_runs, len(self.engines))
+        parts = [engine.batch(part) for engine, part in zip(self.engines, spec.parts(rows), strict=True)]
+        return SplitCoevolution(spec, parts) if isinstance(spec, CoevolutionSpec) else SplitBatch(spec, parts)
 
     @contextmanager
-    def share(self, batch: MultiDeviceBatch, objective: ObjectiveLike, execution: str) -> Iterator[None]:
+    def share(self, batch: SplitBatch, objective: Any, execution: str) -> Iterator[None]:
         """Return the context in which a batch runs an objective, by "run" or by "step"."""
+        for engine, part in zip(self.engines, batch.parts, strict=True):
+            self._load(engine, part, objective, execution)
         batch.work = objective, execution
-        if execution == "run" and objective.compiled is not None:
-            for engine, part in zip(self.engines, batch.parts, strict=True):
-                engine.load(part, objective.compiled)
-        yield
+        try:
+            yield
+        finally:
+            batch.work = None
 
-    def run(self, batch: MultiDeviceBatch, begin: int, until: int) -> None:
+    def run(self, batch: SplitBatch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
         if batch.work is None:
             raise RuntimeError("run needs share before it")
         objective, execution = batch.work
         islands = batch.shared_islands
 
-        def work(k: int, meeting: IslandBarrier) -> None:
+        def work(k: int, barrier: IslandBarrier) -> None:
             for g, end in islands.legs(begin, until):
                 if islands.meet(g):
-                    self._meet(batch, k, meeting, g)
-                advance(self.engines[k], batch.parts[k], objective, execution, g, end)
+                    self._migrate(batch, k, barrier, g)
+                self._advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
-        self.crew.together(work)
+        self.threads.run(work)
 
-    def judge(self, batch: MultiDeviceBatch, g: int) -> None:
+    def judge(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
-        self.crew.together(lambda k, meeting: self.engines[k].judge(batch.parts[k], g))
+        self.threads.run(lambda k, barrier: self.engines[k].judge(batch.parts[k], g))
 
-    def propose(self, batch: MultiDeviceBatch, g: int) -> None:
+    def propose(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
-        def work(k: int, meeting: IslandBarrier) -> None:
+        def work(k: int, barrier: IslandBarrier) -> None:
             if batch.shared_islands.meet(g - 1):
                 self.engines[k].migrate(batch.parts[k], g - 1, JUDGE)
-                self._meet(batch, k, meeting, g - 1)
+                self._migrate(batch, k, barrier, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
-        self.crew.together(work)
+        self.threads.run(work)
 
-    def accept(self, batch: MultiDeviceBatch, g: int, trials: Array, f: Array) -> None:
+    def accept(self, batch: SplitBatch, g: int, trials: Array, f: Array) -> None:
         """Select between parents and trials by the trials' values; both are whole, on the first device."""
         trials, f = trials.reshape(-1, batch.pop_max, batch.dim), f.reshape(-1, batch.pop_max)
         self.engines[0].synchronize()
 
-        def work(k: int, meeting: IslandBarrier) -> None:
+        def work(k: int, barrier: IslandBarrier) -> None:
             engine, rows = self.engines[k], slice(*batch.ranges[k])
             own = [batch.xp.empty(array[rows].shape, array.dtype) for array in (trials, f)]
             for target, source in zip(own, (trials, f), strict=True):
                 engine.fill(target, source[rows])
             engine.accept(batch.parts[k], g, *own)
 
-        self.crew.together(work)
+        self.threads.run(work)
 
-    def trials(self, batch: MultiDeviceBatch, g: int) -> Array:
+    def trials(self, batch: SplitBatch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D), on the first device."""
         with self.here:
             out = batch.xp.empty((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
@@ -243,18 +254,19 @@ class MultiDeviceEngine:
     def synchronize(self) -> None:
         """Nothing to wait for: calls return when the work is done."""
 
-    def _meet(self, batch: MultiDeviceBatch, k: int, meeting: IslandBarrier, g: int) -> None:
+    def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> None:
+        """Do part k's share of the migration after generation g."""
         engine, part = self.engines[k], batch.parts[k]
         engine.migrate(part, g, EMIGRATE)
         engine.synchronize()
-        meeting.arrive.wait()
+        barrier.arrive.wait()
         try:
-            for target, source in batch.letters[k]:
+            for target, source in batch.migrant_copies[k]:
                 engine.fill(target, source)
             engine.synchronize()
         except BaseException:
-            meeting.leave.abort()
+            barrier.leave.abort()
             raise
-        meeting.leave.wait()  # nobody writes anew before all have read
+        barrier.leave.wait()  # no thread may write its migrants again before all have copied them
         engine.migrate(part, g, IMMIGRATE)
         engine.migrate(part, g, REORDER)

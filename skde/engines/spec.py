@@ -69,6 +69,16 @@ class Spec:
         self.pop_max = self.pop_max or max(sizes) + self.needs.kept
         self.last = max(self.last, int(self.limits.max()))
 
+    @property
+    def n_runs(self) -> int:
+        """Number of runs, each island counted."""
+        return len(self.seeds)
+
+    @property
+    def size_text(self) -> str:
+        """The number of runs as errors name it."""
+        return f"n_runs * n_islands = {self.n_runs} populations"
+
     def repeated(self, times: int, seeds: IntArray, limits: IntArray) -> Spec:
         """Return the spec in which every run occurs `times` times in a row, with these seeds and limits."""
         if times == 1:

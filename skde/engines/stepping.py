@@ -78,6 +78,12 @@ class Evaluation:
         return self._rows
 
 
+def load(engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution: str) -> None:
+    """Make a batch ready for `advance`."""
+    if execution == "run" and objective.compiled is not None:
+        engine.load(batch, objective.compiled)
+
+
 def advance(
     engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution: str, begin: int, until: int
 ) -> None:

@@ -18,7 +18,7 @@ from skde.interrupts import interrupts
 from skde.islands import REFRESH
 from skde.minmax.lagrangian import lagrangian_game
 from skde.stopping import UNLIMITED, Status
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import Array, IntArray
 
 # Wants the values of points against opponents, (R, n, dx) and (R, m, dy), and is sent them, (R, n, m). Without
 # opponents it wants what stands for the points in a Lagrangian: f, g and h, (R, n, 1 + constraints).
@@ -86,7 +86,7 @@ class CoevolutionEngine:
     def __init__(self, engine: DeviceEngine) -> None:
         self.engine = engine
         self.name, self.xp, self.chunk_seconds = engine.name, engine.xp, engine.chunk_seconds
-        self.evaluate: Callable[[FloatArray, Array, Array | None], Array] | None = None
+        self.work: tuple[Any, str] | None = None  # the objective, and its execution
 
     @property
     def here(self) -> Any:
@@ -103,18 +103,28 @@ class CoevolutionEngine:
 
     @contextmanager
     def share(self, pair: Coevolution, objective: Any, execution: str) -> Iterator[None]:
-        """Within this context, cycles are those of a compiled game, or of an objective's `pairs`."""
-        if execution == "run":
-            self.engine.load_game(pair, objective.game)
-        self.evaluate = None if execution == "run" else objective.pairs
+        """Return the context in which a co-evolution runs an objective, by "run" or by "step"."""
+        self.load(pair, objective, execution)
+        self.work = objective, execution
         try:
             yield
         finally:
-            self.evaluate = None
+            self.work = None
 
     def run(self, pair: Coevolution, begin: int, until: int) -> None:
         """Run whole cycles up to number `until`, from `begin`, that of the runs furthest behind."""
-        if self.evaluate is None:
+        if self.work is None:
+            raise RuntimeError("run needs share before it")
+        self.advance(pair, *self.work, begin, until)
+
+    def load(self, pair: Coevolution, objective: Any, execution: str) -> None:
+        """Make a co-evolution ready for `advance`."""
+        if execution == "run":
+            self.engine.load_game(pair, objective.game)
+
+    def advance(self, pair: Coevolution, objective: Any, execution: str, begin: int, until: int) -> None:
+        """Run whole cycles up to number `until`: of a compiled game ("run"), or of an objective's `pairs` ("step")."""
+        if execution == "run":
             self.engine.cycles(pair, until)
             return
         with self.here:
@@ -122,7 +132,7 @@ class CoevolutionEngine:
                 running = pair.host("status") == Status.RUNNING
                 if not running.any():
                     return
-                play(self.cycle(pair, c), partial(self.evaluate, running))
+                play(self.cycle(pair, c), partial(objective.pairs, running))
 
     def cycle(self, pair: Coevolution, c: int) -> Cycle:
         """Make cycle c, or what is left of it: which generations the sides are at tells where it was broken off."""

@@ -13,9 +13,8 @@ from skde.algorithms import Algorithm, get_algorithm
 from skde.arrays import contiguous, moved_to
 from skde.base import BaseSolver
 from skde.callbacks import Callback, observed
-from skde.engines import Coevolution, CoevolutionSpec, Engine
+from skde.engines import Coevolution, CoevolutionSpec, Engine, SplitCoevolution
 from skde.minmax.engine import CoevolutionEngine, Cycle
-from skde.minmax.multi_device import SplitCoevolution
 from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
 from skde.minmax.results import best_against_all, levels
 from skde.minmax.spec import (

@@ -12,7 +12,6 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.spec_builder import build_spec
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
-from skde.minmax.multi_device import MultiDeviceCoevolution
 from skde.minmax.objective import Pairs
 from skde.random_state import island_seeds, run_seeds
 from skde.runner import Runner
@@ -93,13 +92,14 @@ def check_parameters(given: MinMaxParameters) -> None:
     check_real("feasibility_tol", given.feasibility_tol, 0)
 
 
-def coevolution_engine(given: MinMaxParameters, pairs: Pairs) -> CoevolutionEngine | MultiDeviceCoevolution:
+def coevolution_engine(given: MinMaxParameters, pairs: Pairs) -> CoevolutionEngine | MultiDeviceEngine:
     """Return the engine for one device or for several."""
     # With a Python function, the engine's share of a generation is too short to gain from threads.
     threads = 1 if pairs.game is None else given.n_jobs
     engine = engine_for(given.device, threads, pairs.game is None, given.verbose)
     if isinstance(engine, MultiDeviceEngine):
-        return MultiDeviceCoevolution(engine)
+        engines = [CoevolutionEngine(one) for one in engine.engines]
+        return MultiDeviceEngine(engines, CoevolutionEngine.load, CoevolutionEngine.advance)
     return CoevolutionEngine(cast(DeviceEngine, engine))
 
 

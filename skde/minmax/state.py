@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
-from skde.engines import Coevolution, CoevolutionSpec
+from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
 from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_layout
-from skde.minmax.multi_device import SplitCoevolution
 from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
