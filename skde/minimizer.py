@@ -327,7 +327,7 @@ class Minimizer(BaseSolver):
     ) -> Runner:
         """Check all parameters and allocate the batch."""
         template, times = make_template(self, box, x0, rules is not None)
-        engine.check_room(template, times * len(template.seeds))
+        engine.check_memory(template, times * len(template.seeds))
         runner = Runner(engine, self._customize_spec(repeat_template(self, template, times)))
         runner.rules = rules
         self._box, self._planned = box, budget_of(self)

@@ -134,7 +134,7 @@ class Runner:
 
     def poll_done(self) -> bool:
         """Return whether no run is running, by the status of the last poll; exact where a limit is reached."""
-        if self._poll.listen(surely=self.generation >= self._last):
+        if self._poll.poll(force=self.generation >= self._last):
             ended = np.count_nonzero(self._poll.status) == self.batch.n_runs and not self._uneven
             self._done_seen = ended or (self.generation >= self._last and self.done)
         return self._done_seen
@@ -147,7 +147,7 @@ class Runner:
 
     def set_limits(self, limits: Any) -> None:
         """Set the last generations, and let runs go on that only a limit had ended."""
-        self.batch.limit(limits)
+        self.batch.set_limits(limits)
         self._last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
@@ -258,7 +258,7 @@ class Runner:
             if batch.spec.run_seconds is None:
                 self._run_chunks(max_time, stop)
             else:
-                with engine.alone:
+                with engine.exclusive:
                     self._run_slices(stop)
 
     @property
@@ -338,7 +338,7 @@ class Runner:
         if not isinstance(self.engine, RecordingEngine):
             raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
         evaluation = Evaluation(*self._device, objective)
-        if batch.varies or (batch.pops != batch.pop_max).any():
+        if batch.varies or (batch.pop_sizes != batch.pop_max).any():
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
         last = self._last
         self.propose()
@@ -427,8 +427,8 @@ class Runner:
         batch = self.batch
         rows = self.engine.trials(batch, self.generation + 1)
         shape = self._trials_shape()
-        with self.engine.here:
-            if batch.varies or (batch.pops != batch.pop_max).any():
+        with self.engine.device_context:
+            if batch.varies or (batch.pop_sizes != batch.pop_max).any():
                 size = shape[-2] // batch.n_islands
                 used = np.arange(batch.n_runs)[:, None] * batch.pop_max + np.arange(size) % self.sizes[:, None]
                 rows = rows[batch.xp.asarray(used)]
@@ -445,7 +445,7 @@ class Runner:
             raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
         if np.shape(f) != shape[:-1]:
             raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
-        with self.engine.here:
+        with self.engine.device_context:
             points = self._asked
             if X is not points:
                 points = contiguous(moved_to(X, points, "X"), batch.spec.dtype)
@@ -530,7 +530,7 @@ class Runner:
     def _outcome(self, run: int, x: FloatArray, value: float) -> Outcome:
         if self.rules is None:
             return Outcome(value)
-        with self.engine.here:
+        with self.engine.device_context:
             return self.rules.outcome(run, x, value, self.engine.xp)
 
     def _status_of(self, status: IntArray, best: int) -> Status:
@@ -567,7 +567,7 @@ class Runner:
             values = np.fmin(values, own)
         if np.isnan(best).all():
             values[-1] = np.nan
-        return History(evals, when(generations), np.minimum.accumulate(values) if self.batch.falls else values)
+        return History(evals, when(generations), np.minimum.accumulate(values) if self.batch.monotone else values)
 
 
 def runner_layout(n_runs: int) -> dict[str, Layout]:

@@ -111,9 +111,9 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
     """Also where the host does not hear for long that runs have ended, as from a GPU."""
 
     class Late(stepping.StatusPoll):
-        def listen(self, surely: bool = False) -> bool:
+        def poll(self, force: bool = False) -> bool:
             self.exact = False
-            return super().listen(surely)
+            return super().poll(force)
 
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
     monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)

@@ -45,7 +45,7 @@ class Runs(ABC):
         NumPy or CuPy.
     """
 
-    falls = True  # whether a run's best value never rises
+    monotone = True  # whether the best value of a run never rises
 
     def __init__(self, spec: Spec, xp: Any) -> None:
         self.spec = spec
@@ -53,7 +53,7 @@ class Runs(ABC):
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.n_islands = spec.islands.n_islands
         self.varies = any(schedule.varies for schedule in spec.schedules)  # whether trials are not all rows, always
-        self.pops = spec.parameters[:, 0].astype(np.int64)
+        self.pop_sizes = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = spec.pop_max
 
     @abstractmethod
@@ -92,7 +92,7 @@ class Runs(ABC):
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
 
-    def limit(self, limits: IntArray) -> None:
+    def set_limits(self, limits: IntArray) -> None:
         """Set new last generations; stopped runs below them run on."""
         self.spec.limits = limits
         self.spec.last = max(self.spec.last, int(limits.max()))
@@ -118,7 +118,7 @@ class Batch(Runs):
         What to run.
     xp : module
         NumPy or CuPy: where the arrays live.
-    here : callable, default nullcontext
+    device_context : callable, default nullcontext
         Returns a context in which that library works on this engine's device.
 
     Attributes
@@ -129,10 +129,12 @@ class Batch(Runs):
         The record that the kernels read.
     """
 
-    def __init__(self, spec: Spec, xp: Any, here: Callable[[], AbstractContextManager[Any]] = nullcontext) -> None:
+    def __init__(
+        self, spec: Spec, xp: Any, device_context: Callable[[], AbstractContextManager[Any]] = nullcontext
+    ) -> None:
         super().__init__(spec, xp)
-        self.here = here
-        with self.here():
+        self.device_context = device_context
+        with self.device_context():
             self._allocate()
         self.device: int | None = None if xp is np else self.array["x"].device.id
         self.task = np.zeros(1, TASK)
@@ -196,7 +198,7 @@ class Batch(Runs):
     def _grow_history(self) -> None:
         old, slots = self.array["history"], sampled_slots(self.spec)
         if slots > old.shape[1]:
-            with self.here():
+            with self.device_context():
                 room = self.n_runs * slots * self.spec.dtype.itemsize
                 check_memory(f"the history of {self.n_runs} runs", room, "set smaller limits", self.xp)
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
@@ -204,7 +206,7 @@ class Batch(Runs):
 
     def put(self, name: str, values: Any) -> None:
         """Write one of the arrays, from the host."""
-        with self.here():
+        with self.device_context():
             self.array[name][...] = self.xp.asarray(values)
 
     def host(self, name: str) -> Any:

@@ -174,7 +174,7 @@ def check_rounds(rounds: CoevolutionSpec, xp: Any = np) -> None:
 class IncumbentRuns(Runs):
     """Batches whose runs' values are those of their answers."""
 
-    falls = False  # an answer may meet a stronger opponent
+    monotone = False  # an answer may meet a stronger opponent
 
     def is_blank(self) -> bool:
         """Whether no run has an answer with a number against every opponent."""
@@ -192,7 +192,7 @@ class Coevolution(IncumbentRuns, Batch):
         NumPy or CuPy.
     x, y : Batch
         The sides.
-    here : callable, default nullcontext
+    device_context : callable, default nullcontext
         Returns a context in which that library works on this engine's device.
     """
 
@@ -202,14 +202,14 @@ class Coevolution(IncumbentRuns, Batch):
         xp: Any,
         x: Batch,
         y: Batch,
-        here: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        device_context: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self.rounds, self.x, self.y = rounds, x, y
         self.constraints, self.opponents = rounds.constraints, rounds.opponents
         self.room, self.features = rounds.room, rounds.features
         self.fields = np.zeros(1, FIELDS)
         self.step_program: Any = None  # how an engine launches the steps between the turns
-        super().__init__(rounds.answers, xp, here)
+        super().__init__(rounds.answers, xp, device_context)
 
     def _allocate(self) -> None:
         super()._allocate()
@@ -260,7 +260,7 @@ class Coevolution(IncumbentRuns, Batch):
         saved = super().state()
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             saved |= {f"{name}.{key}": array for key, array in side.state().items()}
-        with self.here():
+        with self.device_context():
             saved |= {name: to_numpy(self.between[name]) for name in KEPT}
         return saved
 
@@ -270,7 +270,7 @@ class Coevolution(IncumbentRuns, Batch):
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             start = f"{name}."
             side.restore({key[len(start) :]: array for key, array in saved.items() if key.startswith(start)})
-        with self.here():
+        with self.device_context():
             for name in KEPT:
                 self.between[name][...] = self.xp.asarray(saved[name])
 

@@ -43,8 +43,8 @@ class CpuEngine:
 
     name = "cpu"
     xp: ModuleType = np
-    here: AbstractContextManager[Any] = nullcontext()
-    alone: AbstractContextManager[Any] = nullcontext()
+    device_context: AbstractContextManager[Any] = nullcontext()
+    exclusive: AbstractContextManager[Any] = nullcontext()
     chunk_seconds = CHUNK_SECONDS
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -77,14 +77,14 @@ class CpuEngine:
         """Return the threads of a call that evaluates rows with so many components in all."""
         return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
 
-    def keep_apart(self) -> None:
+    def use_own_stream(self) -> None:
         """Let the calling thread not wait for what others have started: here it never does."""
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(numpy)."""
         work(self.xp)
 
-    def check_room(self, spec: Spec, n_runs: int) -> None:
+    def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
         check_batch(spec, n_runs)
 

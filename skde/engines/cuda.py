@@ -79,11 +79,11 @@ class CudaEngine:
         properties = cupy.cuda.runtime.getDeviceProperties(device)
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
-        self.alone = Lock()
+        self.exclusive = Lock()
         self._loading: dict[tuple[str, str], Lock] = {}  # so that threads wait for a kernel that one compiles
 
     @property
-    def here(self) -> Current:
+    def device_context(self) -> Current:
         """In which this GPU is the current one: a new object each time, as it remembers which was before."""
         return Current(self.xp.cuda.runtime, self.device)
 
@@ -92,25 +92,25 @@ class CudaEngine:
         """Threads on the host."""
         return 1
 
-    def keep_apart(self) -> None:
+    def use_own_stream(self) -> None:
         """Let the calling thread not wait for what others have started: from now on it has a stream of its own."""
         self.xp.cuda.runtime.setDevice(self.device)
         self.xp.cuda.Stream(non_blocking=True).use()
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(cupy), on this GPU."""
-        with self.here:
+        with self.device_context:
             work(self.xp)
 
-    def check_room(self, spec: Spec, n_runs: int) -> None:
+    def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec, where the GPU has no memory for it."""
-        with self.here:
+        with self.device_context:
             check_batch(spec, n_runs, self.xp)
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
-        with self.here:
-            batch = Batch(spec, self.xp, lambda: self.here)
+        with self.device_context:
+            batch = Batch(spec, self.xp, lambda: self.device_context)
             blocks = -(-batch.pop_max // STEP_TEAMS)
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
             batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
@@ -118,7 +118,7 @@ class CudaEngine:
 
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective: plan the launch, compile, upload the data."""
-        with self.here:
+        with self.device_context:
             spec = batch.spec
             arrays = self._upload(objective, spec.dtype)
             batch.attach(arrays)
@@ -153,7 +153,7 @@ class CudaEngine:
 
         `synchronize` waits for their end.
         """
-        with self.here:
+        with self.device_context:
             arrivals = batch.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
@@ -164,7 +164,7 @@ class CudaEngine:
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
-        with self.here:
+        with self.device_context:
             if batch.spec.islands.meet(g - 1):
                 with interrupts.held:
                     for step in range(JUDGE, REORDER + 1):
@@ -173,12 +173,12 @@ class CudaEngine:
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
         """Do one step of the meeting of the islands after generation g."""
-        with self.here:
+        with self.device_context:
             batch.step("migrate", batch.record, np.int64(g), NULL, np.int64(step))
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.here, interrupts.held if batch.spec.needs.stages else WHOLE:
+        with self.device_context, interrupts.held if batch.spec.needs.stages else WHOLE:
             n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
             batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
@@ -207,7 +207,7 @@ class CudaEngine:
             When the objective does what a graph cannot hold, such as reading an array back to the host.
         """
         cupy = self.xp
-        with self.here:
+        with self.device_context:
             cupy.cuda.get_current_stream().synchronize()
             stream = cupy.cuda.Stream(non_blocking=True)
             # The graph writes to the memory that the objective's temporaries had: nobody else may get it.
@@ -249,7 +249,7 @@ class CudaEngine:
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
-        with self.here:
+        with self.device_context:
             n, dim = x.shape
             arrays = self._upload(objective, x.dtype)
             task = np.zeros(1, TASK)
@@ -271,13 +271,13 @@ class CudaEngine:
 
     def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""
-        with self.here:
+        with self.device_context:
             check_rounds(rounds, self.xp)
-            return Coevolution(rounds, self.xp, self.batch(rounds.x), self.batch(rounds.y), lambda: self.here)
+            return Coevolution(rounds, self.xp, self.batch(rounds.x), self.batch(rounds.y), lambda: self.device_context)
 
     def load_game(self, pair: Coevolution, game: Game) -> None:
         """Make a co-evolution ready to run a compiled game: plan the launch, compile, upload the data."""
-        with self.here:
+        with self.device_context:
             pair.x.attach(self._upload(game, pair.spec.dtype))
             dim = max(pair.x.dim, pair.y.dim)
             algorithms = (pair.x.spec.algorithm, pair.y.spec.algorithm)
@@ -307,7 +307,7 @@ class CudaEngine:
 
     def cycles(self, pair: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
-        with self.here:
+        with self.device_context:
             arrivals = pair.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
             records = (pair.x.record, pair.y.record, pair.record)
@@ -315,7 +315,7 @@ class CudaEngine:
 
     def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
         """Do one step of cycle c between the turns."""
-        with self.here:
+        with self.device_context:
             if pair.step_program is None:
                 plan = Plan("Warp", WARP * STEP_TEAMS, 1, -(-pair.room // STEP_TEAMS), pair.n_runs, 0, False, 0)
                 options = game_options(pair.spec.dtype, "Warp", plan.threads, 1)
@@ -325,7 +325,7 @@ class CudaEngine:
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
-        with self.here:
+        with self.device_context:
             f = self.xp.empty((len(X), len(Y)), X.dtype)
             task, kept = opponents_data(game, X, Y, self.xp)
             blocks = max(1, min(-(-len(X) // STEP_TEAMS), 8 * self.machine.multiprocessors))
@@ -339,7 +339,7 @@ class CudaEngine:
 
     def trials(self, batch: Batch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
-        with self.here:
+        with self.device_context:
             out = self.xp.empty((batch.n_runs * batch.pop_max, batch.dim), batch.spec.dtype)
             self.fill(out, batch.rows[g & 1])
             return out
@@ -351,12 +351,12 @@ class CudaEngine:
         """
         address(target, target.dtype, device=self.device)
         address(source, target.dtype, target.size, source.device.id)
-        with self.here:
+        with self.device_context:
             target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
 
     def synchronize(self) -> None:
         """Wait for everything started on the current stream."""
-        with self.here:
+        with self.device_context:
             self.xp.cuda.get_current_stream().synchronize()
 
     def _address(self, array: Array, dtype: np.dtype[Any], size: int) -> np.int64:

@@ -16,7 +16,7 @@ class Device(Protocol):
     """The engine of one part."""
 
     @property
-    def here(self) -> AbstractContextManager[Any]:
+    def device_context(self) -> AbstractContextManager[Any]:
         """A context in which the array library works on the device."""
 
     def synchronize(self) -> None:
@@ -65,7 +65,7 @@ class DeviceThreads:
 
         def run_one(k: int) -> None:
             try:
-                with self.devices[k].here:
+                with self.devices[k].device_context:
                     work(k, barrier)
                     self.devices[k].synchronize()
             except BaseException:

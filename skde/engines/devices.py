@@ -69,5 +69,5 @@ def matrix(game: Game, X: Array, Y: Array) -> Array:
     """Return the game's values of the rows of X against the rows of Y, of shape (n, m), made where X lives."""
     engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.device.id)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
-    with engine.here:
+    with engine.device_context:
         return engine.matrix(game, contiguous(X, dtype), contiguous(moved_to(Y, X, "Y"), dtype))

@@ -155,22 +155,22 @@ class MultiDeviceEngine:
         return self.engines[0].xp
 
     @property
-    def here(self) -> AbstractContextManager[Any]:
+    def device_context(self) -> AbstractContextManager[Any]:
         """The context of the first device, where the trials of `ask` are."""
-        context: AbstractContextManager[Any] = self.engines[0].here
+        context: AbstractContextManager[Any] = self.engines[0].device_context
         return context
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) on the first device."""
         self.engines[0].apply(work)
 
-    def check_room(self, spec: Spec, n_runs: int) -> None:
+    def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
         if self.xp is np:  # all parts are in the same memory
             check_batch(spec, n_runs)
             return
         for engine, (begin, end) in zip(self.engines, ranges(n_runs, len(self.engines)), strict=True):
-            engine.check_room(spec, end - begin)
+            engine.check_memory(spec, end - begin)
 
     def batch(self, spec: Spec | CoevolutionSpec) -> SplitBatch:
         """Allocate a batch or a co-evolution.
@@ -245,7 +245,7 @@ class MultiDeviceEngine:
 
     def trials(self, batch: SplitBatch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D), on the first device."""
-        with self.here:
+        with self.device_context:
             out = batch.xp.empty((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
             for part, rows in zip(batch.parts, batch.ranges, strict=True):
                 self.engines[0].fill(out[slice(*rows)], part.trials(g))

@@ -35,7 +35,7 @@ class Engine(Protocol):
         """The array library: NumPy or CuPy."""
 
     @property
-    def here(self) -> AbstractContextManager[Any]:
+    def device_context(self) -> AbstractContextManager[Any]:
         """In which that library works on this engine's device."""
 
     @property
@@ -45,7 +45,7 @@ class Engine(Protocol):
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) where Python functions are called; xp is the library of their arrays."""
 
-    def check_room(self, spec: Spec, n_runs: int) -> None:
+    def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
 
     def batch(self, spec: Any) -> Runs:
@@ -78,10 +78,10 @@ class DeviceEngine(Engine, Protocol):
         """Threads used on the host."""
 
     @property
-    def alone(self) -> AbstractContextManager[Any]:
+    def exclusive(self) -> AbstractContextManager[Any]:
         """In which no other thread's runs with clocks of their own are on the device."""
 
-    def keep_apart(self) -> None:
+    def use_own_stream(self) -> None:
         """Let the calling thread not wait for what others have started, from now on."""
 
     def batch(self, spec: Any) -> Batch:

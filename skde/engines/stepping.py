@@ -28,10 +28,10 @@ class StatusPoll:
         self.status: IntArray = batch.host("status")
         self.time = 0.0
 
-    def listen(self, surely: bool = False) -> bool:
+    def poll(self, force: bool = False) -> bool:
         """Ask, where it is time or one must be sure, and return whether it was asked."""
         now = time.perf_counter()
-        if not surely and not self.exact and now - self.time < POLL_SECONDS:
+        if not force and not self.exact and now - self.time < POLL_SECONDS:
             return False
         self.time, self.status = now, self.batch.host("status")
         return True
@@ -58,7 +58,7 @@ class Evaluation:
     def values(self, g: int, status: IntArray) -> Array:
         """Return the values of the trials of generation g, flattened; what is not used is NaN, or anything."""
         batch, xp = self.batch, self.batch.xp
-        with self.engine.here:
+        with self.engine.device_context:
             X = batch.rows[g & 1]
             if self.objective.compiled is not None:
                 return self.engine.evaluate(self.objective.compiled, X)
@@ -100,14 +100,14 @@ def advance(
     begin, until : int
         The generation that the runs furthest behind are at, and the last one.
     """
-    with engine.here:
+    with engine.device_context:
         if execution == "run":
             engine.run(batch, begin, until)
         else:
             hearing, evaluation = StatusPoll(batch), Evaluation(engine, batch, objective)
             for g in range(begin + 1, until + 1):
                 engine.propose(batch, g)
-                if hearing.listen() and not (hearing.status == Status.RUNNING).any():
+                if hearing.poll() and not (hearing.status == Status.RUNNING).any():
                     break
                 engine.accept(batch, g, None, evaluation.values(g, hearing.status))
             engine.judge(batch, until)

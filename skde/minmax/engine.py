@@ -89,9 +89,9 @@ class CoevolutionEngine:
         self.work: tuple[Any, str] | None = None  # the objective, and its execution
 
     @property
-    def here(self) -> Any:
+    def device_context(self) -> Any:
         """In which the engine's library works on its device."""
-        return self.engine.here
+        return self.engine.device_context
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(xp) on the device."""
@@ -127,7 +127,7 @@ class CoevolutionEngine:
         if execution == "run":
             self.engine.cycles(pair, until)
             return
-        with self.here:
+        with self.device_context:
             for c in range(begin + 1, until + 1):
                 running = pair.host("status") == Status.RUNNING
                 if not running.any():

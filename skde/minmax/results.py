@@ -24,7 +24,7 @@ def best_against_all(runs: list[RunResult], pairs: Pairs, dim: int, engine: Engi
     """Return the run whose answer has the smallest worst value against all runs' opponents, and its result."""
     answers, opponents = np.split(np.array([run.x for run in runs]), [dim], axis=1)
     xp = engine.xp if pairs.game is None else np
-    with engine.here:
+    with engine.device_context:
         values = to_numpy(pairs.values(xp.asarray(answers), xp.asarray(opponents))).astype(np.float64)
     values[np.isnan(values)] = np.inf
     own = np.array([np.inf if np.isnan(run.fun) else run.fun for run in runs])

@@ -437,7 +437,7 @@ class MinMaxSolver(BaseSolver):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
             cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)
-            with arena.here:
+            with arena.device_context:
                 X, Y = next(cycle)
             self._cycle, self._asked = cycle, (X, cast(Array, Y))
         X, Y = self._asked
@@ -467,7 +467,7 @@ class MinMaxSolver(BaseSolver):
         if np.shape(F) != shape:
             hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
             raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
-        with runner.engine.here:
+        with runner.engine.device_context:
             told = contiguous(moved_to(F, asked[0], "F"), runner.batch.spec.dtype)
             values = told.reshape(runner.batch.n_runs, *shape[-2:])
             try:

@@ -221,7 +221,7 @@ class AlgorithmTarget(Target):
 @lru_cache
 def helpers(device: str) -> ThreadPoolExecutor:
     """Return the threads that have batches in hand for a GPU."""
-    return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].keep_apart)
+    return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].use_own_stream)
 
 
 def drawn(instance: Any, seed: int) -> Any:
