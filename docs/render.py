@@ -1,4 +1,4 @@
-"""Write the pages and plots of docs/ that are made from data and docstrings: python docs/render.py."""
+"""The pages and plots of docs/ made from data and docstrings: `python docs/render.py` writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DOCS = Path(__file__).resolve().parent
 
 
 def texts() -> dict[str, str]:
-    """Return every page that is made, by its path in docs/."""
+    """Return the text of every generated page by its path in docs/."""
     pages = {"speed": speed, "which": which, "peers": peers, "reproduce": reproduce, "tuning": tuning}
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 

@@ -1,1 +1,1 @@
-"""What docs/render.py writes, page by page."""
+"""The pages that docs/render.py writes."""

@@ -1,4 +1,4 @@
-"""One page an algorithm: what docs/texts/NAME.md says, and what the class's docstring says of its parameters."""
+"""The pages of algorithms, made of docs/texts/NAME.md and of the parameters in the class's docstring."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANGE = re.compile(rf",? (?:(?:in|within) ([\[(]{NUMBER}, {NUMBER}[\])])|(>=? {N
 
 @dataclass(frozen=True)
 class Parameter:
-    """One entry of a docstring's Parameters, which may be for several names."""
+    """An entry of a docstring's Parameters, for one name or several."""
 
     names: tuple[str, ...]
     kind: str
@@ -41,7 +41,7 @@ def names() -> list[str]:
 
 
 def section(doc: str, title: str) -> str:
-    """Return the text under a numpydoc heading; nothing where there is none."""
+    """Return the text under a numpydoc heading; empty if the docstring has no such heading."""
     match = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
     return match[1].strip("\n") if match else ""
 
@@ -59,7 +59,7 @@ def parameters(algorithm: type[Algorithm]) -> list[Parameter]:
 
 
 def notes(algorithm: type[Algorithm]) -> tuple[str, str]:
-    """Return what the Notes say of the source, and of the differences from it."""
+    """Return the source and the differences from it, as the Notes have them."""
     text = " ".join(section(inspect.getdoc(algorithm) or "", "Notes").split())
     source, _, differences = text.removeprefix("Source:").partition("Differences:")
     return source.strip(), differences.strip()
@@ -74,14 +74,14 @@ def markdown(text: str) -> str:
 
 
 def row(parameter: Parameter) -> str:
-    """Return a parameter's line in the table."""
+    """Return a parameter's row of the table."""
     kind, meaning = parameter.kind, parameter.meaning
     if choices := re.fullmatch(r"\{(.*)\}", kind):
         kind = ", ".join(f"`{choice}`" for choice in choices[1].split(", "))
     elif bounds := RANGE.search(meaning):
         kind += f" in {bounds[1]}" if bounds[1] else f" {bounds[2]}"
         rest = meaning[bounds.end() :]
-        # A range between two commas leaves with both.
+        # Without the range, one of the two commas around it would remain.
         meaning = meaning[: bounds.start()] + (rest.removeprefix(",") if bounds[0].startswith(",") else rest)
     listed = ", ".join(f"`{name}`" for name in parameter.names)
     cells = (listed, markdown(meaning), kind, f"`{parameter.default}`")
@@ -89,7 +89,7 @@ def row(parameter: Parameter) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return Markdown's form of a docstring's text, as one paragraph; words begin with a capital there, letters not."""
+    """Return a docstring's text as a paragraph of Markdown; a first word gets a capital, a first symbol does not."""
     text = markdown(text)
     if re.match(r"[a-z]{2}", text):
         text = text[0].upper() + text[1:]
@@ -118,8 +118,8 @@ def page(name: str) -> str:
         f"![Error of {name} against evaluations]({name}.svg)",
         "",
         paragraph(
-            f"The defaults, {plots.RUNS} runs of {plots.MAX_EVALS} evaluations: the median error, and the band between "
-            f"its quartiles. Errors below {plots.LEAST:g} are drawn there."
+            f"Defaults, {plots.RUNS} runs of {plots.MAX_EVALS} evaluations: the median error, and the band between the "
+            f"quartiles. Errors below {plots.LEAST:g} are drawn at {plots.LEAST:g}."
         ),
         "",
         "## Source",
@@ -133,18 +133,18 @@ def page(name: str) -> str:
 
 
 def plans_with(name: str) -> str:
-    """Say which limits of a fit the algorithm has to know."""
+    """Return the limits of a fit that the algorithm has to know."""
     return "`max_evals` or `max_iter`" if ALGORITHMS[name].shrinks else ""
 
 
 def index() -> str:
-    """Return the page that lists all."""
+    """Return the page with the list of algorithms."""
     lines = [
         "<!-- Made by docs/render.py from docs/texts/README.md and the docstrings. -->",
         "",
         (TEXTS / "README.md").read_text().strip(),
         "",
-        "| name | class | what it is | plans with |",
+        "| name | class | description | plans with |",
         "|---|---|---|---|",
     ]
     for name, algorithm in ALGORITHMS.items():

@@ -11,7 +11,7 @@ from .which import provenance_text
 
 
 def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
-    """What one record says."""
+    """Return the section of one record."""
     settings, found = record["settings"], rows(paper, record)
     lines = [f"### {'GPU' if 'gpu' in record['machine'] else 'CPU'}", ""]
     lines += [
@@ -27,5 +27,5 @@ def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
 
 
 def notes(paper: MinMaxPaper) -> list[str]:
-    """What is to be known of functions."""
-    return ["Of the paper's figures:", "", *(f"- {note.function}: {note.text}." for note in paper.notes), ""]
+    """Return the notes on functions."""
+    return ["Notes on the paper's figures:", "", *(f"- {note.function}: {note.text}." for note in paper.notes), ""]

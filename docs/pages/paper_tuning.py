@@ -1,4 +1,4 @@
-"""The table of a paper's tuning done again, from the records docs/benchmarks/table-1-*.json."""
+"""The table of the reproduced tuning of a paper, from the records docs/benchmarks/table-1-*.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEADS += ["experiments", "seconds"]
 
 
 def table() -> list[str]:
-    """Return what every tuning found, how it compares with the paper's parameters, and what it took."""
+    """Return the table of the parameters that each tuning found, the comparison with the paper's, and its cost."""
     lines = [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
     for path in sorted((DOCS / "benchmarks").glob("table-1-*.json")):
         record = read_tuning(path)

@@ -1,4 +1,4 @@
-"""The page on other libraries' programs of the same algorithms, from docs/benchmarks/peers-cec2017*.json."""
+"""The comparison with other libraries' programs of the same algorithms, from docs/benchmarks/peers-cec2017*.json."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
 RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json", 50: "peers-cec2017-d50.json"}
-# Its population kept from shrinking.
+# Without its population size reduction, which JADE does not have.
 JADE = "minionpy:JADE:population_size=100,minimum_population_size=100"
-# Ours, theirs, and in what they differ by their defaults.
+# Our algorithm, theirs, and how their defaults differ.
 PAIRS = (
     ("jade", JADE, "F that is not positive: drawn again, as in the paper; 0.01. Bounds: midpoint, random"),
     ("jade:repair=random", JADE, "F that is not positive"),
@@ -27,20 +27,20 @@ PAIRS = (
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     records = {dim: read_record(DOCS / "benchmarks" / name) for dim, name in RECORDS.items()}
     lines = ["<!-- Made by docs/render.py from docs/benchmarks/peers-cec2017*.json. -->", ""]
-    lines += ["# Beside other libraries", ""]
-    lines += ["CEC 2017's functions as minionpy evaluates them, and the programs of other libraries beside ours."]
+    lines += ["# Comparison with other libraries", ""]
+    lines += ["Algorithms of skde and of other libraries on CEC 2017's functions, as minionpy evaluates them."]
     for dim, name in RECORDS.items():
         lines += ["", f"D={dim}:", "", *source(records[dim], name)]
     lines += [
         "",
-        "Better / equal / worse: on how many of the 29 functions our errors are lower than theirs by the rank-sum test",
-        "at 0.05, which finds about 1.5 differences where there are none. Errors below 1e-8 are zero, and the others",
-        "count with ten digits.",
+        "Better / equal / worse: the numbers of the 29 functions on which our errors are lower than, equal to and higher than",
+        "theirs by the rank-sum test at 0.05. Of two equal programs it finds about 1.5 differences. Errors below 1e-8 are",
+        "zero; the others have ten digits.",
         "",
-        "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | what differs |",
+        "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | difference |",
         "|---|---|" + "---|" * len(RECORDS) + "---|",
     ]
     for own, peer, differs in PAIRS:
@@ -48,9 +48,9 @@ def page() -> str:
         lines.append(f"| `{own}` | `{peer}` | {counts} | {differs} |")
     lines += [
         "",
-        "Where programs differ, ours does as the paper says. With the same rule at the bounds L-SHADE and jSO agree to",
-        "chance. JADE differs in F: with 0.01 in the place of an F that is not positive, of the seven functions on",
-        "which ours is worse in 10 variables five become equal.",
+        "Where programs differ, ours follows the paper. With the same rule at the bounds, L-SHADE and jSO differ only by",
+        "chance. JADE differs in F: if ours takes 0.01 for an F that is not positive, then of the seven functions on which it",
+        "is worse in 10 variables five become equal.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Plots of how the algorithms converge. The same sources give the same bytes."""
+"""Convergence plots of the algorithms. The same sources give the same bytes."""
 
 from __future__ import annotations
 

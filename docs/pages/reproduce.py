@@ -1,4 +1,4 @@
-"""The page of papers' tables that were run again, from the records reproduce-PAPER-*.json and table-1-*.json."""
+"""The page on the reproduction of papers, from the records reproduce-PAPER-*.json and table-1-*.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import coevolution, paper_tuning
 from .which import source
 
 DOCS = Path(__file__).resolve().parents[1]
-TABLE = "TABLE 1\n"  # its place in the text
+TABLE = "TABLE 1\n"  # its line in the text
 
 
 def figure(value: Figure) -> str:
@@ -25,15 +25,15 @@ def figure(value: Figure) -> str:
 
 
 def ours(row: Row) -> str:
-    """Return our figures, marked where they are not as good."""
+    """Return our figures, in italics or bold where they are not as good."""
     text = figure(row.ours)
     return text if row.verdict == AS_GOOD else f"*{text}*" if row.verdict == NOISE else f"**{text}**"
 
 
 def table(found: Sequence[Row], dim: int) -> list[str]:
-    """The paper's figures beside ours, for every algorithm of a record."""
+    """Return a table of the paper's and our figures, for every algorithm of a record."""
     names = list(dict.fromkeys(row.algorithm for row in found))
-    heads = [f"{name}: {whose}" for name in names for whose in ("paper", "skde")]
+    heads = [f"{name}: {source}" for name in names for source in ("paper", "skde")]
     lines = [f"| D={dim} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     cells = {(row.function, row.algorithm): row for row in found if row.dim == dim}
     for function in dict.fromkeys(function for function, _ in cells):
@@ -44,7 +44,7 @@ def table(found: Sequence[Row], dim: int) -> list[str]:
 
 
 def explanations(found: Sequence[Row]) -> list[str]:
-    """One line for every cell that is not as good."""
+    """Return a line for every cell that is not as good."""
     lines = []
     for row in found:
         if row.verdict != AS_GOOD:
@@ -54,7 +54,7 @@ def explanations(found: Sequence[Row]) -> list[str]:
 
 
 def section(paper: Paper, record: Record, name: str) -> list[str]:
-    """What one record says."""
+    """Return the section of one record."""
     found = rows(paper, record)
     lines = [f"### {', '.join(dict.fromkeys(row.algorithm for row in found))}: {record['settings']['budget']}"]
     lines += ["", *source(record, name)]
@@ -67,7 +67,7 @@ def section(paper: Paper, record: Record, name: str) -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
     lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
     for paper in PAPERS.values():

@@ -11,19 +11,19 @@ DOCS = Path(__file__).resolve().parents[1]
 HEAD = """# Speed
 
 Made from the records in `docs/benchmarks/` by `python docs/render.py`; medians of {repeats} repeats, in turn.
-Ratios were taken in one run; absolute figures move with the machine.
+Ratios are from one run; absolute figures depend on the machine.
 """
 PEERS = ("scipy", "pygmo", "minionpy")
 CHANGES = {
-    "draws-h200.json": "The draws of 32 generations made side by side",
-    "sums-h200.json": "F and CR learnt from one pass of sums, and no load that waits for another",
-    "waits-h200.json": "What is needed is asked for earlier, and rare code is stepped around; SaDE lost by it",
-    "addresses-h200.json": "Addresses are made once, all that is summed is asked for at once, and SaDE learns in place",
+    "draws-h200.json": "Draws of 32 generations at once",
+    "sums-h200.json": "One pass of sums for the learning of F and CR, and loads that do not wait for each other",
+    "waits-h200.json": "Earlier loads, and branches around rare code (SaDE became slower)",
+    "addresses-h200.json": "Addresses computed once, all loads of a sum at once, and learning in place in SaDE",
 }
 
 
 def setting_name(setting: dict[str, Any]) -> str:
-    """Say what was run."""
+    """Return the name of a setting."""
     runs = setting.get("n_runs", 1)
     return f"{setting['problem']}, D={setting['dim']}, NP={setting['pop_size']}" + (
         f", {runs} runs" if runs > 1 else ""
@@ -31,14 +31,14 @@ def setting_name(setting: dict[str, Any]) -> str:
 
 
 def source(record: dict[str, Any], name: str) -> list[str]:
-    """Say where the figures come from."""
+    """Return the source of the figures."""
     machine, driver = record["machine"], record["driver"]
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, {machine['isa']}"
     return [f"{where}; {record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({name}).", ""]
 
 
 def cpu(record: dict[str, Any], name: str) -> list[str]:
-    """Evaluations per second."""
+    """Return the section on the CPU: evaluations per second."""
     lines = ["## CPU, one thread, million evaluations a second", "", *source(record, name)]
     lines += [
         "| setting | de | jde | SciPy | pygmo | minionpy | de / pygmo | 2 threads / 1 |",
@@ -56,7 +56,7 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
 
 
 def swarms(record: dict[str, Any]) -> list[str]:
-    """Evaluations per second of the swarms; older records have none."""
+    """Return the evaluations per second of the swarms; older records have none."""
     rows = record["figures"].get("swarms", [])
     if not rows:
         return []
@@ -74,18 +74,18 @@ def swarms(record: dict[str, Any]) -> list[str]:
 
 
 def overhead(record: dict[str, Any]) -> list[str]:
-    """What a Python objective pays."""
+    """Return the overhead of a Python objective."""
     python = record["figures"]["python_objective"]
     spent = python["overhead_us_per_generation"]
     fit, ask = (f"{spent[key]['median']:.0f}" for key in ("fit", "ask/tell"))
     return [
-        f"A Python objective pays {fit} us a generation on top of its own time in fit, {ask} us in ask and tell.",
+        f"A Python objective has an overhead of {fit} us a generation in fit, and of {ask} us with ask and tell.",
         "",
     ]
 
 
 def family(record: dict[str, Any]) -> list[str]:
-    """Microseconds a generation of every algorithm; records from before there were several have none."""
+    """Return the microseconds a generation of every algorithm; older records have none."""
     rows = record["figures"].get("algorithms", [])
     if not rows:
         return []
@@ -98,7 +98,7 @@ def family(record: dict[str, Any]) -> list[str]:
 
 
 def gpu(record: dict[str, Any], name: str) -> list[str]:
-    """Microseconds a generation."""
+    """Return the section on a GPU: microseconds a generation."""
     lines = ["## GPU, float64, microseconds a generation", "", *source(record, name)]
     lines += ["| setting | de | jde |", "|---|---|---|"]
     for setting in record["figures"]["settings"]:
@@ -108,14 +108,14 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
     cold, cached = (first[key]["first fit"]["median"] for key in ("cold", "disk cache"))
     lines += [
         "",
-        f"The first fit of a process takes {cold:.2f} s with nothing compiled, {cached:.2f} s from CuPy's cache.",
+        f"The first fit of a process takes {cold:.2f} s with an empty cache, {cached:.2f} s with CuPy's cache filled.",
         "",
     ]
     return lines + family(record) + overhead(record)
 
 
 def change(what: str, record: dict[str, Any], name: str) -> list[str]:
-    """What a change of the kernels brought; the kernels of both commits were measured in one call."""
+    """Return the effect of a change of the kernels; the kernels of both commits were measured in one call."""
     lines = [f"{what}:", "", *source(record, name)]
     lines += ["| algorithm | setting | before | after |", "|---|---|---|---|"]
     for row in record["figures"]:
@@ -125,13 +125,13 @@ def change(what: str, record: dict[str, Any], name: str) -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     records = {path.name: json.loads(path.read_text()) for path in sorted((DOCS / "benchmarks").glob("speed-*.json"))}
     repeats = {record["settings"]["repeats"] for record in records.values()}
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
         lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
-    lines += ["## What changes brought", ""]
+    lines += ["## Effects of changes", ""]
     for name, what in CHANGES.items():
         lines += change(what, json.loads((DOCS / "benchmarks" / name).read_text()), name)
     return "\n".join(lines).rstrip() + "\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
-# The second table is of comparisons that were made a second time, with other seeds. The first is of all other records
-# but those of earlier tasks, which only the last has, of presets beside the irace that they follow.
+# The first table has all records but those of earlier tasks and of repeated comparisons. The second has the comparisons
+# that were repeated with other seeds. The third, of presets and the irace that they follow, has earlier tasks too.
 EARLIER, AGAIN = "tuners-irace", "-again"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/tuners*.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
@@ -19,14 +19,14 @@ Rows = dict[str, dict[str, dict[str, Any]]]
 
 
 def page() -> str:
-    """The whole page, with the tables made anew."""
+    """Return the page with new tables."""
     before, rest = (DOCS / "tuning.md").read_text().split(BEGIN)
     text = "\n".join(tables())
     return f"{before}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}"
 
 
 def tables() -> Iterator[str]:
-    """The tables, and where they come from."""
+    """Yield the lines of the tables and their sources."""
     files = sorted((DOCS / "benchmarks").glob("tuners*.json"))
     records = {file.stem: json.loads(file.read_text()) for file in files}
     again = {name: record for name, record in records.items() if name.endswith(AGAIN)}
@@ -41,7 +41,7 @@ def tables() -> Iterator[str]:
 
 
 def rows_of(records: dict[str, dict[str, Any]]) -> Rows:
-    """The rows of records; of the same tuner on the same task, that of the last record."""
+    """Return the rows of records; of the same tuner on the same task, that of the last record."""
     rows: Rows = {}
     for record in records.values():
         for row in record["figures"]:
@@ -50,7 +50,7 @@ def rows_of(records: dict[str, dict[str, Any]]) -> Rows:
 
 
 def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Where the tables come from."""
+    """Yield the list of records."""
     yield "From these records, which have the commands that made them:"
     yield ""
     for name, record in records.items():
@@ -60,7 +60,7 @@ def sources(records: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 
 def all_tuners(rows: Rows) -> Iterator[str]:
-    """Medians, and p of the test that the first tuner is better."""
+    """Yield the medians, and p of the test that the first tuner is better."""
     first = next(iter(next(iter(rows.values()))))
     times = {task: len(found[first]["values"]) for task, found in rows.items()}
     yield "| tuner | " + " | ".join(f"{task}, {n} times" for task, n in times.items()) + " |"
@@ -71,7 +71,7 @@ def all_tuners(rows: Rows) -> Iterator[str]:
 
 
 def cell_text(row: dict[str, Any] | None, compared: bool, times: int) -> str:
-    """Return a cell: a median, p, and how often where that is not as often as the others."""
+    """Return a table cell: median, p, and the number of repetitions if it differs from the others."""
     if row is None:
         return "-"
     n = len(row["values"])
@@ -80,16 +80,16 @@ def cell_text(row: dict[str, Any] | None, compared: bool, times: int) -> str:
 
 
 def presets_and_irace(rows: Rows) -> Iterator[str]:
-    """A preset beside the irace that it has to come up to."""
+    """Yield the comparison of each preset with the irace that it follows."""
     yield "| task | preset | irace | preset better | p, better | p, worse |"
     yield "|---|---|---|---|---|---|"
     for task, found in rows.items():
         for tuner, row in found.items():
             if "beside" not in row:
                 continue
-            beside = row["beside"]
-            rival = found[beside["tuner"]]
+            comparison = row["beside"]
+            rival = found[comparison["tuner"]]
             pairs = list(zip(row["values"], rival["values"], strict=False))
             better = f"{sum(own < theirs for own, theirs in pairs)} of {len(pairs)}"
             medians = f"{tuner}, {row['median']:.3f} | {rival['tuner']}, {rival['median']:.3f}"
-            yield f"| {task} | {medians} | {better} | {beside['p']:.2g} | {beside['p_worse']:.2g} |"
+            yield f"| {task} | {medians} | {better} | {comparison['p']:.2g} | {comparison['p_worse']:.2g} |"

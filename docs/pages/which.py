@@ -1,4 +1,4 @@
-"""The page on which algorithm to take, from the records docs/benchmarks/quality-*.json of skde bench run."""
+"""The page on the choice of an algorithm, from the records docs/benchmarks/quality-*.json of skde bench run."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ BASELINE = "jde"
 
 
 def link(algorithm: str) -> str:
-    """Return a contender's name, linked where it is an algorithm of skde."""
+    """Return an optimizer's name, as a link if it is an algorithm of skde."""
     name = algorithm.partition(":")[0]
     return f"[`{algorithm}`](algorithms/{name}.md)" if name in ALGORITHMS else f"`{algorithm}`"
 
 
 def plans(algorithm: str) -> bool:
-    """Whether an algorithm needs its budget."""
+    """Return whether an algorithm needs its budget."""
     name = algorithm.partition(":")[0]
     return name in ALGORITHMS and ALGORITHMS[name].shrinks
 
 
 def source(record: Record, name: str) -> list[str]:
-    """Say where the figures come from."""
+    """Return the source of the figures."""
     settings = record["settings"]
     budget, runs = settings["budget"].replace("dim", "D"), settings["runs"]
     given = (
-        f"{runs} runs side by side, {budget} together"
+        f"{runs} runs in one batch, {budget} together"
         if budget.endswith("s")
         else f"{runs} runs of {budget} evaluations"
     )
@@ -41,23 +41,23 @@ def source(record: Record, name: str) -> list[str]:
 
 
 def provenance_text(record: Record, name: str) -> str:
-    """Say on what, when, with what and by which command a record was taken."""
+    """Return machine, date, commits and command of a record."""
     machine = record["machine"]
     where = machine.get("gpu") or f"{machine['cpu']}, {machine['isa']}"
-    # A record grows: its cells know what they were taken with.
+    # A record grows: each cell has its commit.
     commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
     return f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}` ([{name}](benchmarks/{name}))."
 
 
 def round_medians(part: dict[str, Any], algorithms: list[str]) -> None:
-    """Rank anew, medians that agree in six digits alike: the rest is rounding, in a minimum that all have found."""
+    """Rank again with medians of six digits: smaller differences are rounding errors at a minimum that all have found."""
     complete = [row for row in part["medians"].values() if len(row) == len(algorithms)]
     medians = np.array([[float(f"{row[name]:.5e}") for name in algorithms] for row in complete])
     part["ranks"] = dict(zip(algorithms, friedman_ranks(medians).tolist(), strict=True))
 
 
 def ranks(found: dict[str, Any]) -> list[str]:
-    """Mean ranks, solved functions and tests, in the order of the ranks in the last dimension."""
+    """Return mean ranks, solved functions and tests, ordered by the ranks in the last dimension."""
     parts = found["dims"]
     heads = [f"D={part['dim']}: {what}" for part in parts for what in ("mean rank", "solved", f"to {BASELINE}")]
     lines = [f"| algorithm | {' | '.join(heads)} | needs |", "|---" * (len(heads) + 2) + "|"]
@@ -74,7 +74,7 @@ def ranks(found: dict[str, Any]) -> list[str]:
 
 
 def advice(found: dict[str, Any]) -> list[str]:
-    """Name the two of lowest mean rank, of those that need their budget or not, in every dimension."""
+    """Return the two lowest mean ranks in every dimension, of all algorithms and of those that need no budget."""
     lines = []
     for words, some in (
         ("Of all", found["algorithms"]),
@@ -90,7 +90,7 @@ def advice(found: dict[str, Any]) -> list[str]:
 
 
 def medians(part: dict[str, Any], algorithms: list[str]) -> list[str]:
-    """Median errors, the lowest of every function in bold, and what reads the same."""
+    """Return the median errors; the lowest of every function, as printed, are bold."""
     lines = [f"### Median errors, D={part['dim']}", "", f"| function | {' | '.join(algorithms)} |"]
     lines.append("|---" * (len(algorithms) + 1) + "|")
     for function, found in part["medians"].items():
@@ -102,12 +102,12 @@ def medians(part: dict[str, Any], algorithms: list[str]) -> list[str]:
 
 
 def number_text(value: float) -> str:
-    """Return a number in few characters."""
+    """Return a number with two digits."""
     return "0" if value == 0 else f"{value:.1e}"
 
 
 def centred(found: dict[str, Any]) -> str:
-    """Say how many minima lie where a search that contracts to the middle would find them."""
+    """Count the minima in the middle of the box, where a search that contracts would find them."""
     functions = list(found["dims"][0]["medians"])
     problems = [get_problem(f"{found['suite']}/{name}", dim=found["dims"][0]["dim"]) for name in functions]
     count = sum(np.allclose(problem.x_opt, problem.bounds.mean(axis=1)) for problem in problems)
@@ -115,7 +115,7 @@ def centred(found: dict[str, Any]) -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/which.md and docs/benchmarks/quality-*.json. -->", ""]
     lines += [(DOCS / "texts" / "which.md").read_text().strip(), ""]
     for path in sorted((DOCS / "benchmarks").glob("quality-*.json")):
