@@ -17,7 +17,7 @@ from skde.engines import choose_engine
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.runner import Runner
-from skde.serialization import check_keys, entry
+from skde.serialization import check_keys, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import nearest
 
@@ -205,7 +205,7 @@ class BaseSolver(BaseEstimator):
             When it cannot be written; a file of that name then stays as it was.
         """
         header, arrays = self._state()
-        serialization.save(path, plain({"solver": type(self).__name__, **header}), arrays)
+        serialization.save(path, json_view({"solver": type(self).__name__, **header}), arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], device: str | Sequence[str] | None = None) -> Self:
@@ -269,21 +269,10 @@ class BaseSolver(BaseEstimator):
         saved = state.pop("_saved", None)
         super().__setstate__(state)
         if saved is not None:
-            header, arrays = plain(saved[0]), saved[1]
+            header, arrays = json_view(saved[0]), saved[1]
             with entry(serialization.HEADER):
                 self._check_header(header)
             self._restore(header, arrays)
-
-
-def plain(value: Any) -> Any:
-    """Return value in JSON's types."""
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return value
 
 
 class Snapshot:

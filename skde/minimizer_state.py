@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import Algorithm, describe, get_algorithm
-from skde.base import plain
 from skde.engines import Spec
 from skde.engines.state_layout import NUMBER, batch_layout, check_batch
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
 from skde.runner import Runner, check_runner_state, runner_layout
-from skde.serialization import HEADER, Layout, check_layout, entry
+from skde.serialization import HEADER, Layout, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start
 
@@ -57,7 +56,7 @@ def fit_state(
     run_header, run_arrays = runner.state()
     header: dict[str, Any] = {
         "parameters": {
-            name: spec.dtype.name if name == "dtype" else plain(value)
+            name: spec.dtype.name if name == "dtype" else json_view(value)
             for name, value in parameters.items()
             if name not in SEPARATE
         },

@@ -56,6 +56,17 @@ class Layout(NamedTuple):
             raise ValueError(f"its dtype must be {self.dtype.str!r}, got {array.dtype.str!r}")
 
 
+def json_view(value: Any) -> Any:
+    """Return a value as dict, list, text and number, which JSON can hold."""
+    if isinstance(value, dict):
+        return {str(key): json_view(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_view(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return value
+
+
 @contextmanager
 def entry(name: str) -> Iterator[None]:
     """Within this context, what is wrong is said to be wrong with an entry of a file."""
