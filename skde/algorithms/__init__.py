@@ -1,4 +1,4 @@
-"""Algorithms: their parameter objects, and the registry's names for them."""
+"""Parameter objects of the algorithms, and the registry that finds them by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from skde.algorithms import registry
 from skde.algorithms.base import Algorithm, FitSetting, describe
-from skde.algorithms.registry import *  # noqa: F403 - one line there makes an algorithm known everywhere
+from skde.algorithms.registry import *  # noqa: F403 - an algorithm's class is named in the registry alone
 from skde.validation import check_choice
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
@@ -25,12 +25,40 @@ __all__ = [
 
 
 def algorithm_names() -> list[str]:
-    """Return the registry's names."""
+    """Return the names of all algorithms.
+
+    Returns
+    -------
+    names : list of str
+        In the registry's order.
+
+    Examples
+    --------
+    >>> from skde import algorithm_names
+    >>> algorithm_names()[:3]
+    ['de', 'jde', 'sade']
+    """
     return list(ALGORITHMS)
 
 
 def get_algorithm(algorithm: Any, **parameters: Any) -> Algorithm:
-    """Return a parameter object for a registry name; an object is returned as it is.
+    """Return the parameter object of an algorithm.
+
+    Parameters
+    ----------
+    algorithm : str or Algorithm
+        A name of the registry. A parameter object is returned unchanged.
+    **parameters
+        Parameters of the algorithm with this name.
+
+    Returns
+    -------
+    algorithm : Algorithm
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown name of an algorithm or of a parameter.
 
     Examples
     --------

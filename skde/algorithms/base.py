@@ -1,4 +1,4 @@
-"""What every algorithm's parameter object is."""
+"""Base class of the algorithms' parameter objects."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from sklearn.base import BaseEstimator
 from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_choice, check_int
 
-# Position is the number in bounds.cuh.
+# The kernels know a method by its position; the numbers are in bounds.cuh.
 REPAIRS = ("reflect", "midpoint", "clip", "random", "periodic")
-
-
-# Individuals have 24 bits of a draw's address.
+# The address of a random draw has 24 bits for the individual.
 MOST_INDIVIDUALS = 2**24 - 1
 
 
 @dataclass(frozen=True)
 class FitSetting:
-    """What an algorithm may know of the fit that its parameters are for.
+    """Properties of a fit that an algorithm's defaults and checks may depend on.
 
     Attributes
     ----------
     dim : int
-        Variables.
+        Number of variables.
     max_evals, max_iter : int or None
-        The budget of one run, as far as it is known.
+        Budget of one run in evaluations and in iterations; None where it is not limited.
     """
 
     dim: int
@@ -38,20 +36,20 @@ class FitSetting:
 
 @dataclass(frozen=True)
 class StateSizes:
-    """What an algorithm needs beside populations and values.
+    """Sizes of a run's state, apart from its populations and values.
 
     Attributes
     ----------
     ranked : bool
-        Whether every generation is ranked.
+        Whether the individuals of every generation are ranked by their values.
     stages : int
-        Parts, with a barrier after each, of what is done between two generations.
+        Number of stages of the work between two generations; all threads wait for each other after every stage.
     memory : int
-        Numbers that a run keeps.
+        Number of scalars in a run's memory.
     archive : int
-        Vectors that a run keeps.
+        Number of vectors in a run's archive.
     kept : int
-        Rows of a population, behind those of the trials, for individuals that a run keeps beside them.
+        Number of individuals that a run keeps from one iteration to the next. Their rows follow those of the trials.
     """
 
     ranked: bool = False
@@ -62,11 +60,11 @@ class StateSizes:
 
     @property
     def ordered(self) -> bool:
-        """Whether an order of the individuals is kept."""
+        """Whether the state has the order of the individuals."""
         return self.ranked or self.stages > 1
 
     def __or__(self, other: StateSizes) -> StateSizes:
-        """Return what serves both."""
+        """Return the sizes of a state that has room for both."""
         return StateSizes(
             self.ranked or other.ranked,
             max(self.stages, other.stages),
@@ -77,20 +75,21 @@ class StateSizes:
 
 
 class Algorithm(BaseEstimator, ABC):
-    """The parameters of one algorithm: stored as given, checked when a fit begins.
+    """Base class of all algorithms: a scikit-learn-style object that holds an algorithm's parameters.
 
-    A subclass has a name and turns its parameters into the kernel's.
+    Parameters are stored as they are given, and checked when a fit begins. A subclass is a dataclass whose fields are
+    its parameters; it has a name and translates the parameters into those of its kernel.
 
     Attributes
     ----------
     name : str
-        The registry's.
+        Name in the registry.
     kernel : str
-        The name in skde/kernels/algorithms/all.cuh, the same where a subclass says nothing else.
+        Name of the kernel in skde/kernels/algorithms/all.cuh; by default the algorithm's name.
     constants : tuple of str
-        Kernel parameters, whole numbers, that the GPU's kernels are compiled for where all runs agree on them.
+        Integer kernel parameters that become compile-time constants on the GPU if all runs have the same value.
     shrinks : bool
-        Whether the population shrinks as the budget is spent: a fit then depends on its limits.
+        Whether the population shrinks as the budget is spent. The result of a fit then depends on its limits.
     """
 
     name: ClassVar[str]
@@ -100,62 +99,71 @@ class Algorithm(BaseEstimator, ABC):
 
     @property
     def kernel(self) -> str:
-        """The kernel's name."""
+        """Name of the kernel."""
         return self.name
 
     @property
     def iteration_length(self) -> int:
-        """How many generations an iteration takes, at whose end the stopping rules look at the values."""
+        """Number of generations in an iteration; stopping rules compare values at the end of an iteration."""
         return 1
 
     @abstractmethod
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's, by the names that its header lists.
+        """Check the parameters and return those of the kernel.
 
         Parameters
         ----------
         setting : FitSetting
-            What defaults may depend on.
+            Properties of the fit.
+
+        Returns
+        -------
+        parameters : dict of str to float
+            Values by the names in the kernel's header.
 
         Raises
         ------
         ValueError, TypeError
-            For a parameter out of range, with its name, its value and what is allowed.
+            For a parameter out of range. The message has its name, its value and the allowed range.
         """
 
     @classmethod
     def get_test_params(cls) -> dict[str, Any]:
-        """Return parameters of a small instance, for the contract suite: at most 60 individuals, all rules at work."""
+        """Return parameters for the contract tests: at most 60 individuals, and every rule of the algorithm in use."""
         return {"pop_size": 30}
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs beside populations and values.
+        """Return the sizes of a run's state.
 
         Parameters
         ----------
         setting : FitSetting
-            What the parameters were checked for.
-        parameters : dict
-            What `kernel_parameters` returned.
+            Properties of the fit.
+        parameters : dict of str to float
+            The result of `kernel_parameters` for this setting.
+
+        Returns
+        -------
+        sizes : StateSizes
         """
         return StateSizes()
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check what the kernel counts and indexes with in saved runs, which all have begun.
+        """Check the counters and indices that a kernel reads from saved runs.
 
         Parameters
         ----------
         runs : SavedRuns
-            Runs with the same parameters.
+            Runs with the same parameters, each past its initial population.
 
         Raises
         ------
         ValueError
-            With the entry's name.
+            For a number that the kernel cannot have written. The message has the entry's name.
         """
 
     def _population(self, least: int, why: str, default: int | None = None) -> int:
-        """Check pop_size."""
+        """Return pop_size, or the default where it is None, after checking it."""
         given = default if self.pop_size is None else self.pop_size
         pop_size = check_int(self._name("pop_size"), given, 1, MOST_INDIVIDUALS)
         if pop_size < least:
@@ -170,12 +178,26 @@ class Algorithm(BaseEstimator, ABC):
 
 
 def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
-    """Return how a population shrinks (see PopulationSchedule): to pop_min as the budget is spent, or not at all.
+    """Return the kernel parameters for the size of a population that may shrink (see `PopulationSchedule`).
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        With `shrinks`, its population shrinks to `pop_min` as the budget is spent.
+    setting : FitSetting
+        Properties of the fit.
+    pop_size : int
+        Size of the initial population.
+
+    Returns
+    -------
+    parameters : dict of str to int
+        pop_min, max_evals and max_iter. At most one of the limits is not 0.
 
     Raises
     ------
     ValueError
-        For a pop_min that is not between 4 and pop_size, or where the budget is not known.
+        For a pop_min that is not in [4, pop_size], and for a fit without max_evals and max_iter.
     """
     if not algorithm.shrinks:
         return {"pop_min": pop_size, "max_evals": 0, "max_iter": 0}
@@ -193,5 +215,5 @@ def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> 
 
 
 def describe(algorithm: Algorithm) -> dict[str, Any]:
-    """Return the algorithm as data: its registry name and parameters."""
+    """Return an algorithm as a dictionary of its registry name and its parameters."""
     return {"name": algorithm.name, "parameters": algorithm.get_params(deep=False)}

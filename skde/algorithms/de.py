@@ -12,7 +12,7 @@ from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.validation import check_real, nearest, scalar, shown
 
-# Name -> individuals drawn besides the target; position is the number in de.cuh.
+# Individuals that a mutation draws in addition to the target. The kernel knows a mutation by its position (de.cuh).
 MUTATIONS = {
     "rand/1": 3,
     "rand/2": 5,
@@ -28,13 +28,13 @@ NEEDS_NO_CROSSOVER = "current-to-rand/1"
 
 
 def strategies() -> list[str]:
-    """Return every strategy's name."""
+    """Return the names of all strategies."""
     names = [f"{mutation}/{crossover}" for mutation in MUTATIONS for crossover in CROSSOVERS[:2]]
     return [*names, NEEDS_NO_CROSSOVER]
 
 
 class DifferentialEvolution(OppositionAlgorithm):
-    """What the members of the family share: strategy, population, repair."""
+    """Base class of the algorithms that make trials by a strategy, MUTATION/CROSSOVER."""
 
     constants: ClassVar[tuple[str, ...]] = ("mutation", "crossover", "repair")
 
@@ -44,7 +44,7 @@ class DifferentialEvolution(OppositionAlgorithm):
     repair: str
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         if not isinstance(self.strategy, str) or self.strategy not in strategies():
             raise ValueError(
                 f"{self._name('strategy')} must be MUTATION/CROSSOVER with a mutation of {', '.join(MUTATIONS)} and "
@@ -63,7 +63,7 @@ class DifferentialEvolution(OppositionAlgorithm):
         }
 
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: a ranking for the p best."""
+        """Return the sizes of a run's state without opposition: current-to-pbest/1 needs a ranking."""
         ranked = self._split()[0] == "current-to-pbest/1"
         return StateSizes(ranked=ranked, stages=int(ranked))
 
@@ -74,7 +74,7 @@ class DifferentialEvolution(OppositionAlgorithm):
         return mutation, crossover
 
     def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
-        """Return (low, high) of a scalar or of a pair."""
+        """Return a parameter's range (low, high) from a number or from a pair of numbers."""
         name = self._name(parameter)
         value = scalar(value)
         if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
@@ -93,8 +93,8 @@ class DifferentialEvolution(OppositionAlgorithm):
 class DE(DifferentialEvolution):
     r"""Differential evolution with fixed or dithered F and fixed CR.
 
-    In every generation, for each target :math:`x_i`, a mutant is made from distinct individuals
-    :math:`r_1, r_2, \ldots \neq i`,
+    In every generation, each target :math:`x_i` gets a mutant made from distinct individuals
+    :math:`r_1, r_2, \ldots \neq i`:
 
     ====================  ==========================================================================
     rand/1                :math:`v = x_{r1} + F (x_{r2} - x_{r3})`
@@ -107,25 +107,26 @@ class DE(DifferentialEvolution):
     current-to-pbest/1    :math:`v = x_i + F (x_{pbest} - x_i) + F (x_{r1} - x_{r2})`
     ====================  ==========================================================================
 
-    then crossed with the target: `bin` takes :math:`v_j` with probability CR and at one random component always; `exp`
-    takes a run of consecutive components, cyclic, from a random one on, that goes on with probability CR; then
-    repaired at the bounds. The trial replaces the target when it is not worse. The update is synchronous.
+    Crossover makes a trial of mutant and target: `bin` takes :math:`v_j` with probability CR, and always at one random
+    component; `exp` takes consecutive components, cyclically, from a random one on, and continues with probability CR.
+    Components outside the bounds are repaired. The trial replaces the target when it is not worse. The update is
+    synchronous.
 
     Parameters
     ----------
     strategy : str, default "rand/1/bin"
         MUTATION/CROSSOVER; current-to-rand/1 alone has no crossover.
     F : float or (float, float), default 0.5
-        Scale factor in [0, 2]; a pair is dither: uniform in [low, high] anew for every trial.
+        Scale factor in [0, 2]; a pair (low, high) is dither, a uniform number for every trial.
     CR : float, default 0.9
         Crossover rate in [0, 1].
     pop_size : int, default 100
-        Individuals; at least one more than the strategy draws (4 for rand/1, 6 for rand/2).
+        Number of individuals; at least one more than the strategy draws (4 for rand/1, 6 for rand/2).
     p_best : float, default 0.1
-        The share of the population, in (0, 1], from which current-to-pbest/1 draws its pbest; at least one individual.
+        Share of the population, in (0, 1], from which current-to-pbest/1 draws pbest; at least one individual.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
-        What happens to a component outside its bounds: half-way between target and bound; mirrored; set to the bound;
-        uniform in the box; the box repeats.
+        Repair of a component outside its bounds: half-way between target and bound; mirrored at the bound; set to the
+        bound; drawn uniformly between the bounds; continued at the opposite bound.
     opposition : float, default 0.0
         Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`.
 
@@ -133,7 +134,7 @@ class DE(DifferentialEvolution):
     -----
     Source: R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997). Differences: ties are accepted
     (f(u) <= f(x)), so plateaus are crossed; the pbest share rounds down and is at least 1; the best individual may
-    also be drawn as r1, r2, ...
+    also be drawn as r1, r2 and so on.
 
     Examples
     --------
@@ -160,13 +161,22 @@ class DE(DifferentialEvolution):
         """Return the DE that Nashed et al. (2012) tuned: rand/1/exp, 48 individuals, F = 0.520, CR = 0.879.
 
         The paper does not say what happens at the bounds. Here components are set to the bound: then f11, whose box
-        ends in minima, and f7, whose minimiser lies in a corner, become as easy as its Table 2 has them.
+        ends in minima, and f7, with its minimiser in a corner, are as easy as in its Table 2.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of `DE` that replace the tuned ones.
+
+        Returns
+        -------
+        algorithm : DE
         """
         tuned = {"strategy": "rand/1/exp", "F": 0.52, "CR": 0.879, "pop_size": 48, "repair": "clip"}
         return cls(**{**tuned, **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR = check_real(self._name("CR"), self.CR, 0, 1)
         return {**super().kernel_parameters(setting), "F_low": F_low, "F_high": F_high, "CR": CR}

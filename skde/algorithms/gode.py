@@ -13,13 +13,14 @@ from skde.algorithms.jde import JDE
 class GODE(DE):
     r"""Differential evolution with generalised opposition-based learning.
 
-    With probability :math:`p_o` a generation's trials are, instead of those of `DE`, the opposites of the population
-    in its own range :math:`a_j = \min_i x_{ij}, b_j = \max_i x_{ij}`,
+    With probability :math:`p_o`, a generation's trials are not those of `DE`, but the opposites of the population in
+    its current range :math:`a_j = \min_i x_{ij}, b_j = \max_i x_{ij}`,
 
     .. math::
-        x_{ij}^* = k (a_j + b_j) - x_{ij}, \qquad k \sim U[0, 1) \text{ once a generation},
+        x_{ij}^* = k (a_j + b_j) - x_{ij}, \qquad k \sim U[0, 1) \text{ once a generation}.
 
-    uniform in :math:`[a_j, b_j]` where that leaves the box; and the best of the population and its opposites survive.
+    A component outside the box is drawn uniformly from :math:`[a_j, b_j]`. The best individuals of the population and
+    its opposites survive.
 
     Parameters
     ----------
@@ -34,9 +35,9 @@ class GODE(DE):
     p_best : float, default 0.1
         As in `DE`.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
-        As in `DE`; opposites have the rule above.
+        As in `DE`; opposites are repaired as described above.
     opposition : float, default 0.05
-        The probability p_o, in [0, 1]. `DE` takes this parameter too; this class is its preset.
+        Probability p_o of a generation of opposites, in [0, 1]. `DE` has the same parameter; this class is a preset.
 
     Notes
     -----
@@ -64,7 +65,7 @@ class GODE(DE):
 class GOJDE(JDE):
     r"""Generalised opposition with self-adapted F and CR.
 
-    As `GODE`, but generations without opposition are those of `JDE` with narrow ranges of F and CR:
+    As `GODE`, but the other generations are those of `JDE` with narrow ranges of F and CR:
 
     .. math::
         F_i' = F_l + r_1 F_u \text{ if } r_2 < \tau_1 \text{ else } F_i, \qquad
@@ -77,29 +78,29 @@ class GOJDE(JDE):
     strategy : str, default "rand/1/exp"
         As in `DE`.
     F : (float, float), default (0.2, 0.4)
-        The range of new scale factors, within [0, 2].
+        Range of new scale factors, within [0, 2].
     tau_1, tau_2 : float, default 0.1
         Probabilities, in [0, 1], of a new F and of a new CR.
     F_start : float, default 0.3
-        Every individual's first F, in [0, 2].
+        First F of every individual, in [0, 2].
     CR_start : float, default 0.9
-        Every individual's first CR, in [0, 1].
+        First CR of every individual, in [0, 1].
     pop_size : int, default 128
-        Individuals; the paper also takes 60.
+        Number of individuals, as in `DE`; the paper also takes 60.
     p_best : float, default 0.1
         As in `DE`.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
-        As in `DE`; opposites have the rule of `GODE`.
+        As in `DE`; opposites are repaired as in `GODE`.
     opposition : float, default 0.05
-        The probability p_o, in [0, 1].
+        Probability p_o of a generation of opposites, in [0, 1].
     CR : (float, float), default (0.8, 1.0)
-        The range of new crossover rates, within [0, 1].
+        Range of new crossover rates, within [0, 1].
 
     Notes
     -----
-    Source: as `GODE`, equations 8 and 10 and algorithm 1; the paper prints the present F and CR in the place of F_l and
-    CR_l, and names the ranges [0.2, 0.4] and [0.8, 1.0], which are meant. It leaves the first F and CR open: here the
-    middles of the ranges. An opposite that survives takes over its individual's F and CR.
+    Source: as `GODE`, equations 8 and 10 and algorithm 1. The paper prints the present F and CR instead of F_l and
+    CR_l; it means the ranges [0.2, 0.4] and [0.8, 1.0], which it names. It does not say the first F and CR: here they
+    are the middles of the ranges. An opposite that survives has the F and CR of its individual.
 
     Examples
     --------

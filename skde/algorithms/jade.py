@@ -14,14 +14,14 @@ from skde.validation import check_real
 class JADE(SuccessHistoryDE):
     r"""Adaptive differential evolution with current-to-pbest/1 and an archive.
 
-    Every trial has its own :math:`F_i \sim \text{Cauchy}(\mu_F, 0.1)`, drawn again while not positive and cut at 1, and
-    :math:`CR_i \sim N(\mu_{CR}, 0.1)`, cut to [0, 1]:
+    For every trial, :math:`F_i \sim \text{Cauchy}(\mu_F, 0.1)` is drawn until it is positive, and cut at 1;
+    :math:`CR_i \sim N(\mu_{CR}, 0.1)` is cut to [0, 1]:
 
     .. math::
         v_i = x_i + F_i (x_{pbest} - x_i) + F_i (x_{r1} - \tilde x_{r2}),
 
-    with :math:`\tilde x_{r2}` from the population and the archive of parents that lost to their trials. After a
-    generation with successful :math:`S_F, S_{CR}`,
+    where :math:`\tilde x_{r2}` is drawn from the population and the archive of replaced parents. After a generation
+    with successes, from the sets :math:`S_F, S_{CR}` of successful parameters,
 
     .. math::
         \mu_F \leftarrow (1 - c) \mu_F + c \frac{\sum_{S_F} F^2}{\sum_{S_F} F}, \qquad
@@ -30,26 +30,26 @@ class JADE(SuccessHistoryDE):
     Parameters
     ----------
     p_best : float, default 0.05
-        The share of the population, in (0, 1], from which pbest is drawn; at least one individual.
+        Share of the population, in (0, 1], from which pbest is drawn; at least one individual.
     c : float, default 0.1
-        How fast the means move, in (0, 1].
+        Learning rate of the means, in (0, 1].
     archive_rate : float, default 1.0
-        The archive's size in population sizes, in [0, 100]; 0: no archive.
+        Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.5
-        The first means, in [0, 1].
+        First values of the means, in [0, 1].
     pop_size : int, default 100
-        Individuals, >= 4.
+        Number of individuals, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
     opposition : float, default 0.0
-        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
-        from it.
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
+        nothing from such a generation.
 
     Notes
     -----
     Source: J. Zhang, A. C. Sanderson, JADE: adaptive differential evolution with optional external archive, IEEE Trans.
-    Evolutionary Computation 13 (2009), equations 6 to 12. Differences: ties are accepted, though they count as no
-    success; the archive replaces random members as it overflows instead of dropping random ones afterwards.
+    Evolutionary Computation 13 (2009), equations 6 to 12. Differences: ties are accepted, but do not count as
+    successes; a full archive replaces random members, where the paper removes random ones afterwards.
 
     Examples
     --------
@@ -73,5 +73,5 @@ class JADE(SuccessHistoryDE):
     opposition: float = 0.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         return {**super().kernel_parameters(setting), "rate": check_real(self._name("c"), self.c, 0, 1, low_open=True)}

@@ -15,30 +15,31 @@ from skde.validation import check_real
 class JDE(DifferentialEvolution):
     r"""Differential evolution in which every individual adapts its own F and CR.
 
-    Before mutation (r1 ... r4 uniform in [0, 1), anew for every trial)
+    Before mutation, with :math:`r_1, \ldots, r_4 \sim U[0, 1)` for every trial,
 
     .. math::
         F_i' = F_l + r_1 (F_u - F_l) \text{ if } r_2 < \tau_1 \text{ else } F_i, \qquad
         CR_i' = CR_l + r_3 (CR_u - CR_l) \text{ if } r_4 < \tau_2 \text{ else } CR_i,
 
-    and the trial is made with F', CR' as in `DE`. Where it replaces the target, F' and CR' replace the target's too.
+    and the trial is made with :math:`F_i'` and :math:`CR_i'` as in `DE`. If it replaces the target, they replace the
+    target's F and CR.
 
     Parameters
     ----------
     strategy : str, default "rand/1/bin"
         As in `DE`.
     F : (float, float), default (0.1, 1.0)
-        The range (F_l, F_u) from which new scale factors are drawn, within [0, 2].
+        Range (F_l, F_u) of new scale factors, within [0, 2].
     CR : (float, float), default (0.0, 1.0)
-        The range (CR_l, CR_u) from which new crossover rates are drawn, within [0, 1].
+        Range (CR_l, CR_u) of new crossover rates, within [0, 1].
     tau_1, tau_2 : float, default 0.1
         Probabilities, in [0, 1], of a new F and of a new CR.
     F_start : float, default 0.5
-        Every individual's first F, in [0, 2].
+        First F of every individual, in [0, 2].
     CR_start : float, default 0.9
-        Every individual's first CR, in [0, 1].
+        First CR of every individual, in [0, 1].
     pop_size : int, default 100
-        Individuals; at least one more than the strategy draws.
+        Number of individuals; at least one more than the strategy draws.
     p_best : float, default 0.1
         As in `DE`.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
@@ -77,7 +78,7 @@ class JDE(DifferentialEvolution):
     CR: tuple[float, float] = (0.0, 1.0)
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         F_low, F_high = self._range("F", self.F, 0, 2)
         CR_low, CR_high = self._range("CR", self.CR, 0, 1)
         shares = {
@@ -88,7 +89,7 @@ class JDE(DifferentialEvolution):
         return {**super().kernel_parameters(setting), **ranges, "F_start": F_start, **shares}
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check what individuals carry along."""
+        """Check the F and CR of all individuals."""
         super().check_saved(runs)
         runs.check_range("extra", "F", runs.extra["F"], 0, 2)
         runs.check_range("extra", "CR", runs.extra["CR"], 0, 1)

@@ -14,41 +14,41 @@ from skde.validation import check_real
 class JSO(LSHADE):
     r"""L-SHADE with a weighted mutation, and limits on F and CR by the stage of the search.
 
-    With the share :math:`t` of the budget that is spent,
+    With :math:`t`, the share of the budget that is spent,
 
     .. math::
         v_i = x_i + F_w (x_{pbest} - x_i) + F (x_{r1} - \tilde x_{r2}), \quad
         F_w = \begin{cases} 0.7 F & t < 0.2 \\ 0.8 F & t < 0.4 \\ 1.2 F & \text{else,} \end{cases}
 
-    F is at most 0.7 while t < 0.6; CR is at least 0.7 while t < 0.25 and at least 0.6 while t < 0.5; p falls from
-    p_best to half of it, and while t < 0.5 pbest is not the target itself. The last memory cell always reads 0.9; a
-    cell that is updated moves half-way to the weighted Lehmer means.
+    F is at most 0.7 while t < 0.6. CR is at least 0.7 while t < 0.25, and at least 0.6 while t < 0.5. p falls from
+    p_best to half of it; while t < 0.5, pbest is not the target. The last entry of the memory always reads 0.9. An
+    update moves an entry half-way to the weighted Lehmer means.
 
     Parameters
     ----------
     p_best : float, default 0.25
-        The share of the population, in (0, 1], from which pbest is drawn at the start; half of it at the end.
+        Share of the population, in (0, 1], from which pbest is drawn at the start; half of it at the end.
     memory_size : int, default 5
-        Cells of the memory, >= 1.
+        Number of entries of the memory, >= 1.
     archive_rate : float, default 1.0
-        The archive's size in population sizes, in [0, 100]; 0: no archive.
+        Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.3, 0.8
-        The first values of all cells, in [0, 1].
+        First values of all entries, in [0, 1].
     pop_size : int or None, default None
-        Individuals at the start, >= 4; None: 25 log(dim) sqrt(dim).
+        Number of individuals at the start, >= 4; None: 25 log(dim) sqrt(dim).
     pop_min : int, default 4
-        Individuals at the end, >= 4.
+        Number of individuals at the end, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
     opposition : float, default 0.0
-        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
-        from it.
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
+        nothing from such a generation.
 
     Notes
     -----
     Source: J. Brest, M. S. Maucec, B. Boskovic, Single objective real-parameter optimization: algorithm jSO, CEC 2017.
-    Differences: p follows the evaluations, not only the reductions; a cell of CR that became 0 for good stays so, where
-    the authors' program averages its mark with the next mean; the rest as in `LSHADE`.
+    Differences: p follows the evaluations, not only the reductions; an entry of CR that is 0 for good stays so,
+    where the authors' program averages its mark with the next mean; others as in `LSHADE`.
 
     Examples
     --------

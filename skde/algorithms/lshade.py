@@ -12,8 +12,8 @@ from skde.algorithms.success_history import SuccessHistoryDE
 class LSHADE(SuccessHistoryDE):
     r"""SHADE with linear population size reduction.
 
-    As `SHADE`, with a fixed p, a weighted Lehmer mean for CR too, and a cell of CR that stays 0 once all successes of a
-    generation had CR = 0. Before every generation the worst individuals are left out, so that after :math:`e` of
+    As `SHADE`, with a fixed p and a weighted Lehmer mean also for CR. An entry of CR stays 0 once all successes of a
+    generation had CR = 0. The worst individuals are removed before every generation, so that after :math:`e` of
     :math:`E` evaluations
 
     .. math::
@@ -22,31 +22,30 @@ class LSHADE(SuccessHistoryDE):
     Parameters
     ----------
     p_best : float, default 0.11
-        The share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
+        Share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
     memory_size : int, default 6
-        Cells of the memory, >= 1.
+        Number of entries of the memory, >= 1.
     archive_rate : float, default 2.6
-        The archive's size in population sizes, in [0, 100]; 0: no archive.
+        Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.5
-        The first values of all cells, in [0, 1].
+        First values of all entries, in [0, 1].
     pop_size : int or None, default None
-        Individuals at the start, >= 4; None: 18 for every variable.
+        Number of individuals at the start, >= 4; None: 18 for every variable.
     pop_min : int, default 4
-        Individuals at the end, >= 4.
+        Number of individuals at the end, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
     opposition : float, default 0.0
-        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
-        from it.
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
+        nothing from such a generation.
 
     Notes
     -----
     Source: R. Tanabe, A. Fukunaga, Improving the search performance of SHADE using linear population size reduction,
-    CEC 2014. The budget E is the Minimizer's max_evals, else its max_iter with generations in the place of
-    evaluations (without any limit: 10000 evaluations for every variable); it is planned when a fit begins, and a fit
-    that is resumed beyond it stays at pop_min. Differences: the last generation is left out where the budget does not
-    hold it whole; an archive that shrinks loses its last rows, as in the authors' program, where the paper says random
-    ones; the rest as in `SHADE`.
+    CEC 2014. The budget E is the Minimizer's max_evals, else its max_iter, counted in generations (without
+    a limit: 10000 evaluations for every variable). It is planned when a fit begins; a fit that is resumed beyond it
+    stays at pop_min. Differences: the last generation is left out if it does not fit in the budget; an archive that
+    shrinks loses its last rows, as in the authors' program, where the paper says random ones; others as in `SHADE`.
 
     Examples
     --------

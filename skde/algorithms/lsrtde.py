@@ -16,41 +16,41 @@ from skde.validation import check_int, check_real
 class LSRTDE(Algorithm):
     r"""Success rate-based adaptive differential evolution.
 
-    Two populations of one size: the top :math:`t`, the best points found, in order of their values, and the front
-    :math:`n`, where successful trials replace the members in turn. With the success rate s of the last generation
-    (0.5 at the start), for uniform c,
+    There are two populations of one size: the top :math:`t` has the best points found, in order of their values; in the
+    front :math:`n`, successful trials replace the members in turn. With the success rate s of the last generation (0.5
+    at the start) and a uniform c,
 
     .. math::
         v = n_c + F (t_{pbest} - n_c) + F (n_{r1} - t_{r2}),
 
-    where F is drawn from :math:`N(0.4 + 0.25 \tanh(5 s), 0.02)` until it is in [0, 1], pbest among the
-    :math:`\max(2, 0.7 N e^{-7 s})` best, and r1 by its rank k with weight :math:`e^{-3 k / N}`. Binomial crossover with
-    :math:`CR \sim N(M_{CR}, 0.05)`, cut to [0, 1]. A trial succeeds when it is not worse than what stands
-    in the slot of :math:`n_c`, to which the trials before it may have succeeded. The memory
-    cell in turn moves half-way to the Lehmer mean of the shares of components that successful trials crossed, weighted
-    by their improvements. Both populations shrink linearly with the budget, losing their worst.
+    where F is drawn from :math:`N(0.4 + 0.25 \tanh(5 s), 0.02)` until it is in [0, 1], pbest is one of the
+    :math:`\max(2, 0.7 N e^{-7 s})` best, and r1 is drawn by its rank k with weight :math:`e^{-3 k / N}`. Crossover is
+    binomial with :math:`CR \sim N(M_{CR}, 0.05)`, cut to [0, 1]. A trial succeeds when it is not worse than the member
+    at the place of :math:`n_c`, which an earlier trial may have replaced. The next entry of the memory in turn moves
+    half-way to the Lehmer mean of the shares of components that successful trials took from their mutants, weighted by
+    the improvements. Both populations shrink linearly with the budget and lose their worst members.
 
     Parameters
     ----------
     memory_size : int, default 5
-        Cells of the memory, >= 1.
+        Number of entries of the memory, >= 1.
     CR_start : float, default 1.0
-        The first value of all cells, in [0, 1].
+        First value of all entries, in [0, 1].
     pop_size : int or None, default None
         Size of both populations at the start, >= 4; None: 20 for every variable.
     pop_min : int, default 4
-        Their size at the end, >= 4.
+        Size of both populations at the end, >= 4.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
 
     Notes
     -----
     Source: V. Stanovov, E. Semenkin, Success rate-based adaptive differential evolution L-SRTDE for CEC 2024
-    competition, CEC 2024. The budget is planned as in `LSHADE`. Differences: trials are made from the front of the
-    last generation, where the authors' program makes them one by one and already uses the successes of this one (they
-    do compete one by one here too); among equal values trials come before what is there, where the program leaves it to
-    its sorting; sizes are rounded as in `LSHADE`; when the front shrinks past the slot that is next, the first one is.
-    The population of the result is the top.
+    competition, CEC 2024. The budget is planned as in `LSHADE`. The population of the result is the top. Differences:
+    trials are made from the front of the last generation, where the authors' program makes them one by one and already
+    uses the successes of this one (here, too, they compete one by one); among equal values trials come first, where the
+    order in the program depends on its sorting; sizes are rounded as in `LSHADE`; when the front shrinks below the next
+    place to be replaced, that place is the first.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class LSRTDE(Algorithm):
     repair: str = "random"
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         pop_size = self._population(4, "for its mutation", 20 * setting.dim)
         return {
             "pop_size": pop_size,
@@ -81,11 +81,11 @@ class LSRTDE(Algorithm):
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: the memory's cells and six numbers."""
+        """Return the sizes of a run's state: the memory's entries and six more numbers."""
         return StateSizes(stages=3, memory=int(parameters["cells"]) + 6)
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check the orders of both populations, and the numbers that are kept of the last generation."""
+        """Check the orders of both populations, and the numbers stored from the last generation."""
         runs.check_order("extra", "the top's order", runs.extra["top"], runs.size)
         runs.check_order("order", "the front's order", runs.order, runs.next_size)
         cells = int(runs.parameters["cells"])

@@ -1,4 +1,4 @@
-"""Generalised opposition: a component that members of the family of differential evolution take as a parameter."""
+"""Base class of the algorithms with generalised opposition."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class OppositionAlgorithm(Algorithm):
     Attributes
     ----------
     base_kernel : str
-        The kernel without opposition.
+        Name of the kernel without opposition.
     opposition_kernel : str
-        The kernel that has room for the opposites.
+        Name of the kernel with opposition.
     """
 
     base_kernel: ClassVar[str]
@@ -27,7 +27,7 @@ class OppositionAlgorithm(Algorithm):
 
     @property
     def kernel(self) -> str:
-        """The kernel's name: with opposition another one."""
+        """Name of the kernel, which depends on whether there is opposition."""
         return self.opposition_kernel if self._opposition else self.base_kernel
 
     @property
@@ -35,18 +35,18 @@ class OppositionAlgorithm(Algorithm):
         return check_real(self._name("opposition"), self.opposition, 0, 1)
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         return {"opposition": self._opposition}
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: with opposition also a part between generations, and the population's range."""
+        """Return the sizes of a run's state. Opposition adds a stage and the population's range."""
         own = self.needs_without_opposition(parameters)
         if not self._opposition:
             return own
         return StateSizes(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check the population's range, 0 where none was measured: opposites are made of it."""
+        """Check the population's range, from which opposites are computed; it is 0 before it is first measured."""
         if self.opposition:
             ends = runs.memory[..., -2 * runs.dim :].reshape(2, -1, 2, runs.dim)
             inside = (ends >= runs.lower) & (ends <= runs.upper)
@@ -54,10 +54,14 @@ class OppositionAlgorithm(Algorithm):
 
     @abstractmethod
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs without opposition.
+        """Return the sizes of a run's state without opposition.
 
         Parameters
         ----------
-        parameters : dict
-            What `kernel_parameters` returned.
+        parameters : dict of str to float
+            The result of `kernel_parameters`.
+
+        Returns
+        -------
+        sizes : StateSizes
         """

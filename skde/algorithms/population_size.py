@@ -1,4 +1,4 @@
-"""How large a population is in which generation, and how many evaluations that makes."""
+"""Sizes of a population over its generations, and the evaluations that they add up to."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from skde.typing import IntArray
 
 
 class PopulationSchedule:
-    """The sizes of one run's population: constant, falling linearly with the budget spent, or one size after another.
+    """Sizes of one run's population: constant, shrinking linearly with the budget spent, or different after the first.
 
-    The kernels count with the same formula (Shrinking in task.cuh) in the same arithmetic.
+    The kernels compute sizes by the same formula in the same arithmetic (Shrinking in task.cuh).
 
     Parameters
     ----------
-    pop_size, pop_min : int
-        The first and the last size.
-    max_evals, max_iter : int
-        When the last size is reached: after so many evaluations, or, where these are 0, generations.
-    pool_size : int or None
-        The size of every generation but the first.
-    references : int
-        Individuals that an algorithm keeps beside them.
+    pop_size : int
+        Size of the initial population.
+    pop_min : int or None, default None
+        Size at the end of the budget; None: `pop_size`.
+    max_evals : int, default 0
+        Number of evaluations after which the size is `pop_min`.
+    max_iter : int, default 0
+        Number of generations after which the size is `pop_min`; used where max_evals is 0.
+    pool_size : int or None, default None
+        Size of every generation after the initial population; None: the sizes above.
+    references : int, default 0
+        Number of individuals that an algorithm keeps in addition to the trials.
     """
 
     def __init__(
@@ -38,7 +42,7 @@ class PopulationSchedule:
     ) -> None:
         self.most, self.least = int(pop_size), int(pop_size if pop_min is None else pop_min)
         self.max_evals, self.max_iter = int(max_evals), int(max_iter)
-        # Where a size begins, the size, and the evaluations before.
+        # For every size: its first generation, the size, and the number of evaluations before it.
         self.starts, self.sizes, self.before = [0], [self.most], [0]
         self.references = references
         if pool_size is not None:
@@ -48,18 +52,18 @@ class PopulationSchedule:
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, float]) -> PopulationSchedule:
-        """Return the sizes of a population with these kernel parameters."""
+        """Return the schedule of a population with these kernel parameters."""
         known = ("pop_size", "pop_min", "max_evals", "max_iter", "pool_size", "references")
         return cls(**{name: int(parameters[name]) for name in known if name in parameters})
 
     @property
     def varies(self) -> bool:
-        """Whether the size may change, or rows of the population hold no trials."""
+        """Whether the size may change, or some rows of the population hold no trials."""
         return self.least < self.most or len(self.sizes) > 1 or self.references > 0
 
     @property
     def members(self) -> int:
-        """The fewest individuals that the algorithm ever works with."""
+        """Smallest number of individuals that the algorithm works with."""
         return self.references or self.least
 
     def _planned(self, evals: int, g: int) -> int:
@@ -67,11 +71,11 @@ class PopulationSchedule:
         return int(self.most - (self.most - self.least) * min(done, 1.0) + 0.5)
 
     def _fill(self) -> None:
-        """Go from one change of size to the next; the generations between are skipped."""
+        """Find the generations in which the size changes."""
         g, evals, size = 0, 0, self.most
         while size > self.least and max(self.max_evals, self.max_iter) > 0:
             share = (self.most + 0.5 - size) / (self.most - self.least)
-            # Generations that certainly keep this size.
+            # Rounding may move the next change by a generation, so the last two before it are checked one by one.
             if self.max_evals > 0:
                 skipped = max(int((share * self.max_evals - evals) / size) - 2, 0)
             else:
@@ -90,20 +94,20 @@ class PopulationSchedule:
         return self.sizes[max(bisect_right(self.starts, g) - 1, 0)]
 
     def evals(self, g: int) -> int:
-        """Return the evaluations up to the end of generation g; before generation 0 there are none."""
+        """Return the number of evaluations up to the end of generation g; 0 for negative g."""
         if g < 0:
             return 0
         k = bisect_right(self.starts, g) - 1
         return self.before[k] + (g - self.starts[k] + 1) * self.sizes[k]
 
     def evals_at(self, generations: Any) -> IntArray:
-        """Return the evaluations up to the end of every one of an array of generations."""
+        """Return the number of evaluations up to the end of each of several generations."""
         k = np.searchsorted(self.starts, generations, side="right") - 1
         before, starts, sizes = (np.array(values) for values in (self.before, self.starts, self.sizes))
         return np.asarray(before[k] + (generations - starts[k] + 1) * sizes[k])
 
     def last(self, evals: int) -> int:
-        """Return the last generation that is complete within so many evaluations."""
+        """Return the last generation that is complete after a number of evaluations."""
         k = bisect_right(self.before, evals) - 1
         last = self.starts[k] - 1 + (evals - self.before[k]) // self.sizes[k]
         return min(last, self.starts[k + 1] - 1) if k + 1 < len(self.starts) else last

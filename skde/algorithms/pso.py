@@ -9,7 +9,7 @@ from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
 
-# Position is the number in pso.cuh; the value is the default of n_neighbors.
+# The default of n_neighbors. The kernel knows a topology by its position (pso.cuh).
 TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}
 
 
@@ -17,15 +17,15 @@ TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}
 class PSO(Algorithm):
     r"""Particle swarm optimisation with an inertia weight.
 
-    Every particle has a position :math:`x_i`, a velocity :math:`v_i` and a personal best :math:`p_i`, and knows the
-    best personal best :math:`l_i` of its neighbourhood. In every generation, component by component with
-    :math:`r_1, r_2 \sim U[0, 1)`,
+    Every particle has a position :math:`x_i`, a velocity :math:`v_i` and a personal best :math:`p_i`; :math:`l_i` is
+    the best of the personal bests in its neighbourhood. In every generation, with :math:`r_1, r_2 \sim U[0, 1)` for
+    every component,
 
     .. math::
         v_i' = w v_i + c_1 r_1 (p_i - x_i) + c_2 r_2 (l_i - x_i), \qquad x_i' = x_i + v_i',
 
-    and :math:`p_i` becomes :math:`x_i'` where that is not worse. The update is synchronous. The population of the
-    result is the personal bests.
+    and :math:`x_i'` replaces :math:`p_i` if it is not worse. The update is synchronous. The population of the result
+    consists of the personal bests.
 
     Parameters
     ----------
@@ -34,26 +34,26 @@ class PSO(Algorithm):
     c1, c2 : float, default 1.4961797656631332
         Attraction by the personal and by the neighbourhood's best, in [0, 4].
     topology : {"global", "ring", "random"}, default "global"
-        Who is whose neighbour: all; the nearest by number; or a random graph, drawn anew after every generation that
-        did not improve the best (the graph of SPSO-2011).
+        Neighbourhoods: all particles; the particles with the nearest numbers; or a random graph, drawn again after
+        every generation that did not improve the best value (the graph of SPSO-2011).
     n_neighbors : int or None, default None
-        ring: neighbours besides the particle itself, even, half of them on either side (None: 2). random: how many
-        others a particle informs on average (None: 3). global: not used.
+        ring: number of neighbours without the particle itself, even, half of them on either side (None: 2). random:
+        average number of other particles that a particle informs (None: 3). global: not used.
     v_max : float or None, default None
-        The most that a component of the velocity may be, as a fraction of its bounds' width, > 0; None: no limit.
+        Largest component of a velocity as a fraction of the distance between its bounds, > 0; None: no limit.
     pop_size : int, default 40
-        Particles, >= 2.
+        Number of particles, >= 2.
     repair : {"reflect", "clip", "midpoint", "random", "periodic"}, default "reflect"
-        What happens to a component outside its bounds, as in `DE`. Its velocity is turned round by reflect, kept by
-        periodic, and else becomes 0.
+        Repair of a component outside its bounds, as in `DE`. The component of the velocity is reversed by reflect, kept
+        by periodic, and set to 0 by the others.
 
     Notes
     -----
     Source: J. Kennedy, R. Eberhart, Particle swarm optimization (1995); Y. Shi, R. Eberhart, A modified particle swarm
     optimizer (1998); the defaults: M. Clerc, J. Kennedy, The particle swarm, IEEE Trans. Evolutionary Computation 6
-    (2002). Differences: the first velocity leads half-way to a random point of the box; ties are accepted; in the
-    random graph every particle informs every other with probability 1 - (1 - 1/n)^K, which is Clerc's own form of
-    "informs K others".
+    (2002). Differences: the first velocity points half-way to a random point of the box; ties are accepted; in the
+    random graph every particle informs every other with probability 1 - (1 - 1/n)^K, which is Clerc's form of "informs
+    K others".
 
     Examples
     --------
@@ -77,19 +77,29 @@ class PSO(Algorithm):
 
     @classmethod
     def constriction(cls, c1: float = 2.05, c2: float = 2.05, **parameters: Any) -> PSO:
-        r"""Return Clerc's and Kennedy's swarm: velocities scaled by :math:`\chi = 2 / |2 - c - \sqrt{c^2 - 4 c}|`.
+        r"""Return the swarm of Clerc and Kennedy: velocities scaled by :math:`\chi = 2 / |2 - c - \sqrt{c^2 - 4 c}|`.
 
         Parameters
         ----------
         c1, c2 : float, default 2.05
-            Attractions before the scaling; their sum c must be > 4.
+            Attractions before the scaling, >= 0; their sum c must be > 4.
         **parameters
-            The others of `PSO`.
+            Other parameters of `PSO`.
+
+        Returns
+        -------
+        algorithm : PSO
 
         Raises
         ------
         ValueError
-            Where c1 + c2 <= 4: there is no constriction then.
+            For c1 + c2 <= 4, where there is no constriction.
+
+        Examples
+        --------
+        >>> from skde import PSO
+        >>> PSO.constriction(pop_size=20).w == PSO().w
+        True
         """
         c = check_real("PSO.constriction: c1", c1, 0) + check_real("PSO.constriction: c2", c2, 0)
         if c <= 4:
@@ -101,16 +111,25 @@ class PSO(Algorithm):
     def nashed2012(cls, **parameters: Any) -> PSO:
         """Return the swarm that Nashed et al. (2012) tuned: 125 particles, c1 = 1.862, c2 = 1.881, w = 0.494.
 
-        The paper leaves the rest to its source, L. Mussi, F. Daolio, S. Cagnoni, Evaluation of parallel particle swarm
-        optimization algorithms within the CUDA architecture, Information Sciences 181 (2011): a ring in which
-        everyone has two neighbours, no limit of the velocity, positions set to the bounds. Difference: their program
-        keeps the velocity of a component that was set to its bound, here it becomes 0.
+        The paper refers to L. Mussi, F. Daolio, S. Cagnoni, Evaluation of parallel particle swarm
+        optimization algorithms within the CUDA architecture, Information Sciences 181 (2011), for the rest: a ring with
+        two neighbours for every particle, no limit of the velocity, positions set to the bounds. Difference: their
+        program keeps the velocity of a component that was set to its bound; here it becomes 0.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of `PSO` that replace the tuned ones.
+
+        Returns
+        -------
+        algorithm : PSO
         """
         tuned = {"w": 0.494, "c1": 1.862, "c2": 1.881, "topology": "ring", "pop_size": 125, "repair": "clip"}
         return cls(**{**tuned, **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         pop_size = self._population(2, "for a swarm")
         topology = self._choice("topology", tuple(TOPOLOGIES))
         n_neighbors = self._neighbors(pop_size)
@@ -128,12 +147,12 @@ class PSO(Algorithm):
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: the random graph's age is settled between generations."""
+        """Return the sizes of a run's state: a random graph has a stage and two numbers."""
         random = self.topology == "random"
         return StateSizes(stages=int(random), memory=2 * int(random))
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check the generation that drew the random graph."""
+        """Check the generation in which the random graph was drawn."""
         if self.topology == "random":
             graph = runs.memory[..., 1]
             runs.check_range("memory", "generations that drew a graph", graph, 0, runs.generation, whole=True)

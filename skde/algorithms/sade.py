@@ -13,17 +13,17 @@ from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_int, check_real
 
-# Of sade.cuh: chances, successes and failures; medians and tallies of CR.
+# Sizes in sade.cuh: strategies, those of them with crossover, and bins of CR.
 STRATEGIES, CROSSED, BINS = 4, 3, 129
 STEPS_OF_CR = np.arange(BINS) / (BINS - 1)
-NO_TRIAL = -1 - STRATEGIES  # a code before there are any
+NO_TRIAL = -1 - STRATEGIES  # the code before the first trial
 
 
 @dataclass(repr=False, eq=False)
 class SADE(OppositionAlgorithm):
     r"""Differential evolution that learns its strategies and crossover rates.
 
-    Every target is dealt one of four strategies k with chance :math:`p_k` (stochastic universal selection):
+    Stochastic universal selection assigns each target one of four strategies, strategy k with probability :math:`p_k`:
 
     ====================  ==========================================================================
     rand/1/bin            :math:`v = x_{r1} + F (x_{r2} - x_{r3})`
@@ -32,8 +32,8 @@ class SADE(OppositionAlgorithm):
     current-to-rand/1     :math:`v = x_i + K (x_{r1} - x_i) + F (x_{r2} - x_{r3})`
     ====================  ==========================================================================
 
-    with :math:`F \sim N(0.5, 0.3)` and :math:`CR \sim N(CR_{m,k}, 0.1)`, drawn again while outside [0, 1]. Once LP
-    generations are done, with the successes and failures of the last LP generations,
+    with :math:`F \sim N(0.5, 0.3)` and :math:`CR \sim N(CR_{m,k}, 0.1)`, drawn again while outside [0, 1]. After LP
+    generations, from the numbers of successes ns and failures nf in the last LP generations,
 
     .. math::
         p_k = \frac{S_k}{\sum_l S_l}, \quad S_k = \frac{ns_k}{ns_k + nf_k} + 0.01, \qquad
@@ -42,26 +42,26 @@ class SADE(OppositionAlgorithm):
     Parameters
     ----------
     learning_period : int, default 50
-        Generations LP that are remembered, in [1, 1000].
+        Number of generations LP to learn from, in [1, 1000].
     F_mean : float, default 0.5
         Mean of F, in [0, 2].
     F_deviation : float, default 0.3
         Standard deviation of F, in [0, 1].
     pop_size : int, default 50
-        Individuals, >= 6.
+        Number of individuals, >= 6.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     opposition : float, default 0.0
-        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
-        from it.
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
+        nothing from such a generation.
 
     Notes
     -----
     Source: A. K. Qin, V. L. Huang, P. N. Suganthan, Differential evolution algorithm with strategy adaptation for
     global numerical optimization, IEEE Trans. Evolutionary Computation 13 (2009). Differences: CR is drawn in steps of
-    1/128, so that a tally gives its medians; the wheel of the selection is turned at random in every generation; a
-    strategy that had no success keeps its median; a component that leaves the box is drawn anew alone, where the paper
-    draws the whole trial anew.
+    1/128, so that counts give the medians; the selection has a random offset in every generation; a strategy without a
+    success keeps its median; only the component outside the box is drawn again, where the paper draws the whole trial
+    again.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class SADE(OppositionAlgorithm):
     opposition: float = 0.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         return {
             "pop_size": self._population(6, "for rand/2"),
             "repair": self._choice("repair", REPAIRS),
@@ -94,12 +94,12 @@ class SADE(OppositionAlgorithm):
         }
 
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: what is learned, and a row for each generation that is remembered."""
+        """Return the sizes of a run's state without opposition: statistics, and a row of codes for every generation."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
         return StateSizes(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check what is learned, and that the tallies are those of the codes that are remembered."""
+        """Check the statistics, and that the counts agree with the codes of the trials."""
         super().check_saved(runs)
         pop_size, rows = int(runs.parameters["pop_size"]), int(runs.parameters["learning_period"]) + 1
         begins = np.cumsum([0, STRATEGIES, CROSSED, CROSSED * BINS, 2 * STRATEGIES, 1, rows * pop_size])
@@ -110,7 +110,7 @@ class SADE(OppositionAlgorithm):
         runs.check_range("memory", "generations learned from", lessons[:, 0], 0, runs.generation, whole=True)
         allowed = np.concatenate([np.arange(-1 - STRATEGIES, 0), *(2 * s + STEPS_OF_CR for s in range(CROSSED)), [7]])
         runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, allowed))
-        # The row that is written next counts no more.
+        # The row to be overwritten next no longer counts.
         counted = codes.reshape(-1, rows, pop_size).copy()
         counted[np.arange(len(counted)), (lessons[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
         for of_run, tally, outcome in zip(counted, tallies, outcomes, strict=True):

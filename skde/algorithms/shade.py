@@ -12,9 +12,9 @@ from skde.algorithms.success_history import SuccessHistoryDE
 class SHADE(SuccessHistoryDE):
     r"""Success-history based adaptive differential evolution.
 
-    As `JADE`, but with H memory cells :math:`M_F, M_{CR}`: a trial draws its :math:`F_i` and :math:`CR_i` around a
-    random cell, and its own :math:`p_i \sim U[2/N, p]`. After a generation with successes, the next cell in turn
-    becomes, with weights :math:`w_k` in proportion to the improvements :math:`f(x_k) - f(u_k)`,
+    As `JADE`, but with a memory of H entries :math:`M_F, M_{CR}`. For every trial, :math:`F_i` and :math:`CR_i` are
+    drawn around a random entry, and :math:`p_i \sim U[2/N, p]`. After a generation with successes, the next entry in
+    turn is replaced, with weights :math:`w_k` proportional to the improvements :math:`f(x_k) - f(u_k)`, by
 
     .. math::
         M_F = \frac{\sum w_k F_k^2}{\sum w_k F_k}, \qquad M_{CR} = \sum w_k CR_k.
@@ -22,20 +22,20 @@ class SHADE(SuccessHistoryDE):
     Parameters
     ----------
     p_best : float, default 0.2
-        The largest share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
+        Largest share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
     memory_size : int, default 100
-        Cells H of the memory, >= 1.
+        Number of entries H of the memory, >= 1.
     archive_rate : float, default 1.0
-        The archive's size in population sizes, in [0, 100]; 0: no archive.
+        Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.5
-        The first values of all cells, in [0, 1].
+        First values of all entries, in [0, 1].
     pop_size : int, default 100
-        Individuals, >= 4.
+        Number of individuals, >= 4.
     repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
         As in `DE`.
     opposition : float, default 0.0
-        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`; nothing is learned
-        from it.
+        Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
+        nothing from such a generation.
 
     Notes
     -----

@@ -14,17 +14,18 @@ UPDATES = ("quality", "quality_and_diversity")
 
 @dataclass(repr=False, eq=False)
 class SS(Algorithm):
-    r"""Scatter search: all pairs of a small reference set are combined, and their children search locally.
+    r"""Scatter search: all pairs of a small reference set are combined, and a local search improves their children.
 
-    Generation 0 is a population of :math:`P` random points. The reference set :math:`R` is made of its `n_best` best
-    and, one by one, the `n_diverse` points that are farthest from :math:`R`. An iteration then combines every pair
-    :math:`a, b \in R` to two children by BLX-:math:`\alpha`, component by component with :math:`u \sim U[0, 1)`,
+    The initial population has :math:`P` random points. The reference set :math:`R` has the `n_best` best of them and,
+    chosen one after the other, the `n_diverse` points that are farthest from :math:`R`. An iteration combines every
+    pair :math:`a, b \in R` into two children by BLX-:math:`\alpha`, with :math:`u \sim U[0, 1)` for every component,
 
     .. math::
         c_j = \min(a_j, b_j) - \alpha I_j + (1 + 2 \alpha) I_j u, \quad I_j = |a_j - b_j|, \quad
         \alpha = 0.5 \pm \lambda,
 
-    improves every child :math:`x` by `n_local` evaluations of Solis' and Wets' search with a bias :math:`b`,
+    and improves every child :math:`x` by `n_local` evaluations of the local search of Solis and Wets with a bias
+    :math:`b`,
 
     .. math::
         d_j \sim N(b_j, \rho^2 s_j^2), \qquad (x, b) \leftarrow \begin{cases}
@@ -32,44 +33,43 @@ class SS(Algorithm):
         (x - d,\; b - 0.4 d) & \text{else if } f(x - d) < f(x), \\
         (x,\; 0.5 b) & \text{otherwise,} \end{cases}
 
-    whose :math:`\rho` doubles after more than 5 successes on end and halves after more than 3 failures. The unit
-    :math:`s_j` of the steps of a pair's first child (:math:`\alpha = 0.5 + \lambda`) is :math:`I_j`; that of the second
-    is :math:`w_j \sqrt r` with the bounds' widths :math:`w_j` and :math:`r^2` the mean of :math:`(I_j / w_j)^2`.
+    where :math:`\rho` doubles after more than 5 successes in a row and halves after more than 3 failures in a row. The
+    unit :math:`s_j` of the steps of a pair's first child (:math:`\alpha = 0.5 + \lambda`) is :math:`I_j`; that of the
+    second is :math:`w_j \sqrt r` with the bounds' widths :math:`w_j` and :math:`r^2` the mean of :math:`(I_j / w_j)^2`.
 
-    The best of :math:`R` and the children are the next :math:`R`. Where no child gets into :math:`R`, the next
-    iteration has random points instead of children, with :math:`s_j = w_j`, and :math:`R` is made anew of these and its
-    best member.
+    The best of :math:`R` and the children are the next :math:`R`. If no child enters :math:`R`, the next iteration has
+    random points instead of children, with :math:`s_j = w_j`, and :math:`R` is chosen from these points and its best
+    member.
 
-    A generation is one evaluation of every child, so an iteration takes 1 + `n_local` generations. Whether a target or
-    a tolerance is reached is looked at when an iteration ends.
+    A generation is one evaluation of every child, so an iteration has 1 + `n_local` generations. Targets and tolerances
+    are checked at the end of an iteration.
 
     Parameters
     ----------
     pop_size : int, default 140
-        Points of generation 0, P, at least `n_best` + `n_diverse`.
+        Number of points P of the initial population, at least `n_best` + `n_diverse`.
     n_best : int, default 9
-        References chosen by value, >= 1; with `n_diverse`, at least 2.
+        Number of references chosen by value, >= 1; together with `n_diverse`, at least 2.
     n_diverse : int, default 1
-        References chosen by distance, >= 0.
+        Number of references chosen by distance, >= 0.
     lambda_ : float, default 0.22
-        How far the two children's alpha lie from 0.5, in [0, 0.5].
+        Distance of the two children's alpha from 0.5, in [0, 0.5].
     n_local : int, default 85
-        Evaluations of every child's local search, >= 0.
+        Number of evaluations of every child's local search, >= 0.
     step : float, default 0.5
-        The first :math:`\rho`, > 0.
+        First value of :math:`\rho`, > 0.
     update : {"quality", "quality_and_diversity"}, default "quality"
-        Whether all references are chosen by value after the first time, or `n_diverse` of them by distance again.
+        Choice of references after the first: all by value, or `n_diverse` of them by distance again.
     repair : {"clip", "reflect", "midpoint", "random", "periodic"}, default "clip"
-        What happens to a component outside its bounds, as in `DE`.
+        Repair of a component outside its bounds, as in `DE`.
 
     Notes
     -----
     Source: Y. S. G. Nashed, R. Ugolotti, P. Mesejo, S. Cagnoni, libCudaOptimize (2012), section 2.3, whose tuned
     parameters are the defaults; the local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques,
-    Mathematics of Operations Research 6 (1981), algorithm 1. The first leaves open, and we chose: the local search is
-    limited by evaluations, of which an iteration that tries the opposite step has two; the units of its
-    steps, and that :math:`\rho` knows no lower limit; distances between points are
-    measured in widths of the bounds; what happens when :math:`R` stagnates.
+    Mathematics of Operations Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the
+    local search in evaluations, of which a step and its opposite take two; the units of its steps; no lower limit of
+    :math:`\rho`; distances between points in widths of the bounds; the renewal of :math:`R` when it stagnates.
 
     Examples
     --------
@@ -92,21 +92,31 @@ class SS(Algorithm):
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> SS:
-        """Return what Nashed et al. (2012) tuned: P = 140, 9 + 1 references, lambda = 0.22, 85 local evaluations."""
+        """Return the search that Nashed et al. (2012) tuned: P = 140, 9 + 1 references, lambda = 0.22, n_local = 85.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of `SS` that replace the tuned ones.
+
+        Returns
+        -------
+        algorithm : SS
+        """
         return cls(**{"pop_size": 140, "n_best": 9, "n_diverse": 1, "lambda_": 0.22, "n_local": 85, **parameters})
 
     @property
     def iteration_length(self) -> int:
-        """Children, then their local search."""
+        """Number of generations in an iteration: one of children, then those of their local search."""
         return 1 + check_int(self._name("n_local"), self.n_local, 0, MOST_INDIVIDUALS)
 
     @classmethod
     def get_test_params(cls) -> dict[str, Any]:
-        """Return parameters of a small search, with several iterations in a short fit."""
+        """Return parameters of a small search, so that a short fit has several iterations."""
         return {"pop_size": 30, "n_best": 4, "n_diverse": 1, "n_local": 3}
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         n_best = check_int(self._name("n_best"), self.n_best, 1, 2**11)
         n_diverse = check_int(self._name("n_diverse"), self.n_diverse, 0, 2**11)
         references = n_best + n_diverse
@@ -128,10 +138,10 @@ class SS(Algorithm):
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: its references, and in parts with a barrier after each how they are chosen."""
+        """Return the sizes of a run's state: its references, and the stages in which they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
         return StateSizes(stages=2 + references - n_best, memory=2, kept=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check the notes of whether a pool is drawn again."""
+        """Check the two flags that say whether the pool is drawn again."""
         runs.check_range("memory", "notes", runs.memory[..., :2], 0, 1, whole=True)

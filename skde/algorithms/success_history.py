@@ -1,4 +1,4 @@
-"""What JADE, SHADE, L-SHADE and jSO share: one kernel, of which they are settings."""
+"""Base class of JADE, SHADE, L-SHADE and jSO, which are settings of one kernel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skde.validation import check_int, check_real
 class SuccessHistoryDE(OppositionAlgorithm):
     """Differential evolution current-to-pbest/1/bin with an archive and a memory of successful F and CR."""
 
-    # How a member of the family differs from SHADE; names as in success_history.cuh.
+    # The kernel parameters in which the algorithms differ; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
     constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
     opposition_kernel: ClassVar[str] = "opposed_history"
@@ -25,7 +25,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
     repair: str
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
-        """Check the parameters and return the kernel's."""
+        """Check the parameters and return those of the kernel."""
         pop_size = self._population(4, "for current-to-pbest/1", self._default_pop_size(setting.dim))
         p_first, p_last = self._shares()
         return {
@@ -43,18 +43,18 @@ class SuccessHistoryDE(OppositionAlgorithm):
         }
 
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
-        """Return what a run needs: ranks, the memory's cells of F and CR and two counters, the archive."""
+        """Return the sizes of a run's state without opposition: ranks, F and CR, two counters, an archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
-        """Check the cell that is written next, the rows in the archive, and the cells."""
+        """Check the position in the memory, the archive's size, and the entries of the memory."""
         super().check_saved(runs)
         cells = int(runs.parameters["cells"])
         archive = int(runs.parameters["archive_rate"] * runs.parameters["pop_size"])
         runs.check_range("memory", "cells to be written next", runs.memory[..., 0], 0, cells - 1, whole=True)
         runs.check_range("memory", "rows in the archive", runs.memory[..., 1], 0, archive, whole=True)
-        # Means of numbers in [0, 1], with room for rounding; -1 marks a cell of CR that stays 0.
+        # Entries are means of numbers in [0, 1], which rounding may exceed; -1 marks an entry of CR that stays 0.
         runs.check_range("memory", "cells of F", runs.memory[0, :, 2 : 2 + cells], 0, 2)
         runs.check_range("memory", "cells of CR", runs.memory[0, :, 2 + cells : 2 + 2 * cells], -1, 2)
 
