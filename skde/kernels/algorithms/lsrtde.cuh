@@ -7,10 +7,10 @@
 //   control    F ~ N(0.4 + 0.25 tanh(5 s), 0.02) in [0, 1]; pbest among max(2, 0.7 N exp(-7 s)); CR ~ N(M_CR, 0.05)
 //   success    f(u) <= f(n_c), of the front as the trials before have left it
 #pragma once
-#include "random/distributions.cuh"
-#include "random/draws.cuh"
 #include "core/task.cuh"
 #include "core/variation.cuh"
+#include "random/distributions.cuh"
+#include "random/draws.cuh"
 
 namespace SKDE_NAMESPACE {
 

@@ -20,7 +20,8 @@ template <class Base, class Names> struct Opposed : Base {
 
   // Whether generation g is one of opposites.
   template <class R> SKDE_FN static bool turned(const R& run, i64 g) {
-    return g > 0 && unit<double>(run.stream(g, 0, OPPOSITION).block(0).w[0]) < run.settings.opposition;
+    return g > 0 && run.settings.opposition > 0 &&
+           unit<double>(run.stream(g, 0, OPPOSITION).block(0).w[0]) < run.settings.opposition;
   }
 
   template <class Team, class R, class Draws, class Context>
@@ -58,18 +59,9 @@ template <class Base, class Names> struct Opposed : Base {
   SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage, const Known& known) {
     if (stage == own_stages(run, g)) return measure(team, run, g, i);
     if (!turned(run, g)) return Base::settle(team, run, g, i, stage, known);
-    const auto* const opposite = run.extra(Arrays::opposite, g);
-    const auto* const f = run.f(g - 1);
-    const auto old = [&](int k) { return f[Base::parent(run, g, k)]; };
-    const auto turned_over = [&](int k) { return opposite[k]; };
-    const auto before = [&](int k) { return k < i; };
-    const auto never = [](int) { return false; };
-    const auto always = [](int) { return true; };
-    place(team, run, g, i, run.x(g - 1, Base::parent(run, g, i)), old(i),
-          count_before(team, run.pop, old, old(i), before) + count_before(team, run.pop, turned_over, old(i), never));
-    place(team, run, g, i, run.vector(Vectors::opposites, g, i), opposite[i],
-          count_before(team, run.pop, old, opposite[i], always) +
-              count_before(team, run.pop, turned_over, opposite[i], before));
+    const int parent = Base::parent(run, g, i);
+    place(team, run, g, i, run.x(g - 1, parent), run.f(g - 1)[parent], false);
+    place(team, run, g, i, run.vector(Vectors::opposites, g, i), run.extra(Arrays::opposite, g)[i], true);
   }
 
   template <class Team, class R, class Known>
@@ -83,15 +75,32 @@ template <class Base, class Names> struct Opposed : Base {
     return run.memory(g) + run.task.memory_size - 2 * run.dim;
   }
 
-  // A survivor takes the place of its rank, and what its slot carried along comes with it.
+  // Individual i, or its opposite: a survivor takes the place of its rank, and what its slot carried along comes with it. Of
+  // equals, old ones come before opposites.
   template <class Team, class R, class real>
-  SKDE_FN static void place(Team& team, const R& run, i64 g, int i, const real* from, real value, int rank) {
+  SKDE_OUTLINE static void place(Team& team, const R& run, i64 g, int i, const real* from, real value, bool opposite) {
+    const real *const f = run.f(g - 1), *const opposites = run.extra(Arrays::opposite, g);
+    const int rank =
+        count_before(
+            team, run.pop, [&](int k) { return f[Base::parent(run, g, k)]; }, value,
+            [&](int k) { return bool(opposite | (k < i)); }) +
+        count_before(
+            team, run.pop, [&](int k) { return opposites[k]; }, value, [&](int k) { return bool(opposite & (k < i)); });
     if (rank >= run.pop) return;
     team.copy(run.dim, from, run.x(g, rank));
     if (team.lane != 0) return;
     run.f(g)[rank] = value;
     Base::move(run, g, i, rank);
     if (run.task.ranked) run.order(g)[rank] = rank;
+  }
+
+  // How far the parents of generation g reach in component j; `below`: minus that in the other direction.
+  template <class Team, class R>
+  SKDE_OUTLINE static typename R::real farthest(Team& team, const R& run, i64 g, int j, bool below) {
+    return team.max(run.pop, [&](int k) {
+      const typename R::real x = run.x(g - 1, Base::parent(run, g, k))[j];
+      return below ? -x : x;
+    });
   }
 
   // Of those that the next generation begins with.
@@ -101,10 +110,8 @@ template <class Base, class Names> struct Opposed : Base {
     auto next = run;
     next.enter(g + 1, run.evals + run.pop);
     double *const a = range(run, g), *const b = a + run.dim;
-    const auto member = [&](int k) { return run.x(g, Base::parent(next, g + 1, k)); };
     for (int j = i; j < run.dim; j += run.pop) {
-      const real low = -team.max(next.pop, [&](int k) { return -member(k)[j]; });
-      const real high = team.max(next.pop, [&](int k) { return member(k)[j]; });
+      const real low = -farthest(team, next, g + 1, j, true), high = farthest(team, next, g + 1, j, false);
       if (team.lane == 0) a[j] = double(low), b[j] = double(high);
     }
   }

@@ -1,10 +1,10 @@
 // SaDE, differential evolution that learns its strategies (Qin, Huang, Suganthan, IEEE TEC 13, 2009): four strategies are
 // used as often as they succeeded in the last generations, each with the median of the CR that succeeded with it.
 #pragma once
-#include "random/distributions.cuh"
-#include "random/draws.cuh"
 #include "core/task.cuh"
 #include "core/variation.cuh"
+#include "random/distributions.cuh"
+#include "random/draws.cuh"
 
 namespace SKDE_NAMESPACE {
 

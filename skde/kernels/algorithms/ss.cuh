@@ -9,10 +9,10 @@
 // 0 ... pop - 1 of the population; R are its kept rows. Until the update nobody writes R, and it stands in both halves.
 #pragma once
 #include "core/bounds.cuh"
-#include "random/distributions.cuh"
 #include "core/select.cuh"
 #include "core/task.cuh"
 #include "core/variation.cuh"
+#include "random/distributions.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -150,8 +150,7 @@ struct Scatter : Plain {
       const real low = min_of(x[j], y[j]), width = max_of(x[j], y[j]) - low;
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
-    const auto outside = [&](int j, real v) { return !((v >= run.lower[j]) & (v <= run.upper[j])); };
-    if (SKDE_RARELY(team.fill(run.dim, out, blend, outside))) repair_all(team, run, g, i, x, out);
+    make_inside(team, run, g, i, x, out, blend);
     // A second child begins half-way, in magnitude, between the parents' distance and the width of the box: references that
     // are close to each other too early are left again.
     const real width = i % 2 ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
@@ -184,9 +183,12 @@ struct Scatter : Plain {
     using real = typename R::real;
     const real *const x = run.x(g - 1, i), *const bias = run.vector(Vectors::bias, g - 1, i);
     real* const move = run.vector(Vectors::move, g, i);
-    const auto outside = [&](int j, real d) {
-      out[j] = x[j] + d;
-      return !((out[j] >= run.lower[j]) & (out[j] <= run.upper[j]));
+    // By value, as in pso.cuh.
+    const real *const lower = run.lower, *const upper = run.upper;
+    const auto outside = [=](int j, real d) {
+      const real there = x[j] + d;
+      out[j] = there;
+      return !((there >= lower[j]) & (there <= upper[j]));
     };
     bool left;
     if (run.extra(Arrays::opposite, g - 1)[i] > 0) {
@@ -197,9 +199,9 @@ struct Scatter : Plain {
       // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
       // scales; a second child's by the width of the box, so that they lead in all directions.
       const bool along = i % 2 == 0 && !context.fresh;
-      const auto between = along ? parents_of(run, i, context) : Parents<real>{run.lower, run.upper};
+      const auto between = along ? parents_of(run, i, context) : Parents<real>{lower, upper};
       const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
-      const auto step = [&](int j, int k) {
+      const auto step = [=](int j, int k) {
         const real unit = abs_of(between.a[j] - between.b[j]);
         return bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
       };

@@ -8,11 +8,11 @@
 // Individuals are numbered by rank: individual i of a generation competes with the i-th best of the last one, so a
 // population shrinks by leaving out its worst.
 #pragma once
-#include "random/distributions.cuh"
-#include "random/draws.cuh"
 #include "core/select.cuh"
 #include "core/task.cuh"
 #include "core/variation.cuh"
+#include "random/distributions.cuh"
+#include "random/draws.cuh"
 
 // Where all runs of a launch agree, the compiler may be told it (-DSKDE_STAGED=...), and drops the rest.
 #ifndef SKDE_P_DRAWN

@@ -14,9 +14,9 @@
 // The two sides are batches of their own, and the answers a third one: a population of one individual, x and y one behind
 // the other, whose generations are the cycles.
 #pragma once
-#include "problems/constraints.cuh"
-#include "core/drive.cuh"
 #include "coevolution/opponents.cuh"
+#include "core/drive.cuh"
+#include "problems/constraints.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -118,7 +118,7 @@ template <class Team, class real, class Share> struct Cycle {
 
   // Before y evolves in cycle c, its worst give way to points anywhere: a population that has gathered at one answer to x
   // would not find another.
-  SKDE_FN void renew(i64 c) {
+  SKDE_OUTLINE void renew(i64 c) {
     if (co.renewed == 0 || c == 0) return;
     const i64 g = (c - 1) * co.gens_y;
     const Run<Nobody, real> run(y_side, Shared<real>(y_side), r, answers.parameters);
@@ -131,7 +131,7 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   // Every y becomes a column.
-  SKDE_FN void gather(i64 c) {
+  SKDE_OUTLINE void gather(i64 c) {
     each(co.pop_y, [&](int k) {
       const real* const from = y(c, k);
       real* const to = columns() + k;
@@ -141,7 +141,7 @@ template <class Team, class real, class Share> struct Cycle {
 
   // Multipliers and penalty factors for the next cycle, by one team. At first there are no multipliers, and r balances the
   // constraints with the objective on the initial population: 10 times the mean deviation of f over the square of mean |g|.
-  SKDE_FN void correct(i64 c) {
+  SKDE_OUTLINE void correct(i64 c) {
     const int n = int(co.pop_x), best = best_of(team, f_x(c), n);
     real *const r_i = penalties(), *const before = co.excess + r * constraints(), *const multipliers = columns();
     const real* const all = table();
@@ -183,7 +183,7 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   // After cycle c, by one team: the strongest opponent of the best x is remembered, and the answer chosen.
-  SKDE_FN Status conclude(i64 c) {
+  SKDE_OUTLINE Status conclude(i64 c) {
     const int best = best_of(team, f_x(c), int(co.pop_x)), n = opponents(c);
     const auto strongest = [&](int which) {
       const real* const values = strengths(which);

@@ -20,23 +20,26 @@ SKDE_FN i64 history_slot(i64 g) {
   return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
-// SciPy's rule: the standard deviation of the population's f is at most tol times the size of their mean.
-template <class Algorithm, class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
-  using real = typename R::real;
-  const real *const f = run.f(g), *const members = run.member_values(g);
-  const int all = run.pop + (g > 0 ? Algorithm::kept(run) : 0);
-  const auto value = [&](int i) { return i < run.pop ? f[i] : members[i - run.pop]; };
+// SciPy's rule: the standard deviation of `all` values, the first `pop` of them in f, is at most tol times the size of their
+// mean.
+template <class Team, class real>
+SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
+  const auto value = [&](int i) { return i < pop ? f[i] : members[i - pop]; };
   const real n = real(all);
   const real mean = team.sum(all, [&](int i) { return value(i); }) / n;
   const real variance = team.sum(all, [&](int i) { return (value(i) - mean) * (value(i) - mean); }) / n;
   const bool finite = mean - mean == real(0) && variance - variance == real(0);
-  return finite && double(sqrt(variance)) <= run.task.tol * double(abs_of(mean));
+  return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
+}
+template <class Algorithm, class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+  const int all = run.pop + (g > 0 ? Algorithm::kept(run) : 0);
+  return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
 }
 
 // Whether a rule that looks at the values ends the run with generation g, the last of an iteration. The best is sampled for
 // the generations up to the end of the next one, too, where it is looked at again.
 template <class Algorithm, class Team, class R>
-SKDE_FN Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
+SKDE_OUTLINE Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
   using real = typename R::real;
   const auto& task = run.task;
   const bool writes = leader && team.lane == 0;

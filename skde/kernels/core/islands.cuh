@@ -51,8 +51,27 @@ template <class real> struct Islands {
   SKDE_FN real* value(i64 island, int row) const { return task.migrant_values + island * task.migrant_rows + row; }
 };
 
+// The algorithm of an island as the others see it: rows of individuals, of which number `first` is the first.
+struct Members : Plain {
+  SKDE_PARAMETERS(pop_size, first);
+  struct Settings {
+    const int first;
+    SKDE_FN explicit Settings(const double* p) : first(int(p[Parameters::first])) {}
+  };
+  template <class R> SKDE_FN static int first_member(const R& run) { return run.settings.first; }
+};
+
+// Run r as an island of generation g, whatever its algorithm is: islands meet by code that is compiled once for all of them.
+template <class Algorithm, class real> SKDE_FN Run<Members, real> island_of(const Task<real>& task, i64 r, i64 g) {
+  const Shared<real> shared(task);
+  Run<Algorithm, real> run(task, shared, r);
+  run.enter(g);
+  const double rows[] = {double(run.members()), double(Algorithm::first_member(run))};
+  return Run<Members, real>(task, shared, r, rows);
+}
+
 // How many members of the population have a smaller draw than i.
-template <class Team, class R> SKDE_FN int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {
+template <class Team, class R> SKDE_OUTLINE int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {
   const auto word = [&](int k) { return run.stream(g, k, MIGRATION).block(slot).w[0]; };
   const u32 mine = word(i);
   return team.count(run.members(), [&](int k) {
@@ -61,15 +80,15 @@ template <class Team, class R> SKDE_FN int drawn_place(Team& team, const R& run,
   });
 }
 
-template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
-  Run<Algorithm, real> run(task, Shared<real>(task), r);
+template <class Team, class real, class Share>
+SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& share, i64 g) {
+  const auto& task = run.task;
   const Islands<real> islands{task};
+  const i64 r = run.run;
   const i64 me = islands.island(r);
   const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_met(task, r, g);
   if (share.leader && team.lane == 0) task.meets[me] = here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT;
   if (!here) return;
-  run.enter(g);
   share.divide(run.members());
   const int many = islands.migrants(run.members());
   for (int i = share.begin; i < share.end; i += share.step) {
@@ -116,17 +135,17 @@ SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 
   return task.meets[first + from] == PRESENT ? (first + from) * task.migrant_rows + row : -1;
 }
 
-template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+template <class Team, class real, class Share>
+SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& share, i64 g) {
+  const auto& task = run.task;
   const Islands<real> islands{task};
+  const i64 r = run.run;
   const i64 me = islands.island(r), first = islands.first_of(me);
   if (task.meets[me] != PRESENT) return;
   bool ended = false;
   for (i64 k = 0; k < task.n_islands; ++k) ended |= task.meets[first + k] == AT_TARGET;
   if (share.leader && team.lane == 0) (ended ? task.status : task.met)[r] = ended ? i64(TARGET) : g;
   if (ended) return;
-  Run<Algorithm, real> run(task, Shared<real>(task), r);
-  run.enter(g);
   share.divide(run.members());
   const int many = islands.migrants(run.members());
   for (int i = share.begin; i < share.end; i += share.step) {
@@ -142,6 +161,15 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
     team.each(run.dim, [&](int j) { x[j] = from[j]; });
     if (team.lane == 0) run.member_values(g)[i] = value;
   }
+}
+
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void emigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+  emigrate(team, island_of<Algorithm>(task, r, g), share, g);
+}
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) {
+  immigrate(team, island_of<Algorithm>(task, r, g), share, g);
 }
 
 // `afresh`: islands have not met, but all values have been made anew.

@@ -4,6 +4,7 @@
 #ifdef __CUDACC__
 #define SKDE_FN __device__ __forceinline__
 #define SKDE_APART __device__ __noinline__
+#define SKDE_OUTLINE SKDE_FN
 #define SKDE_MEMCPY memcpy
 #define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_SIMD
@@ -13,6 +14,8 @@
 #include <time.h>
 #define SKDE_FN inline __attribute__((always_inline))
 #define SKDE_APART inline __attribute__((noinline))
+#define SKDE_OUTLINE SKDE_APART
+#define SKDE_INLINED __attribute__((always_inline))  // of a lambda
 #define SKDE_MEMCPY __builtin_memcpy
 #define SKDE_UNROLL
 #define SKDE_SIMD _Pragma("omp simd")
@@ -21,7 +24,9 @@
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 
-// SKDE_FN is a function that becomes part of what calls it; SKDE_APART is a rare one, which the rest need not step over.
+// SKDE_FN is a function that becomes part of what calls it; SKDE_APART is a rare one, which the rest need not step over;
+// SKDE_OUTLINE is large and called from several places: part of its caller on a GPU, where a call costs registers, and
+// compiled once on a CPU, where a call costs little and each copy costs seconds of the build.
 //
 // Keeps rare code out of the way of the rest.
 #define SKDE_RARELY(condition) __builtin_expect(bool(condition), false)

@@ -32,7 +32,7 @@ template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsO
 }
 
 // The smallest value, NaN left out; +inf when there is none.
-template <class Team, class real> SKDE_FN real smallest(Team& team, const real* f, int n) {
+template <class Team, class real> SKDE_OUTLINE real smallest(Team& team, const real* f, int n) {
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
 }
 
@@ -51,12 +51,12 @@ SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
 }
 
 // The index of the best of n.
-template <class Team, class real> SKDE_FN int best_of(Team& team, const real* f, int n) {
+template <class Team, class real> SKDE_OUTLINE int best_of(Team& team, const real* f, int n) {
   return max_of(team.least(n, [&](int i) { return f[i]; }), 0);
 }
 
 // How many of n are better than i; ties go to the smaller index.
-template <class Team, class real> SKDE_FN int rank_of(Team& team, const real* f, int n, int i) {
+template <class Team, class real> SKDE_OUTLINE int rank_of(Team& team, const real* f, int n, int i) {
   return count_before(team, n, [&](int k) { return f[k]; }, f[i], [&](int k) { return k < i; });
 }
 

@@ -4,9 +4,9 @@
 // Populations are kept twice: generation g stands in half g & 1, and generation g + 1 is written into the other half.
 // A trial is therefore never in the way of a reader, and one barrier a generation is enough.
 #pragma once
-#include "random/philox.cuh"
-#include "problems/problem.cuh"
 #include "core/select.cuh"
+#include "problems/problem.cuh"
+#include "random/philox.cuh"
 
 namespace SKDE_NAMESPACE {
 

@@ -27,19 +27,25 @@ template <class Team, class R, class real>
 SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
   const Repair rule = run.settings.repair;
   const Stream stream = run.stream(g, i, REPAIR).here();
+  const real *const lower = run.lower, *const upper = run.upper;
   for (int j = team.lane; j < run.dim; j += team.size) {
-    if (out[j] >= run.lower[j] && out[j] <= run.upper[j]) continue;
+    if (out[j] >= lower[j] && out[j] <= upper[j]) continue;
     const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
-    out[j] = repair(rule, out[j], x[j], run.lower[j], run.upper[j], word);
+    out[j] = repair(rule, out[j], x[j], lower[j], upper[j], word);
   }
 }
 
-// out[j] = crossed(j, k), component j of a trial that comes of x; and repair where a component left the box.
+// out[j] = crossed(j, k), component j of a trial; whether one of them left the box.
+template <class Team, class R, class real, class Crossed>
+SKDE_FN bool make_anywhere(Team& team, const R& run, real* out, Crossed crossed) {
+  const real *const lower = run.lower, *const upper = run.upper;
+  return team.fill(run.dim, out, crossed, [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); });
+}
+
+// The same of a trial that comes of x, repaired.
 template <class Team, class R, class real, class Crossed>
 SKDE_FN void make_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
-  const real *const lower = run.lower, *const upper = run.upper;
-  const auto left = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
-  if (SKDE_RARELY(team.fill(run.dim, out, crossed, left))) repair_all(team, run, g, i, x, out);
+  if (SKDE_RARELY(make_anywhere(team, run, out, crossed))) repair_all(team, run, g, i, x, out);
 }
 
 // Mutation and crossover.
@@ -62,9 +68,10 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  if (!a) return make_inside(team, run, g, i, x, out, crossed_1);
-  if (e) return make_inside(team, run, g, i, x, out, crossed_3);
-  make_inside(team, run, g, i, x, out, crossed_2);
+  const bool left = !a  ? make_anywhere(team, run, out, crossed_1)
+                    : e ? make_anywhere(team, run, out, crossed_3)
+                        : make_anywhere(team, run, out, crossed_2);
+  if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
 }
 
 // Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and

@@ -14,11 +14,11 @@
 
 #include "algorithms/all.cuh"
 #include "coevolution/coevolution.cuh"
-#include "cpu/core.hpp"
-#include "random/distributions.cuh"
-#include "core/drive.cuh"
 #include "coevolution/games.cuh"
+#include "core/drive.cuh"
+#include "cpu/core.hpp"
 #include "problems/all.cuh"
+#include "random/distributions.cuh"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -78,7 +78,7 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Algorithm)                                                        \
+#define SKDE_CASE(name, Algorithm, Compiled)                                              \
   table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, \
                                 skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names);
   SKDE_ALGORITHMS(SKDE_CASE)

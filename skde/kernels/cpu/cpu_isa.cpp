@@ -3,17 +3,15 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 #include <vector>
 
 #include "algorithms/all.cuh"
 #include "coevolution/coevolution.cuh"
-#include "cpu/core.hpp"
-#include "cpu/objective.cuh"
 #include "core/drive.cuh"
-#include "coevolution/games.cuh"
-#include "problems/all.cuh"
+#include "cpu/core.hpp"
+#include "cpu/cpu_algorithm.hpp"
+#include "cpu/cpu_compiled.hpp"
 
 namespace SKDE_NAMESPACE {
 
@@ -38,45 +36,19 @@ template <class real> struct Worker {
   }
 };
 
-// Where threads that share a run wait for each other, once a generation. OpenMP's own barrier may put them to sleep, which
-// costs more than a generation takes; these spin, and let others have the processor when it takes long.
-class Barrier {
- public:
-  void wait(int parts) {
-    const unsigned now = phase.load(std::memory_order_relaxed);
-    if (arrived.fetch_add(1, std::memory_order_acq_rel) == parts - 1) {
-      arrived.store(0, std::memory_order_relaxed);
-      phase.store(now + 1, std::memory_order_release);
-      return;
-    }
-    for (int spins = 0; phase.load(std::memory_order_acquire) == now; ++spins)
-      if (spins >= MOST_SPINS) std::this_thread::yield();
-  }
+SKDE_FUNCTIONS_OF_ALL(, double)
+SKDE_FUNCTIONS_OF_ALL(, float)
 
- private:
-  static constexpr int MOST_SPINS = 20000;
-  alignas(64) std::atomic<int> arrived{0};
-  alignas(64) std::atomic<unsigned> phase{0};
-};
-
-// The part of a run's individuals that one of `parts` threads has; alone, the whole.
-struct ThreadShare {
-  int part, parts;
-  Barrier* barrier;
-  bool leader;
-  int begin = 0, end = 0, step = 1;
-
-  ThreadShare(int part, int parts, Barrier* barrier) : part(part), parts(parts), barrier(barrier), leader(part == 0) {}
-  void divide(int pop) {
-    begin = int(i64(pop) * part / parts);
-    end = int(i64(pop) * (part + 1) / parts);
+void Barrier::wait(int parts) {
+  const unsigned now = phase.load(std::memory_order_relaxed);
+  if (arrived.fetch_add(1, std::memory_order_acq_rel) == parts - 1) {
+    arrived.store(0, std::memory_order_relaxed);
+    phase.store(now + 1, std::memory_order_release);
+    return;
   }
-  bool adapts(int) const { return leader; }
-  void arrive() const {}
-  void wait() const {
-    if (parts > 1) barrier->wait(parts);
-  }
-};
+  for (int spins = 0; phase.load(std::memory_order_acquire) == now; ++spins)
+    if (spins >= MOST_SPINS) std::this_thread::yield();
+}
 
 // body(team, run, share) for every run of the task. Threads take whole runs when there are enough of them, and share the
 // individuals of one run after the other when populations are large.
@@ -101,152 +73,79 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
   }
 }
 
-template <class real> struct CompiledObjective {
-  Evaluate<real> function;
-  real operator()(Lane<real>& team, const real* x, int d, const Data<real>& data) const {
-    return function(x, d, &data, team.scratch);
-  }
-};
+// An algorithm's functions, by its place in SKDE_ALGORITHMS.
+template <class real> const RunFunctions<real>& algorithm_functions(int algorithm) {
+  static const RunFunctions<real>* const all[] = {
+#define SKDE_CASE(name, Algorithm, Compiled) &functions_of<Compiled, real>(),
+      SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+  };
+  return *all[algorithm];
+}
 
-template <class Algorithm, class real> struct Drivers {
-  // Generations of one run; compiled once for all who call it, for it is most of an algorithm's code.
-  [[gnu::noinline]] static void turn(Lane<real>& team, const Task<real>& task, const Shared<real>& shared, i64 r,
-                                     ThreadShare& share, Evaluate<real> objective, i64 until) {
-    generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
-                           static_cast<real*>(nullptr), until);
-  }
-  static void refresh(Lane<real>& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
-    reorder<Algorithm>(team, task, r, share, g, true);
-  }
-  static void run(const void* task_, i64 from, i64 until, int threads, AnyEvaluate evaluate, int scratch) {
+template <class real> struct Drivers {
+  static void run(int algorithm, const void* task_, i64 from, i64 until, int threads, AnyEvaluate evaluate,
+                  int scratch) {
     const auto& task = *static_cast<const Task<real>*>(task_);
+    const auto& functions = algorithm_functions<real>(algorithm);
     const Shared<real> shared(task);
     for (i64 g = from; g < until;) {
-      for (int step = EMIGRATE; migrates(task, g) && step <= REORDER; ++step) migrate(task_, g, step, threads);
+      for (int step = EMIGRATE; migrates(task, g) && step <= REORDER; ++step)
+        migrate(algorithm, task_, g, step, threads);
       g = next_meeting(task, g, until);
       for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-        turn(team, task, shared, run, share, reinterpret_cast<Evaluate<real>>(evaluate), g);
+        functions.generations(team, task, shared, run, share, reinterpret_cast<Evaluate<real>>(evaluate), g);
       });
     }
   }
-  static void propose(const void* task_, i64 g, int threads) {
+  static void propose(int algorithm, const void* task_, i64 g, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
-    for (int step = JUDGE; migrates(task, g - 1) && step <= REORDER; ++step) migrate(task_, g - 1, step, threads);
-    for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      SKDE_NAMESPACE::propose<Algorithm>(team, task, run, share, g, static_cast<real*>(nullptr));
-    });
+    const auto& functions = algorithm_functions<real>(algorithm);
+    for (int step = JUDGE; migrates(task, g - 1) && step <= REORDER; ++step)
+      migrate(algorithm, task_, g - 1, step, threads);
+    for_each_run(task, threads, 0,
+                 [&](Lane<real>& team, i64 run, ThreadShare& share) { functions.propose(team, task, run, share, g); });
   }
-  static void accept(const void* task_, i64 g, const void* trials, const void* f, int threads) {
+  static void accept(int algorithm, const void* task_, i64 g, const void* trials, const void* f, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
+    const auto& functions = algorithm_functions<real>(algorithm);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      SKDE_NAMESPACE::accept<Algorithm>(team, task, run, share, g, static_cast<const real*>(trials),
-                                        static_cast<const real*>(f));
+      functions.accept(team, task, run, share, g, static_cast<const real*>(trials), static_cast<const real*>(f));
       for (int stage = 0; stage < task.stages; ++stage) {
         share.wait();
-        SKDE_NAMESPACE::settle<Algorithm>(team, task, run, share, g, stage);
+        functions.settle(team, task, run, share, g, stage);
       }
     });
   }
   // The end of a parallel region is the barrier of all runs.
-  static void migrate(const void* task_, i64 g, int step, int threads) {
+  static void migrate(int algorithm, const void* task_, i64 g, int step, int threads) {
     const auto& task = *static_cast<const Task<real>*>(task_);
+    const auto& functions = algorithm_functions<real>(algorithm);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      SKDE_NAMESPACE::migrate<Algorithm>(team, task, run, share, g, step);
+      functions.migrate(team, task, run, share, g, step);
     });
   }
 };
 
-// call(Drivers<...>{}) for an algorithm's number and a precision.
-template <class Call> void with_drivers(int algorithm, bool single, Call call) {
-  int number = 0;
-#define SKDE_CASE(name, Algorithm)                        \
-  if (algorithm == number++) {                            \
-    if (single) return call(Drivers<Algorithm, float>{}); \
-    return call(Drivers<Algorithm, double>{});            \
-  }
-  SKDE_ALGORITHMS(SKDE_CASE)
-#undef SKDE_CASE
-}
-
-// A game through function pointers, so that co-evolution is compiled once for all games and pairs of algorithms. Every
-// function has the form of an objective: features, values and points that it makes go where an objective has its scratch.
-template <class real> struct GameFunctions {
-  Evaluate<real> against_y, against_x, features, worst_x, values;
-  bool describes;  // whether features are other numbers than x
-};
-
-template <class Game, class real>
-[[gnu::noinline]] real worst_of_features(const real* features, i64 d, const Data<real>* data, real*) {
-  Lane<real> team;
-  return worst_for_x<Game>(team, features, int(d), *data);
-}
-
-template <class Game, class real> real describe_and_judge(const real* x, i64 d, const Data<real>* data, real* room) {
-  Lane<real> team;
-  return worst_of_features<Game>(Game::features(team, x, int(d), data->from(OPPONENTS), room), d, data, room);
-}
-
-template <class Game, class real> GameFunctions<real> game_functions() {
-  using Numbers = const real*;
-  using Facts = const Data<real>*;
-  return {Game::room > 0 ? describe_and_judge<Game, real> : worst_of_features<Game, real>,
-          evaluate<AgainstX<Game>, real>,
-          [](Numbers x, i64 d, Facts data, real* out) {
-            Lane<real> team;
-            Game::features(team, x, int(d), *data, out);
-            return real(0);
-          },
-          worst_of_features<Game, real>,
-          [](Numbers features, i64 d, Facts data, real* out) {
-            Lane<real> team;
-            row_of_values<Game>(team, features, int(d), *data, out);
-            return real(0);
-          },
-          Game::room > 0};
-}
-
-template <class real> const GameFunctions<real>& functions_of(int game) {
-  static const GameFunctions<real> all[] = {
-#define SKDE_CASE(name, Game) game_functions<Game, real>(),
-      SKDE_EVERY_GAME
-#undef SKDE_CASE
-  };
-  return all[game];
-}
-
-template <class real> struct SideFunctions {
-  void (*turn)(Lane<real>&, const Task<real>&, const Shared<real>&, i64, ThreadShare&, Evaluate<real>, i64);
-  void (*refresh)(Lane<real>&, const Task<real>&, i64, ThreadShare&, i64);
-};
-
-template <class real> const SideFunctions<real>& side_of(int algorithm) {
-  static const SideFunctions<real> all[] = {
-#define SKDE_CASE(name, Algorithm) {Drivers<Algorithm, real>::turn, Drivers<Algorithm, real>::refresh},
-      SKDE_ALGORITHMS(SKDE_CASE)
-#undef SKDE_CASE
-  };
-  return all[algorithm];
-}
-
 // Sides of coevolution.cuh.
 template <class real> struct CompiledSides {
   using Team = Lane<real>;
-  const SideFunctions<real>&x, &y;
+  const RunFunctions<real>&x, &y;
   const GameFunctions<real>& game;
 
   void turn_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
               i64 until) const {
-    x.turn(team, task, shared, r, share, game.against_y, until);
+    x.generations(team, task, shared, r, share, game.against_y, until);
   }
   void turn_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
               i64 until) const {
-    y.turn(team, task, shared, r, share, game.against_x, until);
+    y.generations(team, task, shared, r, share, game.against_x, until);
   }
   void refresh_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
-    x.refresh(team, task, r, share, g);
+    x.migrate(team, task, r, share, g, REFRESH);
   }
   void refresh_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
-    y.refresh(team, task, r, share, g);
+    y.migrate(team, task, r, share, g, REFRESH);
   }
   const real* features(Team&, const real* point, int d, const Data<real>& data, real* out) const {
     if (!game.describes) return point;
@@ -281,7 +180,8 @@ template <class real> struct CoevolutionDrivers {
   }
   static void cycles(int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
                      const void* answers, i64 until, int threads) {
-    const CompiledSides<real> sides{side_of<real>(algorithm_x), side_of<real>(algorithm_y), functions_of<real>(game)};
+    const CompiledSides<real> sides{algorithm_functions<real>(algorithm_x), algorithm_functions<real>(algorithm_y),
+                                    game_functions<real>(game)};
     for_each(co, x, y, answers, threads, [&](auto& cycle) { cycle.cycles(sides, until); });
   }
   static void step(const void* co, const void* x, const void* y, const void* answers, i64 c, int step, int threads) {
@@ -289,7 +189,7 @@ template <class real> struct CoevolutionDrivers {
   }
   // f[i, k] = the game's value of x[i] against opponent k.
   static void matrix(int game, const void* data, const void* x, i64 n, i64 d, void* f, int threads) {
-    const auto function = functions_of<real>(game).values;
+    const auto function = game_functions<real>(game).values;
     const auto* opponents = static_cast<const Data<real>*>(data);
     const i64 m = opponents->size[0];
 #pragma omp parallel for num_threads(threads) if (threads > 1 && n * m * d >= COMPONENTS_WORTH_SHARING)
@@ -313,32 +213,21 @@ void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const v
   }
 }
 
-AnyEvaluate problem_address(int problem, bool single) {
-  static const AnyEvaluate addresses[][2] = {
-#define SKDE_CASE(name, Problem) \
-  {reinterpret_cast<AnyEvaluate>(&evaluate<Problem, double>), reinterpret_cast<AnyEvaluate>(&evaluate<Problem, float>)},
-      SKDE_PROBLEMS(SKDE_CASE)
-#undef SKDE_CASE
-  };
-  return addresses[problem][single];
-}
-
 extern const skde_core::Core core;
 const skde_core::Core core = {
     SKDE_ISA,
     [](int algorithm, bool single, const void* task, i64 from, i64 until, int threads, AnyEvaluate evaluate,
        int scratch) {
-      with_drivers(algorithm, single,
-                   [&](auto drivers) { drivers.run(task, from, until, threads, evaluate, scratch); });
+      (single ? Drivers<float>::run : Drivers<double>::run)(algorithm, task, from, until, threads, evaluate, scratch);
     },
     [](int algorithm, bool single, const void* task, i64 g, int threads) {
-      with_drivers(algorithm, single, [&](auto drivers) { drivers.propose(task, g, threads); });
+      (single ? Drivers<float>::propose : Drivers<double>::propose)(algorithm, task, g, threads);
     },
     [](int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads) {
-      with_drivers(algorithm, single, [&](auto drivers) { drivers.accept(task, g, trials, f, threads); });
+      (single ? Drivers<float>::accept : Drivers<double>::accept)(algorithm, task, g, trials, f, threads);
     },
     [](int algorithm, bool single, const void* task, i64 g, int step, int threads) {
-      with_drivers(algorithm, single, [&](auto drivers) { drivers.migrate(task, g, step, threads); });
+      (single ? Drivers<float>::migrate : Drivers<double>::migrate)(algorithm, task, g, step, threads);
     },
     [](bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d, void* f,
        int threads) {

@@ -7,8 +7,8 @@
 //
 // out: f, g_1 ... g_m (<= 0), h_1 ... h_l (= 0), found by one lane alone. Constraints are numbered as in the paper.
 #pragma once
-#include "problems/constraints.cuh"
 #include "problems/classic.cuh"
+#include "problems/constraints.cuh"
 
 namespace SKDE_NAMESPACE {
 

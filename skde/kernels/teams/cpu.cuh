@@ -1,7 +1,7 @@
 // The CPU's team, a single lane that vectorises over the components (team.cuh).
 #pragma once
-#include "random/philox_wide.hpp"
 #include "core/reductions.cuh"
+#include "random/philox_wide.hpp"
 
 namespace SKDE_NAMESPACE {
 
@@ -37,7 +37,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 
   SKDE_FN void copy(int n, const real* from, real* to) const {
     if (from == to) return;
-    in_blocks(n, [&](int begin, auto width) {
+    in_blocks(n, [&](int begin, auto width) SKDE_INLINED {
       SKDE_SIMD
       for (int j = begin; j < begin + width; ++j) to[j] = from[j];
     });
@@ -45,7 +45,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
 
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     int flag = 0;
-    in_blocks(n, [&](int begin, auto width) {
+    in_blocks(n, [&](int begin, auto width) SKDE_INLINED {
       SKDE_SIMD_OR(flag)
       for (int j = begin; j < begin + width; ++j) {
         const real v = value(j, 0);
@@ -159,7 +159,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     if (n <= 0) return Op::template identity<real>();
     alignas(64) real partial[PARTIALS];
     const int head = n < PARTIALS ? n : PARTIALS;
-    in_blocks(head, [&](int begin, auto width) {
+    in_blocks(head, [&](int begin, auto width) SKDE_INLINED {
       SKDE_SIMD
       for (int j = begin; j < begin + width; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
     });

@@ -1,0 +1,65 @@
+// What is done with one run on the CPU, by the threads that share it: each algorithm's build (cpu_algorithm.cpp) offers it to
+// the drivers (cpu_isa.cpp).
+#pragma once
+#include <atomic>
+
+#include "core/drive.cuh"
+#include "cpu/objective.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// Where threads that share a run wait for each other, once a generation. OpenMP's own barrier may put them to sleep, which
+// costs more than a generation takes; these spin, and let others have the processor when it takes long.
+class Barrier {
+ public:
+  void wait(int parts);
+
+ private:
+  static constexpr int MOST_SPINS = 20000;
+  alignas(64) std::atomic<int> arrived{0};
+  alignas(64) std::atomic<unsigned> phase{0};
+};
+
+// The part of a run's individuals that one of `parts` threads has; alone, the whole.
+struct ThreadShare {
+  int part, parts;
+  Barrier* barrier;
+  bool leader;
+  int begin = 0, end = 0, step = 1;
+
+  ThreadShare(int part, int parts, Barrier* barrier) : part(part), parts(parts), barrier(barrier), leader(part == 0) {}
+  void divide(int pop) {
+    begin = int(i64(pop) * part / parts);
+    end = int(i64(pop) * (part + 1) / parts);
+  }
+  bool adapts(int) const { return leader; }
+  void arrive() const {}
+  void wait() const {
+    if (parts > 1) barrier->wait(parts);
+  }
+};
+
+// The drivers of drive.cuh for one algorithm.
+template <class real> struct RunFunctions {
+  void (*generations)(Lane<real>&, const Task<real>&, const Shared<real>&, i64 r, ThreadShare&, Evaluate<real>,
+                      i64 until);
+  void (*propose)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g);
+  void (*accept)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, const real* trials, const real* f);
+  void (*settle)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int stage);
+  void (*migrate)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int step);
+};
+
+template <class Algorithm, class real> const RunFunctions<real>& functions_of();
+
+// Functions that are the same for all algorithms: cpu_isa.cpp has them.
+#define SKDE_FUNCTIONS_OF_ALL(KIND, real)                                                 \
+  KIND template real smallest(Lane<real>&, const real*, int);                             \
+  KIND template int best_of(Lane<real>&, const real*, int);                               \
+  KIND template int rank_of(Lane<real>&, const real*, int, int);                          \
+  KIND template bool converged(Lane<real>&, const real*, int, const real*, int, double);  \
+  KIND template void emigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64); \
+  KIND template void immigrate(Lane<real>&, const Run<Members, real>&, ThreadShare&, i64);
+SKDE_FUNCTIONS_OF_ALL(extern, double)
+SKDE_FUNCTIONS_OF_ALL(extern, float)
+
+}  // namespace SKDE_NAMESPACE
