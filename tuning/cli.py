@@ -21,9 +21,9 @@ from skde.cli.reproduce import RUNS
 from skde.problems import Problem
 from skde.tuning import reproduction
 from skde.tuning.report import check_drawing, python_lines
-from skde.tuning.study_storage import Record, open_storage
+from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.tuner import RacingTuner
-from skde.tuning.work_queue import Queue, pause
+from skde.tuning.work_queue import WorkQueue, pause
 
 WORKER = "tune worker"
 
@@ -39,8 +39,8 @@ WORKER_EXAMPLES = """examples:
   skde tune worker --storage postgresql+psycopg2://user@host/database
   skde tune worker --storage pso.log --study pso --device cuda:1
 """
-# What a tuning tells its workers.
-ORDERS = {
+# Options of a tuning that its workers need, with their types in JSON.
+WORKER_OPTIONS = {
     "algorithm": str,
     "set": list,
     "suite": str,
@@ -106,7 +106,7 @@ def tune(options: Any) -> int:
     quiet = options.quiet or options.json or not sys.stderr.isatty()
     tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
     if options.jobs == 0:
-        give_orders(options, tuner, algorithm)
+        store_worker_options(options, tuner, algorithm)
 
     def show() -> None:
         found = summary(tuner)
@@ -123,49 +123,49 @@ def worker(options: Any) -> int:
     silence_optuna()
     if options.jobs == 0:
         raise InputError("--jobs must not be 0: a worker does experiments itself")
-    queue = Queue(open_storage(options.storage), options.study)
-    if queue.orders is None:
+    queue = WorkQueue(open_storage(options.storage), options.study)
+    if queue.worker_options is None:
         print(f"waiting for skde tune ... --jobs 0 --storage ... --study {options.study}", file=sys.stderr)
     since = time.monotonic()
-    while (orders := queue.orders) is None:
+    while (worker_options := queue.worker_options) is None:
         pause(since)
-    tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_orders(orders)}))
+    tuner, algorithm = make_tuner(Namespace(**{**vars(options), **read_worker_options(worker_options)}))
     done = tuner.work(algorithm)
     print(to_json({"n_experiments": done}) if options.json else f"{done} experiments done; the tuning is over")
     return 0
 
 
-def read_orders(orders: Any) -> dict[str, Any]:
-    """Return what a tuning has told its workers.
+def read_worker_options(worker_options: Any) -> dict[str, Any]:
+    """Return the options that a tuning has stored for its workers.
 
     Raises
     ------
     InputError
-        Where that cannot be read.
+        When they cannot be read.
     """
-    given: dict[str, Any] = orders if isinstance(orders, dict) else {}
+    given: dict[str, Any] = worker_options if isinstance(worker_options, dict) else {}
     pairs: Any = given.get("set")
     readable = (
-        given.keys() == ORDERS.keys()
-        and all(isinstance(given[name], kind) for name, kind in ORDERS.items())
+        given.keys() == WORKER_OPTIONS.keys()
+        and all(isinstance(given[name], kind) for name, kind in WORKER_OPTIONS.items())
         and all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs)
     )
     if not readable:
         raise InputError(
-            f"what the tuning has told its workers cannot be read, {orders!r}: the storage is damaged or of another "
-            "version; begin with another --storage or --study"
+            f"the options for workers in the storage cannot be read, {worker_options!r}: the storage is damaged or of "
+            "another version; begin with another --storage or --study"
         )
     parameters = [(name, tuple(value) if isinstance(value, list) else value) for name, value in pairs]
     return {**given, "set": parameters}
 
 
-def give_orders(options: Any, tuner: Any, algorithm: Algorithm) -> None:
-    """Leave what workers have to know in the storage, unless it is there from the tuning's beginning."""
-    tuner.predict_budget(algorithm)  # no orders for what is not allowed
+def store_worker_options(options: Any, tuner: Any, algorithm: Algorithm) -> None:
+    """Store the options for workers, unless the tuning is resumed and has them in its storage."""
+    tuner.predict_budget(algorithm)  # workers see nothing of a tuning that is refused
     storage = open_storage(options.storage)
-    queue = Queue(storage, options.study)
-    if queue.orders is None or not Record.there(storage, options.study):
-        queue.orders = {name: getattr(options, name) for name in ORDERS}
+    queue = WorkQueue(storage, options.study)
+    if queue.worker_options is None or not StudyRecord.exists(storage, options.study):
+        queue.worker_options = {name: getattr(options, name) for name in WORKER_OPTIONS}
 
 
 def silence_optuna() -> None:

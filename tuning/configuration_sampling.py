@@ -20,14 +20,14 @@ FIRST_SIGMA = 0.5  # half the range
 # Configurations nearer than this in every parameter, on the unit interval, are the same for a soft restart.
 SAME = 1e-4
 # Children from which a model chooses those of a race, at least, and for each of them.
-LITTER, LITTER_EACH = 400, 2
+MIN_CANDIDATES, CANDIDATES_PER_CHILD = 400, 2
 
 # choose(configurations, count, rng) returns the numbers of those that a model has chosen.
-Choose = Callable[[Sequence[Configuration], int, np.random.Generator], list[int]]
+CandidateSelector = Callable[[Sequence[Configuration], int, np.random.Generator], list[int]]
 
 
 @dataclass(frozen=True)
-class Model:
+class SamplingModel:
     """How far from a configuration its children are drawn.
 
     Attributes
@@ -47,11 +47,11 @@ class Parent:
     """A configuration that others are drawn around."""
 
     configuration: Configuration
-    model: Model
+    model: SamplingModel
 
 
 @dataclass(frozen=True)
-class Stage:
+class RaceStage:
     """Where a race stands in the iterated race, as far as drawing depends on it.
 
     Attributes
@@ -104,12 +104,12 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
                 return uniform(distribution, rng)
             return Scale(distribution).value(float(point[column[name]]))
 
-        configuration = space.walk(placed)
+        configuration = space.build(placed)
         found.append(configuration if space.allows(configuration) else space.draw(independent))
     return found
 
 
-def updated(parent: Parent, stage: Stage, ordinal: Collection[str] = ()) -> Parent:
+def updated(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> Parent:
     r"""Return the parent with the model that its children of this race are drawn by.
 
     .. math::
@@ -129,10 +129,10 @@ def updated(parent: Parent, stage: Stage, ordinal: Collection[str] = ()) -> Pare
             p = np.minimum(p, most)
             probabilities[name] = p / p.sum()
     sigma = parent.model.sigma * (1 / stage.n_new) ** (1 / stage.n_parameters)
-    return replace(parent, model=Model(sigma, probabilities))
+    return replace(parent, model=SamplingModel(sigma, probabilities))
 
 
-def restarted(parent: Parent, stage: Stage) -> Parent:
+def restarted(parent: Parent, stage: RaceStage) -> Parent:
     """Return the parent with its model set back by two races, at most to that of the second one.
 
     Probabilities become 0.9 p + 0.1 max(p), scaled to a sum of 1.
@@ -142,7 +142,9 @@ def restarted(parent: Parent, stage: Stage) -> Parent:
     for name, p in parent.model.probabilities.items():
         wider = 0.9 * p + 0.1 * p.max()
         probabilities[name] = wider / wider.sum()
-    return replace(parent, model=Model(min(parent.model.sigma / shrunk**2, FIRST_SIGMA * shrunk), probabilities))
+    return replace(
+        parent, model=SamplingModel(min(parent.model.sigma / shrunk**2, FIRST_SIGMA * shrunk), probabilities)
+    )
 
 
 def weights(n: int) -> FloatArray:
@@ -151,7 +153,11 @@ def weights(n: int) -> FloatArray:
 
 
 def children(
-    parents: Sequence[Parent], space: Space, count: int, rng: np.random.Generator, choose: Choose | None = None
+    parents: Sequence[Parent],
+    space: Space,
+    count: int,
+    rng: np.random.Generator,
+    choose: CandidateSelector | None = None,
 ) -> list[tuple[int, Configuration]]:
     """Return new configurations, each with the number of its parent.
 
@@ -166,20 +172,20 @@ def children(
     rng : Generator
         Makes them.
     choose : callable, optional
-        Chooses them from a litter of `LITTER` or more.
+        Chooses them from a candidates of `MIN_CANDIDATES` or more.
     """
-    size = count if choose is None else max(LITTER, LITTER_EACH * count)
-    litter = []
+    size = count if choose is None else max(MIN_CANDIDATES, CANDIDATES_PER_CHILD * count)
+    candidates = []
     for number in rng.choice(len(parents), size=size, p=weights(len(parents))).tolist():
         parent = parents[number]
 
         def near(name: str, distribution: BaseDistribution, parent: Parent = parent) -> Any:
             return value_near(parent, name, distribution, name in space.ordinal, rng)
 
-        litter.append((number, space.draw(near)))
+        candidates.append((number, space.draw(near)))
     if choose is None:
-        return litter
-    return [litter[i] for i in choose([configuration for _, configuration in litter], count, rng)]
+        return candidates
+    return [candidates[i] for i in choose([configuration for _, configuration in candidates], count, rng)]
 
 
 def value_near(
@@ -207,7 +213,7 @@ def truncated_normal(mean: float, sigma: float, rng: np.random.Generator) -> flo
     return float(np.clip(mean + sigma * special.ndtri(low + rng.random() * (high - low)), 0.0, 1.0))
 
 
-def probabilities_of(model: Model, name: str, distribution: CategoricalDistribution) -> FloatArray:
+def probabilities_of(model: SamplingModel, name: str, distribution: CategoricalDistribution) -> FloatArray:
     """Return the probabilities of the choices."""
     found = model.probabilities.get(name)
     n = len(distribution.choices)
@@ -254,7 +260,11 @@ class CandidatePool:
 
 
 def next_configurations(
-    parents: Sequence[Parent], space: Space, stage: Stage, rng: np.random.Generator, choose: Choose | None = None
+    parents: Sequence[Parent],
+    space: Space,
+    stage: RaceStage,
+    rng: np.random.Generator,
+    choose: CandidateSelector | None = None,
 ) -> CandidatePool:
     """Return the new configurations of a race after the first.
 
@@ -267,7 +277,7 @@ def next_configurations(
         The elites, the best first, with the models of the race before.
     space : Space
         Where.
-    stage : Stage
+    stage : RaceStage
         Of the race.
     rng : Generator
         Makes them.

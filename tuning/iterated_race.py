@@ -14,7 +14,7 @@ class AllRejectedError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class RacePlan:
     """What the next race is to be.
 
     Attributes
@@ -56,7 +56,7 @@ class IteratedRace:
 
     Attributes
     ----------
-    plan : Plan or None
+    plan : RacePlan or None
         What the next race is to be, while one is to `begin`; None during a race and at the end.
     race : Race or None
         The race that runs.
@@ -89,7 +89,7 @@ class IteratedRace:
         self.race: Race | None = None
         self._known: dict[Experiment, float] = {}
         self._seen = 0  # steps that races have used: 0, 1, ..., seen - 1
-        self.plan: Plan | None = self._next_plan()
+        self.plan: RacePlan | None = self._next_plan()
 
     @property
     def finished(self) -> bool:
@@ -122,10 +122,10 @@ class IteratedRace:
             limit=self.max_experiments - self.used,
             known=self._known,
         )
-        self.look()
+        self.close_ended_race()
         return race
 
-    def tell(self, experiment: Experiment, cost: float) -> None:
+    def add_result(self, experiment: Experiment, cost: float) -> None:
         """Take a result in, and end the race where that is its end.
 
         Raises
@@ -134,8 +134,8 @@ class IteratedRace:
             Where the race has nobody left.
         """
         if self.race is not None:
-            self.race.tell(experiment, cost)
-            self.look()
+            self.race.add_result(experiment, cost)
+            self.close_ended_race()
 
     def _order(self) -> Callable[[int], int | None]:
         """Return the steps of the next race: new ones, for elites the old ones, then again new ones."""
@@ -158,7 +158,7 @@ class IteratedRace:
 
         return step
 
-    def look(self) -> None:
+    def close_ended_race(self) -> None:
         """End the race where it has ended."""
         race = self.race
         if race is None or race.ended is None:
@@ -173,7 +173,7 @@ class IteratedRace:
             self._known = {e: cost for e, cost in race.results().items() if e.configuration in elites}
         self.race, self.plan = None, self._next_plan()
 
-    def _next_plan(self) -> Plan | None:
+    def _next_plan(self) -> RacePlan | None:
         """Return the next race, or None where too few experiments are left."""
         iteration = self.iteration + 1
         if self.rules.final and iteration > self.n_iterations:
@@ -184,4 +184,4 @@ class IteratedRace:
         count = self.rules.configurations(budget, iteration, len(self.elites), n_old)
         if count <= self.minimum:
             return None
-        return Plan(iteration, self.n_iterations, budget, count - len(self.elites), list(self.elites))
+        return RacePlan(iteration, self.n_iterations, budget, count - len(self.elites), list(self.elites))

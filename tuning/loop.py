@@ -9,14 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.tuning.configuration_sampling import Model, Parent, Stage, first_configurations, next_configurations
-from skde.tuning.iterated_race import AllRejectedError, IteratedRace, Plan
+from skde.tuning.configuration_sampling import (
+    Parent,
+    RaceStage,
+    SamplingModel,
+    first_configurations,
+    next_configurations,
+)
+from skde.tuning.iterated_race import AllRejectedError, IteratedRace, RacePlan
 from skde.tuning.race import Experiment, Race
 from skde.tuning.rules import Rules
 from skde.tuning.space import Configuration, Space
-from skde.tuning.study_storage import Record
+from skde.tuning.study_storage import StudyRecord
 from skde.tuning.surrogate import Surrogate
-from skde.tuning.targets.target import Job, Outcome, Target
+from skde.tuning.targets.base import Job, Outcome, Target
 
 
 class Result(NamedTuple):
@@ -49,7 +55,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting:
+class TuningSetting:
     """What a tuning's decisions depend on.
 
     Attributes
@@ -89,21 +95,21 @@ class Setting:
 _CONFIGURATIONS, _INSTANCES, _SEEDS, _REPLAY = range(4)
 
 
-class Session:
+class TuningLoop:
     """A tuning that runs, or has run.
 
     Parameters
     ----------
-    setting : Setting
+    setting : TuningSetting
         What it is.
-    record : Record
+    record : StudyRecord
         Where its results go, and came from.
     results : iterable of Result, optional
         Of the same tuning, when it was interrupted: what the record does not have of them is taken from here.
 
     Attributes
     ----------
-    machine : IteratedRace
+    iterated_race : IteratedRace
         The races.
     results : list of Result
         In the order in which they came.
@@ -111,11 +117,11 @@ class Session:
         What is to be known of the races that are over.
     """
 
-    def __init__(self, setting: Setting, record: Record, results: Iterable[Result] = ()) -> None:
+    def __init__(self, setting: TuningSetting, record: StudyRecord, results: Iterable[Result] = ()) -> None:
         self.setting = setting
         self.record = record
-        self.look: Callable[[Session], None] | None = None  # called after every result
-        self.race_over: Callable[[], None] | None = None  # called after every race
+        self.on_result: Callable[[TuningLoop], None] | None = None  # called after every result
+        self.on_race_end: Callable[[], None] | None = None  # called after every race
         self.results: list[Result] = []
         self.races: list[dict[str, Any]] = []
         self.parents: list[Parent] = []  # every configuration with its model
@@ -124,10 +130,10 @@ class Session:
         self._errors = dict(record.errors)  # of configurations
         self._steps: dict[int, tuple[int, int]] = {}  # instance and seed
         self._restarted = False
-        self._told: dict[Experiment, float] = {}  # results of the races that are over
+        self._decided_results: dict[Experiment, float] = {}  # results of the races that are over
         self._costs: dict[int, dict[int, float]] = {}  # the same, by step and configuration
         self._surrogate: Surrogate | None = None  # of a guided tuning, after its first race
-        self.machine = IteratedRace(
+        self.iterated_race = IteratedRace(
             setting.rules,
             setting.space.n_parameters,
             setting.max_experiments,
@@ -144,10 +150,10 @@ class Session:
         RuntimeError
             When all configurations of a race fail.
         """
-        while not self.machine.finished:
-            if self.machine.plan is not None:
-                self._begin(self.machine.plan)
-            race = self.machine.race
+        while not self.iterated_race.finished:
+            if self.iterated_race.plan is not None:
+                self._begin(self.iterated_race.plan)
+            race = self.iterated_race.race
             if race is not None:
                 try:
                     self._advance(race, target)
@@ -155,18 +161,18 @@ class Session:
                     target.finish()
                     reasons = "; ".join(dict.fromkeys(list(self._errors.values())[:3]))
                     raise RuntimeError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
-                if self.machine.race is not race:
+                if self.iterated_race.race is not race:
                     self._close(race)
-        for number in self.machine.elites:
+        for number in self.iterated_race.elites:
             self.record.finish(number, self.value(number))
         target.finish()
 
     @property
     def elites(self) -> list[int]:
         """The best configurations so far, the best first."""
-        race = self.machine.race
-        found = race.best_first()[: self.machine.minimum] if race is not None and race.position > 0 else []
-        return found or self.machine.elites
+        race = self.iterated_race.race
+        found = race.best_first()[: self.iterated_race.minimum] if race is not None and race.position > 0 else []
+        return found or self.iterated_race.elites
 
     def configuration(self, number: int) -> Configuration:
         """Return a configuration by its number."""
@@ -174,42 +180,42 @@ class Session:
 
     # -- the parts of the loop -----------------------------------------------------------------------------------------
 
-    def _begin(self, plan: Plan) -> None:
+    def _begin(self, plan: RacePlan) -> None:
         """Draw the configurations of a race."""
         first = len(self.parents)
         self.parents += self._first(plan) if plan.iteration == 1 else self._next(plan)
         new = range(first, len(self.parents))
         for number in new:
             self.record.add(number, self.configuration(number), plan.iteration)
-        self.machine.begin(new)
+        self.iterated_race.begin(new)
 
-    def _first(self, plan: Plan) -> list[Parent]:
+    def _first(self, plan: RacePlan) -> list[Parent]:
         space = self.setting.space
         missing = plan.n_new - len(space.initial)
         found = list(space.initial)
         if missing:
             rng = self.setting.rng(_CONFIGURATIONS, 1)
             found += first_configurations(space, missing, rng, sobol=self.setting.rules.elitist)
-        return [Parent(configuration, Model()) for configuration in found]
+        return [Parent(configuration, SamplingModel()) for configuration in found]
 
-    def _next(self, plan: Plan) -> list[Parent]:
+    def _next(self, plan: RacePlan) -> list[Parent]:
         setting = self.setting
-        stage = Stage(
+        stage = RaceStage(
             plan.iteration, plan.n_iterations, plan.n_new, setting.space.n_parameters, capped=setting.rules.elitist
         )
         elites = [self.parents[number] for number in plan.elites]
         choose = self._surrogate.choose if self._surrogate is not None else None
         rng = setting.rng(_CONFIGURATIONS, plan.iteration)
-        brood = next_configurations(elites, setting.space, stage, rng, choose)
-        for number, parent in zip(plan.elites, brood.parents, strict=True):
+        pool = next_configurations(elites, setting.space, stage, rng, choose)
+        for number, parent in zip(plan.elites, pool.parents, strict=True):
             self.parents[number] = parent
-        self._restarted = brood.restarted
-        return brood.children
+        self._restarted = pool.restarted
+        return pool.children
 
     def _best_first(self, race: Race) -> list[int]:
         """Take in what a race that is over has told, and return those alive, the best first."""
-        told = race.told()
-        self._told |= told
+        told = race.decided_results()
+        self._decided_results |= told
         for experiment, cost in told.items():
             self._costs.setdefault(experiment.step, {})[experiment.configuration] = cost
         return self._guide(race) if self.setting.rules.guided else race.best_first()
@@ -221,7 +227,7 @@ class Session:
         self._surrogate = Surrogate(
             setting.space,
             found,
-            self._told,
+            self._decided_results,
             instance_of=lambda step: self._step(step)[0],
             n_instances=len(setting.instances),
             by_ranks=setting.rules.test == "friedman",
@@ -238,7 +244,7 @@ class Session:
         if not race.alive:  # a tuning that had failed, and is resumed
             raise AllRejectedError(race.ended)
         if race.ended:  # a tuning that was interrupted between a race's last result and its end, and is resumed
-            self.machine.look()
+            self.iterated_race.close_ended_race()
             return
         pending = race.pending()
         known = [experiment for experiment in pending if experiment in self.record.known]
@@ -273,33 +279,33 @@ class Session:
             self.results.append(Result(*experiment, instance, seed, cost, seconds, n_evals, error))
             if outcome and outcome.error:
                 self._errors[experiment.configuration] = outcome.error
-        self.machine.tell(experiment, cost)
-        if self.look is not None:
-            self.look(self)
+        self.iterated_race.add_result(experiment, cost)
+        if self.on_result is not None:
+            self.on_result(self)
 
     def _close(self, race: Race) -> None:
         """Note what a race was, and end the trials of those that are out."""
         rejected = {str(number): self._errors.get(number, "") for number in race.rejected}
         summary = {
-            "iteration": self.machine.iteration,
+            "iteration": self.iterated_race.iteration,
             "n_configurations": len(race.configurations),
             "n_steps": race.position,
             "n_experiments": race.used,
             "alive": race.alive,
-            "elites": self.machine.elites,
+            "elites": self.iterated_race.elites,
             "rejected": rejected,
             "soft_restart": self._restarted,
             "ended": race.ended,
         }
         self.races.append(summary)
-        self.record.note_race(self.machine.iteration, summary)
+        self.record.note_race(self.iterated_race.iteration, summary)
         for number in race.configurations:
             if number in race.rejected:
                 self.record.finish(number, np.inf)
-            elif number not in self.machine.elites:
+            elif number not in self.iterated_race.elites:
                 self.record.finish(number, self.value(number))
-        if self.race_over is not None:
-            self.race_over()
+        if self.on_race_end is not None:
+            self.on_race_end()
 
     def value(self, number: int) -> float:
         """Return what a trial's value is: the mean share of configurations that are better, or the mean cost.
@@ -319,7 +325,7 @@ class Session:
         return float(np.mean(found))
 
 
-def describe(setting: Setting) -> dict[str, Any]:
+def describe(setting: TuningSetting) -> dict[str, Any]:
     """Return a setting as data."""
     return {
         "space": setting.space.describe(),

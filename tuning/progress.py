@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from skde.tuning.loop import Session
+from skde.tuning.loop import TuningLoop
 
 
-class Bar:
+class ProgressBar:
     """A tqdm bar: experiments, the race, who is alive, the best."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, loop: TuningLoop) -> None:
         from tqdm.auto import tqdm
 
-        self.bar = tqdm(total=session.setting.max_experiments, unit="run", dynamic_ncols=True, mininterval=0.1)
+        self.bar = tqdm(total=loop.setting.max_experiments, unit="run", dynamic_ncols=True, mininterval=0.1)
 
-    def __call__(self, session: Session) -> None:
-        """Show where the session is."""
-        machine = session.machine
-        race = machine.race
-        done = machine.used + (race.used if race is not None else 0)
+    def __call__(self, loop: TuningLoop) -> None:
+        """Show where the loop is."""
+        iterated_race = loop.iterated_race
+        race = iterated_race.race
+        done = iterated_race.used + (race.used if race is not None else 0)
         if done > self.bar.n:
-            alive = len(race.alive) if race is not None else len(machine.elites)
-            best = session.elites[0] if session.elites else "-"
-            state = f"race {machine.iteration}/{machine.n_iterations}, {alive} alive, best {best}"
+            alive = len(race.alive) if race is not None else len(iterated_race.elites)
+            best = loop.elites[0] if loop.elites else "-"
+            state = f"race {iterated_race.iteration}/{iterated_race.n_iterations}, {alive} alive, best {best}"
             self.bar.set_postfix_str(state, refresh=False)
             self.bar.update(done - self.bar.n)
 

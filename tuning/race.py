@@ -93,7 +93,7 @@ class Race:
         for experiment, cost in (known or {}).items():
             self._bring(experiment, cost)
         self._safe: IntArray = self._given.sum(axis=0)  # known results that are not yet replayed
-        self._walk()
+        self._advance()
 
     def _bring(self, experiment: Experiment, cost: float) -> None:
         """Take in a known result."""
@@ -162,7 +162,7 @@ class Race:
             for row in np.flatnonzero(decided[:, column])
         }
 
-    def told(self) -> dict[Experiment, float]:
+    def decided_results(self) -> dict[Experiment, float]:
         """Return the results on the steps behind the race, of all configurations; of one that failed, the failure.
 
         What has arrived beside them, of later steps, depends on how experiments are handed out.
@@ -185,7 +185,7 @@ class Race:
 
     # -- what is told --------------------------------------------------------------------------------------------------
 
-    def tell(self, experiment: Experiment, cost: float) -> None:
+    def add_result(self, experiment: Experiment, cost: float) -> None:
         """Take a result in; infinity rejects the configuration.
 
         Parameters
@@ -202,11 +202,11 @@ class Race:
             return
         self._costs[row, column] = cost
         if row == self.position:
-            self._walk()
+            self._advance()
 
     # -- the race ------------------------------------------------------------------------------------------------------
 
-    def _walk(self) -> None:
+    def _advance(self) -> None:
         """Decide as far as results go."""
         while self.ended is None:
             self.ended = self._reason_to_end()

@@ -30,8 +30,7 @@ from skde.tuning import RacingTuner, Space
 from skde.tuning.default_spaces import SPACES
 from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset
-from skde.tuning.study_storage import Record as Study
-from skde.tuning.study_storage import open_storage
+from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.targets.algorithm_target import ClockedMinimizer
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
@@ -61,7 +60,7 @@ class Settings:
     budget : str
         Of an experiment, and of a run of the comparison: seconds, as "1s", or evaluations, as "20000" or "1000*dim".
     held_out : int
-        Boxes of every function on which the comparison is made, see `moved`.
+        Boxes of every function on which the comparison is made, see `moved_problem`.
     runs : int
         Of each of the two settings in each of these.
     seed : int
@@ -149,7 +148,7 @@ def run(
         check_choice(f"algorithm of {paper.name!r}", name, paper.tuning.parameters)
     for what in ("held_out", "runs"):
         check_int(what, getattr(settings, what), 1)
-    record = begun(settings, out, command)
+    record = opened_record(settings, out, command)
     if started is not None:
         started(record)
 
@@ -165,7 +164,7 @@ def run(
     return record
 
 
-def begun(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
+def opened_record(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
     """Return the record to go on with: a new one, or that of a file with the same settings."""
     wanted = asdict(settings)
     here = provenance(command)
@@ -223,7 +222,7 @@ def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
     if "ranks" in cell:
         return {**cell, "ranks": {who: expand(cell["ranks"][who], runs) for who in BOTH}}
     key = {name: cell[name] for name in ("algorithm", "function", "box")}
-    return {**key, **judged({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
+    return {**key, **ranked({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
 
 
 # -- the tuning --------------------------------------------------------------------------------------------------------
@@ -251,7 +250,7 @@ def instances(paper: Paper, settings: Settings) -> list[Any]:
     """Return what is tuned for: the paper's functions, or these with their minimisers elsewhere on every step."""
     suite = find_suite(paper.suite)
     problems = [suite.function(function, settings.dim).objective for function in suite.functions]
-    return problems if settings.as_published else [Shifted(problem) for problem in problems]
+    return problems if settings.as_published else [MovedProblem(problem) for problem in problems]
 
 
 def tune(
@@ -268,7 +267,7 @@ def tune(
     budget, begin = Budget.read(settings.budget), time.perf_counter()
 
     def note() -> None:
-        tuned[name] = noted(tuner, time.perf_counter() - begin)
+        tuned[name] = tuning_entry(tuner, time.perf_counter() - begin)
         keep()
 
     def tell(tuner: RacingTuner) -> None:
@@ -296,7 +295,7 @@ def tune(
         callback=tell,
         verbose=int(verbose),
     )
-    there = storage is not None and Study.there(open_storage(storage), tuner.study_name)
+    there = storage is not None and StudyRecord.exists(open_storage(storage), tuner.study_name)
     try:
         (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
     except KeyboardInterrupt:
@@ -306,7 +305,7 @@ def tune(
     note()
 
 
-def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
+def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
     """Return what a record has of a tuning that has been at work for so many seconds."""
     best = tuner.best_params_
     timed = [result for result in tuner.results_ if result.seconds is not None]
@@ -330,17 +329,17 @@ def noted(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Shifted:
+class MovedProblem:
     """A problem, with its minimiser at a place that a seed chooses; none of these boxes is one of the comparison's."""
 
     problem: Problem
 
     def __call__(self, seed: int) -> Problem:
         """Return the problem for a seed."""
-        return moved(self.problem, f"tuning:{seed}")
+        return moved_problem(self.problem, f"tuning:{seed}")
 
 
-def moved(problem: Problem, which: int | str) -> Problem:
+def moved_problem(problem: Problem, which: int | str) -> Problem:
     """Return a problem with its minimiser at another place of a smaller box.
 
     In every variable a part of the box, up to half of it, is cut off at one of its ends, where the minimiser is not.
@@ -364,13 +363,13 @@ def compare(paper: Paper, settings: Settings, name: str, record: Record, keep: C
             problem = suite.function(function, settings.dim).objective
             for box in boxes:
                 cell = {"algorithm": name, "function": function, "box": box}
-                runs = compared(moved(problem, box), both, settings, box)
-                record["compared"].append({**cell, **judged(*runs, paper.zero)})
+                runs = run_both(moved_problem(problem, box), both, settings, box)
+                record["compared"].append({**cell, **ranked(*runs, paper.zero)})
             keep()
             print(f"{name}: {function} compared", file=sys.stderr, flush=True)
 
 
-def compared(
+def run_both(
     problem: Problem, both: list[Algorithm], settings: Settings, box: int
 ) -> tuple[dict[str, list[float | None]], dict[str, list[int]]]:
     """Return errors and evaluations of both settings' runs, which are side by side in one batch."""
@@ -391,7 +390,7 @@ def compared(
     return found, {who: [run.n_evals for run in half] for who, half in halves.items()}
 
 
-def judged(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
+def ranked(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
     """Return what a record keeps of both settings' runs in one box: their ranks among each other, medians, means.
 
     Parameters

@@ -8,12 +8,12 @@ from typing import Any
 from optuna.study import Study
 from sklearn.exceptions import NotFittedError
 
-from skde.tuning.loop import Result, Session
-from skde.tuning.targets.target import Target
+from skde.tuning.loop import Result, TuningLoop
+from skde.tuning.targets.base import Target
 
 
 @dataclass(frozen=True)
-class Elite:
+class EliteConfiguration:
     """One of the best configurations.
 
     Attributes
@@ -31,14 +31,14 @@ class Elite:
 class TunerResults:
     """What RacingTuner has after a fit: the attributes that end with an underscore."""
 
-    _session: Session
+    _loop: TuningLoop
     _target: Target
 
     @property
-    def elites_(self) -> list[Elite]:
+    def elites_(self) -> list[EliteConfiguration]:
         """The best configurations, the best first."""
-        session = self._fitted()
-        return [Elite(number, dict(session.configuration(number).params)) for number in session.elites]
+        loop = self._fitted()
+        return [EliteConfiguration(number, dict(loop.configuration(number).params)) for number in loop.elites]
 
     @property
     def best_params_(self) -> dict[str, Any]:
@@ -78,20 +78,20 @@ class TunerResults:
     @property
     def finished_(self) -> bool:
         """Whether the experiments are used up."""
-        return self._fitted().machine.finished
+        return self._fitted().iterated_race.finished
 
     @property
     def n_experiments_(self) -> int:
         """Experiments that count."""
-        machine = self._fitted().machine
-        return machine.used + (machine.race.used if machine.race is not None else 0)
+        iterated_race = self._fitted().iterated_race
+        return iterated_race.used + (iterated_race.race.used if iterated_race.race is not None else 0)
 
     @property
     def study_(self) -> Study:
         """The study."""
         return self._fitted().record.study
 
-    def _fitted(self) -> Session:
-        if not hasattr(self, "_session") or not self._session.elites:
+    def _fitted(self) -> TuningLoop:
+        if not hasattr(self, "_loop") or not self._loop.elites:
             raise NotFittedError(f"this {type(self).__name__} has no results yet: fit(target)")
-        return self._session
+        return self._loop

@@ -21,7 +21,7 @@ from skde.tuning.parameter_scale import uniform
 WALKS = 200
 MOST_DRAWS = 10_000
 
-Choose = Callable[[str, BaseDistribution], Any]
+ValueSampler = Callable[[str, BaseDistribution], Any]
 Rule = Callable[[dict[str, Any]], Any]
 
 
@@ -42,7 +42,7 @@ class Suggestions:
         choose(name, distribution) returns the value.
     """
 
-    def __init__(self, choose: Choose) -> None:
+    def __init__(self, choose: ValueSampler) -> None:
         self._choose = choose
         self.found = Configuration()
 
@@ -154,7 +154,7 @@ class Space:
         """Parameters that are not fixed to one value."""
         return sum(not distribution.single() for distribution in self.distributions.values())
 
-    def walk(self, choose: Choose) -> Configuration:
+    def build(self, choose: ValueSampler) -> Configuration:
         """Return the configuration that comes of choosing every parameter that applies.
 
         Parameters
@@ -173,7 +173,7 @@ class Space:
             self._suggest_all(trial, self.parameters)
         return trial.found
 
-    def draw(self, choose: Choose) -> Configuration:
+    def draw(self, choose: ValueSampler) -> Configuration:
         """Return a configuration that is not forbidden: walk until there is one.
 
         Raises
@@ -182,7 +182,7 @@ class Space:
             Where there is none after many walks.
         """
         for _ in range(MOST_DRAWS):
-            found = self.walk(choose)
+            found = self.build(choose)
             if self.allows(found):
                 return found
         raise ValueError(f"the space is contradictory: the rules forbade {MOST_DRAWS} configurations in a row")
@@ -209,7 +209,7 @@ class Space:
                 raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
             return value
 
-        found = self.walk(given)
+        found = self.build(given)
         for name, value in values.items():
             if name not in found.params:
                 raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
@@ -245,7 +245,7 @@ class Space:
         """Find the parameters by walks that are the same every time."""
         rng = np.random.default_rng(0)
         for _ in range(WALKS):
-            for name, distribution in self.walk(lambda _, found: uniform(found, rng)).distributions.items():
+            for name, distribution in self.build(lambda _, found: uniform(found, rng)).distributions.items():
                 # Bounds that depend on others may leave one value now and then.
                 if name not in self.distributions or self.distributions[name].single():
                     self.distributions[name] = distribution

@@ -59,7 +59,7 @@ def open_database(url: str, tries: int = 3) -> RDBStorage:
     return open_database(url, tries - 1)
 
 
-class Record:
+class StudyRecord:
     """A tuning's study.
 
     Parameters
@@ -108,7 +108,7 @@ class Record:
         storage.set_study_user_attr(self._study, IDENTITY, described)
 
     @staticmethod
-    def there(storage: BaseStorage, name: str = STUDY) -> bool:
+    def exists(storage: BaseStorage, name: str = STUDY) -> bool:
         """Whether a storage holds a tuning of this name that has begun."""
         studies = {study.study_name: study for study in storage.get_all_studies()}
         return name in studies and IDENTITY in studies[name].user_attrs
@@ -157,9 +157,9 @@ class Record:
             for step, cost in trial.intermediate_values.items():
                 self.known[Experiment(trial.number, step)] = cost
 
-    def again(self) -> Record:
+    def reload(self) -> StudyRecord:
         """Return the record of the same tuning, read from the storage."""
-        return Record(self.storage, self.identity(self.storage, self.name), resume=True, name=self.name)
+        return StudyRecord(self.storage, self.identity(self.storage, self.name), resume=True, name=self.name)
 
     @property
     def study(self) -> Study:

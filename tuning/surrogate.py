@@ -59,7 +59,7 @@ class Surrogate:
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
         rows, shares, means, counts = by_instance(
-            steadied(moderate(costs)), np.array([instance_of(step) for step in steps])
+            without_step_effects(moderate(costs)), np.array([instance_of(step) for step in steps])
         )
         points, lengths = self._points([configurations[number] for number in numbers])
         self._process = GaussianProcess(points[rows], lengths, shares, means, counts)
@@ -149,7 +149,7 @@ def normal_scores(costs: FloatArray) -> FloatArray:
     return np.where(np.isposinf(costs), np.inf, scores)
 
 
-def steadied(costs: FloatArray) -> FloatArray:
+def without_step_effects(costs: FloatArray) -> FloatArray:
     r"""Return costs without what steps add to all of them.
 
     The steps' effects are the least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are:

@@ -16,16 +16,16 @@ from skde.algorithms import ALGORITHMS, Algorithm
 from skde.engines import check_device
 from skde.random_state import run_seeds
 from skde.tuning.default_spaces import space_of
-from skde.tuning.loop import Session, Setting, describe
-from skde.tuning.progress import Bar
+from skde.tuning.loop import TuningLoop, TuningSetting, describe
+from skde.tuning.progress import ProgressBar
 from skde.tuning.report import write_report
 from skde.tuning.results import TunerResults
 from skde.tuning.rules import PRESETS, TESTS, Rules, n_iterations, planned_races, race_budget
 from skde.tuning.space import Space, as_space
-from skde.tuning.study_storage import STUDY, Record, open_storage
+from skde.tuning.study_storage import STUDY, StudyRecord, open_storage
+from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
-from skde.tuning.targets.target import Limits, Target
-from skde.tuning.work_queue import Queue, QueuedTarget, check_shared, lost_after, pause, work
+from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
 from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, check_verbose, named_parameters
 
 
@@ -89,7 +89,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         The best configuration.
     best_estimator_ : object
         The algorithm or estimator with it; not for functions and programs.
-    elites_ : list of Elite
+    elites_ : list of EliteConfiguration
         The best configurations, the best first.
     results_ : list of Result
         Every experiment.
@@ -213,11 +213,11 @@ class RacingTuner(TunerResults, BaseEstimator):
         """
         if target is not None:
             return self._run(target, resume=True)
-        if not hasattr(self, "_session"):
+        if not hasattr(self, "_loop"):
             raise ValueError("resume needs the target of the tuning in the storage: resume(target)")
-        # From the record, as after a kill: an interruption may have come between any two steps of the session.
-        before = self._session
-        self._session = Session(before.setting, before.record.again(), before.results)
+        # From the record, as after a kill: an interruption may have come between any two steps of the loop.
+        before = self._loop
+        self._loop = TuningLoop(before.setting, before.record.reload(), before.results)
         return self._drive()
 
     def work(self, target: Any) -> int:
@@ -245,12 +245,12 @@ class RacingTuner(TunerResults, BaseEstimator):
         threads = 1 if self.n_jobs == 0 else self.n_jobs
         found = as_target(target, self._limits(), threads, self.device)
         storage, name = self._study()
-        queue = Queue(storage, name)
+        queue = WorkQueue(storage, name)
         since = time.monotonic()
-        while not Record.there(storage, name):
+        while not StudyRecord.exists(storage, name):
             pause(since)
-        setting, identity = self._identify(target, found, Record.identity(storage, name)["random_state"])
-        record = Record(storage, identity, resume=True, name=name)
+        setting, identity = self._identify(target, found, StudyRecord.identity(storage, name)["random_state"])
+        record = StudyRecord(storage, identity, resume=True, name=name)
         return work(queue, record.params, setting.instances, found)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
@@ -259,34 +259,34 @@ class RacingTuner(TunerResults, BaseEstimator):
         storage, name = self._study()
         if self.n_jobs == 0:  # what is refused later has begun a study
             check_shared(storage)
-            lost_after(self._limits())
+            worker_timeout(self._limits())
         seed = None
         if resume and self.random_state is None:
-            seed = Record.identity(storage, name)["random_state"]
+            seed = StudyRecord.identity(storage, name)["random_state"]
         setting, identity = self._identify(target, found, seed)
-        session = Session(setting, Record(storage, identity, resume, name))
+        loop = TuningLoop(setting, StudyRecord(storage, identity, resume, name))
         if self.n_jobs == 0:
-            found = QueuedTarget(found, Queue(storage, name), self._limits())
-        self._session, self._target = session, found
+            found = QueuedTarget(found, WorkQueue(storage, name), self._limits())
+        self._loop, self._target = loop, found
         return self._drive()
 
-    def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[Setting, dict[str, Any]]:
+    def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[TuningSetting, dict[str, Any]]:
         """Return what decisions depend on, and the same as data."""
         setting = self._setting(given, seed)
         target.check(setting.instances)
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _drive(self) -> RacingTuner:
-        """Run the session; Ctrl-C goes on to the caller, and leaves what was found up to then."""
-        session = self._session
-        bar = Bar(session) if self.verbose else None
-        session.look = bar
+        """Run the loop; Ctrl-C goes on to the caller, and leaves what was found up to then."""
+        loop = self._loop
+        bar = ProgressBar(loop) if self.verbose else None
+        loop.on_result = bar
         if self.callback is not None:
-            session.race_over = partial(self.callback, self)
+            loop.on_race_end = partial(self.callback, self)
         try:
-            session.run(self._target)
+            loop.run(self._target)
         finally:
-            session.look = session.race_over = None
+            loop.on_result = loop.on_race_end = None
             if bar is not None:
                 bar.close()
         return self
@@ -327,7 +327,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             return space_of(target)
         raise ValueError("space must be given: only algorithms of skde bring their own")
 
-    def _setting(self, target: Any, seed: int | None = None) -> Setting:
+    def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
         """Check what decisions depend on."""
         if not isinstance(self.instances, Iterable) or isinstance(self.instances, str | bytes | Mapping):
             raise TypeError(
@@ -357,7 +357,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             )
         if seed is None:
             seed = int(run_seeds(self.random_state, 1)[0])
-        return Setting(space, instances, rules, budget, seed, deterministic)
+        return TuningSetting(space, instances, rules, budget, seed, deterministic)
 
     def predict_budget(self, target: Any = None) -> dict[str, Any]:
         """Return what a fit would do with its experiments.

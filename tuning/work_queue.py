@@ -21,10 +21,10 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from skde.tuning.study_storage import STUDY
-from skde.tuning.targets.target import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
-FINISHED = "skde:finished"
-ORDERS = "skde:orders"
+FINISHED_KEY = "skde:finished"
+OPTIONS_KEY = "skde:orders"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
 # Running offers are looked through this often.
 SWEEP_SECONDS = 1.0
@@ -43,7 +43,7 @@ def pause(since: float) -> None:
     time.sleep(min(max((time.monotonic() - since) / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
 
 
-class Place(NamedTuple):
+class QueuedExperiment(NamedTuple):
     """What an offer is of: a configuration, by its number, on an instance, by its number, with a seed."""
 
     configuration: int
@@ -51,7 +51,7 @@ class Place(NamedTuple):
     seed: int
 
 
-class Queue:
+class WorkQueue:
     """The offers of a tuning.
 
     Parameters
@@ -81,13 +81,13 @@ class Queue:
         """Return the offers in some states; without any, all."""
         return self.storage.get_all_trials(self._study, deepcopy=False, states=states or None)
 
-    def offer(self, place: Place, turn: int) -> int:
+    def offer(self, experiment: QueuedExperiment, turn: int) -> int:
         """Offer an experiment for the first, second, ... time; return the offer's number."""
-        told = {**place._asdict(), "turn": turn}
+        told = {**experiment._asdict(), "turn": turn}
         offered = self.storage.create_new_trial(self._study, create_trial(state=TrialState.WAITING, user_attrs=told))
         return self.storage.get_trial_number_from_id(offered)
 
-    def look(self, number: int) -> FrozenTrial:
+    def get(self, number: int) -> FrozenTrial:
         """Return an offer."""
         return self.storage.get_trial(self._id(number))
 
@@ -115,20 +115,20 @@ class Queue:
     @property
     def finished(self) -> bool:
         """Whether the tuning is over, so that workers can go."""
-        return bool(self.storage.get_study_user_attrs(self._study).get(FINISHED))
+        return bool(self.storage.get_study_user_attrs(self._study).get(FINISHED_KEY))
 
     def finish(self, finished: bool) -> None:
         """Say whether the tuning is over."""
-        self.storage.set_study_user_attr(self._study, FINISHED, finished)
+        self.storage.set_study_user_attr(self._study, FINISHED_KEY, finished)
 
     @property
-    def orders(self) -> Any:
+    def worker_options(self) -> Any:
         """What workers have to know that know nothing but the storage; None where nobody has said it."""
-        return self.storage.get_study_user_attrs(self._study).get(ORDERS)
+        return self.storage.get_study_user_attrs(self._study).get(OPTIONS_KEY)
 
-    @orders.setter
-    def orders(self, orders: Any) -> None:
-        self.storage.set_study_user_attr(self._study, ORDERS, orders)
+    @worker_options.setter
+    def worker_options(self, worker_options: Any) -> None:
+        self.storage.set_study_user_attr(self._study, OPTIONS_KEY, worker_options)
 
     def _id(self, number: int) -> int:
         return self.storage.get_trial_id_from_study_id_trial_number(self._study, number)
@@ -145,11 +145,11 @@ def check_shared(storage: BaseStorage) -> None:
         )
 
 
-def lost_after(limits: Limits) -> float:
+def worker_timeout(limits: Limits) -> float:
     """Return the seconds after which an experiment that a worker has counts as lost."""
-    if limits.lost_after is None:
+    if limits.timeout is None:
         raise ValueError("run_time_limit must be given with workers: it says when an experiment counts as lost")
-    return limits.lost_after
+    return limits.timeout
 
 
 # -- the tuner's side --------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class QueuedTarget(Target):
     ----------
     target : Target
         What the workers run.
-    queue : Queue
+    queue : WorkQueue
         Where they find it.
     limits : Limits
         By which an experiment counts as lost.
@@ -170,11 +170,11 @@ class QueuedTarget(Target):
 
     batched = True
 
-    def __init__(self, target: Target, queue: Queue, limits: Limits) -> None:
+    def __init__(self, target: Target, queue: WorkQueue, limits: Limits) -> None:
         self.target = target
         self.queue = queue
-        self.lost_after = lost_after(limits)
-        self._latest = {place_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
+        self.timeout = worker_timeout(limits)
+        self._latest = {experiment_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
         self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
         self._swept = 0.0
         self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
@@ -183,49 +183,49 @@ class QueuedTarget(Target):
         """Offer all jobs, then return their outcomes, in their order, as they come."""
         if self.queue.finished:  # a tuning that is resumed
             self.queue.finish(False)
-        places = [Place(job.configuration, job.index, job.seed) for job in jobs]
-        for place in places:
-            if place not in self._latest:
-                self._latest[place] = self.queue.offer(place, 1)
-        for place in places:
-            yield self._wait(place)
+        experiments = [QueuedExperiment(job.configuration, job.index, job.seed) for job in jobs]
+        for experiment in experiments:
+            if experiment not in self._latest:
+                self._latest[experiment] = self.queue.offer(experiment, 1)
+        for experiment in experiments:
+            yield self._wait(experiment)
 
-    def _wait(self, place: Place) -> Outcome:
+    def _wait(self, experiment: QueuedExperiment) -> Outcome:
         """Return what came of an experiment, offering it again where a worker lost it."""
         since = time.monotonic()
         while True:
-            offer = self.queue.look(self._latest[place])
+            offer = self.queue.get(self._latest[experiment])
             if offer.state == TrialState.COMPLETE:
                 return outcome_of(offer)
-            if place.configuration in self._given_up:
-                return self._given_up[place.configuration]
+            if experiment.configuration in self._given_up:
+                return self._given_up[experiment.configuration]
             if offer.state == TrialState.FAIL:
                 turn = offer.user_attrs["turn"]
                 if turn >= MOST_OFFERS:
-                    lost = Outcome(math.inf, turn * self.lost_after, error=f"lost by {turn} workers, or it hangs")
-                    return self._give_up(place.configuration, lost)
-                self._latest[place] = self.queue.offer(place, turn + 1)
+                    lost = Outcome(math.inf, turn * self.timeout, error=f"lost by {turn} workers, or it hangs")
+                    return self._give_up(experiment.configuration, lost)
+                self._latest[experiment] = self.queue.offer(experiment, turn + 1)
             self._withdraw_lost()
             pause(since)
 
     def _give_up(self, configuration: int, outcome: Outcome) -> Outcome:
         """Withdraw all that is offered of a configuration, lest it takes more workers; return the outcome of each."""
         self._given_up[configuration] = outcome
-        for place, number in self._latest.items():
-            if place.configuration == configuration:
+        for experiment, number in self._latest.items():
+            if experiment.configuration == configuration:
                 self.queue.withdraw(number)
         return outcome
 
     def _withdraw_lost(self) -> None:
         """Withdraw the offers that have been running for too long."""
         now = time.monotonic()
-        if now - self._swept < min(SWEEP_SECONDS, self.lost_after / 4):
+        if now - self._swept < min(SWEEP_SECONDS, self.timeout / 4):
             return
         self._swept = now
         running = [offer.number for offer in self.queue.offers(TrialState.RUNNING)]
         self._since = {number: self._since.get(number, now) for number in running}
         for number, since in self._since.items():
-            if now - since > self.lost_after:
+            if now - since > self.timeout:
                 self.queue.withdraw(number)
 
     def finish(self) -> None:
@@ -245,15 +245,15 @@ class QueuedTarget(Target):
         self.target.check(instances)
 
 
-def place_of(offer: FrozenTrial) -> Place:
+def experiment_of(offer: FrozenTrial) -> QueuedExperiment:
     """Return what an offer is of."""
-    for name in (*Place._fields, "turn"):
+    for name in (*QueuedExperiment._fields, "turn"):
         if not isinstance(offer.user_attrs.get(name), int):
             raise ValueError(
                 f"the queue in the storage is damaged: {name} of offer {offer.number} is "
                 f"{offer.user_attrs.get(name)!r}; give another storage or study_name"
             )
-    return Place(*(offer.user_attrs[name] for name in Place._fields))
+    return QueuedExperiment(*(offer.user_attrs[name] for name in QueuedExperiment._fields))
 
 
 def outcome_of(offer: FrozenTrial) -> Outcome:
@@ -265,12 +265,12 @@ def outcome_of(offer: FrozenTrial) -> Outcome:
 # -- a worker's side ---------------------------------------------------------------------------------------------------
 
 
-def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any], target: Target) -> int:
+def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any], target: Target) -> int:
     """Do what is offered until the tuning is over; return how many experiments were done.
 
     Parameters
     ----------
-    queue : Queue
+    queue : WorkQueue
         The offers.
     params_of : callable
         params_of(number) returns a configuration's values.
@@ -283,10 +283,12 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
     since = time.monotonic()
     while True:
         waiting = queue.offers(TrialState.WAITING)
-        claimed = claim_alike(queue, waiting, lambda place: target.at_once(instances[place.instance], place.seed))
+        claimed = claim_batch(
+            queue, waiting, lambda experiment: target.batch_size(instances[experiment.instance], experiment.seed)
+        )
         left = {offer.number for offer in claimed}
         try:
-            jobs = [job_of(place_of(offer), params_of, instances) for offer in claimed]
+            jobs = [job_of(experiment_of(offer), params_of, instances) for offer in claimed]
             with closing(target.run(jobs)) as outcomes:
                 for offer, outcome in zip(claimed, outcomes, strict=True):
                     queue.deliver(offer.number, outcome)
@@ -304,7 +306,9 @@ def work(queue: Queue, params_of: Callable[[int], dict[str, Any]], instances: Se
             pause(since)
 
 
-def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[[Place], int]) -> list[FrozenTrial]:
+def claim_batch(
+    queue: WorkQueue, waiting: Sequence[FrozenTrial], batch_size: Callable[[QueuedExperiment], int]
+) -> list[FrozenTrial]:
     """Claim an offer, and others with its instance and seed, as far as other workers are not faster.
 
     No more than run at once: the time after which an experiment counts as lost begins with the claim.
@@ -313,10 +317,10 @@ def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[
     claimed: list[FrozenTrial] = []
     most = 0
     for offer in order:
-        place = place_of(offer)
+        experiment = experiment_of(offer)
         if not claimed:  # before the claim: an instance that cannot be made leaves none behind
-            most = at_once(place)
-        elif place[1:] != place_of(claimed[0])[1:]:
+            most = batch_size(experiment)
+        elif experiment[1:] != experiment_of(claimed[0])[1:]:
             continue
         if queue.claim(offer.number):
             claimed.append(offer)
@@ -325,8 +329,12 @@ def claim_alike(queue: Queue, waiting: Sequence[FrozenTrial], at_once: Callable[
     return claimed
 
 
-def job_of(place: Place, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
+def job_of(experiment: QueuedExperiment, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any]) -> Job:
     """Return an offer's job."""
     return Job(
-        place.configuration, params_of(place.configuration), place.instance, instances[place.instance], place.seed
+        experiment.configuration,
+        params_of(experiment.configuration),
+        experiment.instance,
+        instances[experiment.instance],
+        experiment.seed,
     )

@@ -13,7 +13,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from tuners_tasks import Task, done
 
-from skde.tuning.targets.target import Job
+from skde.tuning.targets.base import Job
 
 PROGRAM = Path(__file__).with_suffix(".R")
 

@@ -22,9 +22,9 @@ from sklearn.ensemble import GradientBoostingClassifier
 from skde import get_problem
 from skde.problems import Problem
 from skde.tuning import space_of
-from skde.tuning.reproduction import moved
+from skde.tuning.reproduction import moved_problem
+from skde.tuning.targets.base import Job, Limits
 from skde.tuning.targets.conversion import as_target
-from skde.tuning.targets.target import Job, Limits
 
 
 @dataclass
@@ -71,7 +71,8 @@ def suite(repetition: int) -> Task:
     boxes of its own.
     """
     problems = [get_problem(f"nashed2012/f{i}", dim=10) for i in range(20)]
-    seen, held_out = ([moved(p, f"tuners:{repetition}:{which}") for p in problems] for which in ("seen", "held out"))
+    names = (f"tuners:{repetition}:{which}" for which in ("seen", "held out"))
+    seen, held_out = ([moved_problem(problem, name) for problem in problems] for name in names)
     return Task("de", space_of("de").parameters, seen, held_out, 600, evals=20000, zero=1e-8)
 
 

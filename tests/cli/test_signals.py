@@ -221,7 +221,7 @@ def test_experiments_that_have_not_begun(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_a_papers_tuning(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(reproduction, "compared", interrupted(reproduction.compared, 2))
+    monkeypatch.setattr(reproduction, "run_both", interrupted(reproduction.run_both, 2))
     options = ["--max-experiments", "600", "--dims", "2", "--budget", "200", "--held-out", "1", "--runs", "2"]
     assert main(["reproduce", "nashed2012", "--table", "1", "--algorithms", "de", *options, "--json"]) == 130
     found = json.loads(capsys.readouterr().out)

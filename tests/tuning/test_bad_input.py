@@ -11,10 +11,10 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 
 from skde.cli.main import main
 from skde.tuning import FriedmanPruner, IteratedRacingSampler, RacingTuner, Rules, Space, space_of
-from skde.tuning.cli import ORDERS
+from skde.tuning.cli import WORKER_OPTIONS
 from skde.tuning.rules import preset
-from skde.tuning.study_storage import IDENTITY, Record, open_storage
-from skde.tuning.work_queue import Place, Queue
+from skde.tuning.study_storage import IDENTITY, StudyRecord, open_storage
+from skde.tuning.work_queue import QueuedExperiment, WorkQueue
 
 from .landscape import SPACE, cost, decisions, tuner
 
@@ -168,7 +168,7 @@ def test_choices_that_cannot_be_stored(choice: Any, mapping: bool) -> None:
 @pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"random_state": "a"}', '{"random_state": -1}', "3"])
 def test_a_damaged_beginning(damaged: str, tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "tuning.log")
-    record = Record(storage, {"random_state": 1}, resume=False)
+    record = StudyRecord(storage, {"random_state": 1}, resume=False)
     storage.set_study_user_attr(record.study._study_id, IDENTITY, damaged)
     for random_state in (None, 1):
         with pytest.raises(ValueError, match="the tuning 'skde-tuning' in the storage is damaged"):
@@ -179,8 +179,8 @@ def test_a_damaged_beginning(damaged: str, tmp_path: Path) -> None:
 
 def test_damaged_offers(tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "tuning.log")
-    queue = Queue(storage)
-    queue.storage.set_trial_user_attr(queue._id(queue.offer(Place(0, 0, 1), 1)), "seed", "a")
+    queue = WorkQueue(storage)
+    queue.storage.set_trial_user_attr(queue._id(queue.offer(QueuedExperiment(0, 0, 1), 1)), "seed", "a")
     with pytest.raises(ValueError, match="the queue in the storage is damaged: seed of offer 0 is 'a'"):
         tuner(storage=storage, n_jobs=0, max_experiments=100).fit(cost)
 
@@ -192,17 +192,17 @@ GOOD = {
 
 
 @pytest.mark.parametrize(
-    "orders",
+    "options",
     [
         *(3, [], {}, {**GOOD, "more": 1}),
-        *({**GOOD, name: {}} for name in ORDERS),
+        *({**GOOD, name: {}} for name in WORKER_OPTIONS),
         *({**GOOD, "set": pairs} for pairs in ([3], [["F"]], [[3, 4]])),
     ],
 )
-def test_damaged_orders(orders: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_worker_options(options: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "tuning.log")
-    Queue(open_storage(path)).orders = orders
+    WorkQueue(open_storage(path)).worker_options = options
     assert main(["tune", "worker", "--storage", path]) == 2
     printed = capsys.readouterr().err
-    assert printed.startswith("skde: error: what the tuning has told its workers cannot be read, ")
+    assert printed.startswith("skde: error: the options for workers in the storage cannot be read, ")
     assert printed.count("\n") == 1

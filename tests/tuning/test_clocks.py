@@ -17,8 +17,8 @@ from skde import DE, JADE, PSO, SS, DeviceObjective, Minimizer, get_problem
 from skde.stopping import Status
 from skde.tuning.targets import algorithm_target
 from skde.tuning.targets.algorithm_target import SharedSeedMinimizer
+from skde.tuning.targets.base import Job, Limits
 from skde.tuning.targets.conversion import as_target
-from skde.tuning.targets.target import Job, Limits
 
 PROBLEM = get_problem("rotated_rastrigin", dim=10)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

@@ -15,10 +15,10 @@ from scipy import stats
 from skde.tuning import Space
 from skde.tuning.configuration_sampling import (
     FIRST_SIGMA,
-    LITTER,
-    Model,
+    MIN_CANDIDATES,
     Parent,
-    Stage,
+    RaceStage,
+    SamplingModel,
     children,
     first_configurations,
     next_configurations,
@@ -49,12 +49,12 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def stage(**changes: Any) -> Stage:
-    return Stage(**{"iteration": 2, "n_iterations": 4, "n_new": 16, "n_parameters": 2, "capped": False, **changes})
+def stage(**changes: Any) -> RaceStage:
+    return RaceStage(**{"iteration": 2, "n_iterations": 4, "n_new": 16, "n_parameters": 2, "capped": False, **changes})
 
 
 def parent(sigma: float = 0.1, **changes: Any) -> Parent:
-    return Parent(SPACE.read({**CENTRE, **changes}), Model(sigma))
+    return Parent(SPACE.read({**CENTRE, **changes}), SamplingModel(sigma))
 
 
 # -- scales ------------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_soft_restart_goes_two_races_back() -> None:
     shrunk = parent(0.001)
     assert restarted(shrunk, stage()).model.sigma == pytest.approx(0.001 * 16)
     assert restarted(parent(0.1), stage()).model.sigma == pytest.approx(0.5 / 4)
-    model = Model(0.1, {"c": np.array([0.0, 1.0, 0.0])})
+    model = SamplingModel(0.1, {"c": np.array([0.0, 1.0, 0.0])})
     wider = restarted(Parent(shrunk.configuration, model), stage()).model.probabilities["c"]
     assert wider == pytest.approx(np.array([0.1, 1.0, 0.1]) / 1.2)
 
@@ -249,7 +249,7 @@ def test_the_first_and_last_levels_are_reached_alike(name: str, end: int) -> Non
 
 
 def test_choices_follow_their_probabilities() -> None:
-    model = Model(0.1, {"c": np.array([0.7, 0.3, 0.0])})
+    model = SamplingModel(0.1, {"c": np.array([0.7, 0.3, 0.0])})
     centre = Parent(SPACE.read(CENTRE), model)
     found = [c.params["c"] for _, c in children([centre], SPACE, 2000, rng())]
     assert [found.count(choice) / 2000 for choice in "abc"] == pytest.approx([0.7, 0.3, 0], abs=0.03)
@@ -267,14 +267,14 @@ def test_children_keep_dependent_bounds_and_rules() -> None:
         {"n": IntDistribution(2, 20), "k": lambda values: IntDistribution(1, values["n"])},
         forbidden=[lambda values: values["n"] == values["k"]],
     )
-    centre = Parent(space.read({"n": 20, "k": 19}), Model(0.3))
+    centre = Parent(space.read({"n": 20, "k": 19}), SamplingModel(0.3))
     found = [c.params for _, c in children([centre], space, 300, rng())]
     assert all(params["k"] < params["n"] for params in found)
     assert min(params["n"] for params in found) < 10
 
 
-@pytest.mark.parametrize("count", [3, LITTER])
-def test_a_model_chooses_from_a_litter(count: int) -> None:
+@pytest.mark.parametrize("count", [3, MIN_CANDIDATES])
+def test_a_model_chooses_from_candidates(count: int) -> None:
     seen: list[Configuration] = []
 
     def highest(configurations: Sequence[Configuration], wanted: int, generator: np.random.Generator) -> list[int]:
@@ -283,7 +283,7 @@ def test_a_model_chooses_from_a_litter(count: int) -> None:
 
     parents = [parent(0.01, x=x) for x in (0.0, 1.0, 2.0)]
     found = children(parents, SPACE, count, rng(), highest)
-    assert len(seen) == max(LITTER, 2 * count)
+    assert len(seen) == max(MIN_CANDIDATES, 2 * count)
     xs = [configuration.params["x"] for _, configuration in found]
     assert xs == sorted((c.params["x"] for c in seen), reverse=True)[:count]
     assert all(abs(parents[number].configuration.params["x"] - c.params["x"]) < 0.3 for number, c in found)
@@ -298,7 +298,7 @@ def test_a_parents_ordered_choice_may_not_apply() -> None:
         },
         ordinal=["size"],
     )
-    found = children([Parent(space.read({"big": True, "size": "xl"}), Model(0.1))], space, 200, rng())
+    found = children([Parent(space.read({"big": True, "size": "xl"}), SamplingModel(0.1))], space, 200, rng())
     sizes = {big: {c.params["size"] for _, c in found if c.params["big"] == big} for big in (True, False)}
     assert sizes[False] == {"s", "m"}
     assert "xl" in sizes[True]
@@ -317,23 +317,23 @@ def test_similar_configurations_are_found() -> None:
     assert too_similar([at(c="a", z=0.5), at(c="a", z=0.5)], SPACE) == {0, 1}
 
 
-def test_a_brood_that_is_all_the_same_restarts() -> None:
-    brood = next_configurations([parent(1e-12)], SPACE, stage(iteration=3), rng())
-    assert brood.restarted
-    assert brood.parents[0].model.sigma > 1e-12 / 4
-    assert all(child.model == brood.parents[0].model for child in brood.children)
+def test_a_pool_that_is_all_the_same_restarts() -> None:
+    pool = next_configurations([parent(1e-12)], SPACE, stage(iteration=3), rng())
+    assert pool.restarted
+    assert pool.parents[0].model.sigma > 1e-12 / 4
+    assert all(child.model == pool.parents[0].model for child in pool.children)
 
 
-def test_a_brood_that_is_not_the_same_does_not() -> None:
-    brood = next_configurations([parent(0.5), parent(0.5, c="c")], SPACE, stage(), rng())
-    assert not brood.restarted
-    assert len(brood.children) == 16
-    assert {id(child.model) for child in brood.children} <= {id(found.model) for found in brood.parents}
+def test_a_pool_that_is_not_the_same_does_not() -> None:
+    pool = next_configurations([parent(0.5), parent(0.5, c="c")], SPACE, stage(), rng())
+    assert not pool.restarted
+    assert len(pool.children) == 16
+    assert {id(child.model) for child in pool.children} <= {id(found.model) for found in pool.parents}
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_broods_are_in_the_space(seed: int) -> None:
+def test_pools_are_in_the_space(seed: int) -> None:
     firsts = first_configurations(SPACE, 8, rng(seed), sobol=True)
-    brood = next_configurations([Parent(c, Model()) for c in firsts[:3]], SPACE, stage(), rng(seed))
-    for child in brood.children:
+    pool = next_configurations([Parent(c, SamplingModel()) for c in firsts[:3]], SPACE, stage(), rng(seed))
+    for child in pool.children:
         assert SPACE.read(child.configuration.params).params == child.configuration.params

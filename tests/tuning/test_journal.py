@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skde.tuning import journal
-from skde.tuning.study_storage import Record, open_storage
+from skde.tuning.study_storage import StudyRecord, open_storage
 
 from .landscape import cost, decisions, tuner
 
@@ -72,14 +72,14 @@ def test_a_lock_that_leads_nowhere(here: Path) -> None:
     lock.symlink_to("studies/tuning.log")
     long_ago = time.time() - 2 * journal.STALE_AFTER
     os.utime(lock, (long_ago, long_ago), follow_symlinks=False)
-    Record(open_storage("studies/tuning.log"), {}, resume=False)
+    StudyRecord(open_storage("studies/tuning.log"), {}, resume=False)
     assert not lock.is_symlink()
 
 
 def test_a_storage_stays_where_it_was_opened(here: Path) -> None:
     storage = open_storage("studies/tuning.log")
     os.chdir("/")
-    Record(storage, {}, resume=False)
+    StudyRecord(storage, {}, resume=False)
     assert (here / "studies/tuning.log").read_bytes().count(b"\n") == 2
 
 
@@ -100,32 +100,32 @@ def test_a_full_disk(here: Path) -> None:
 @pytest.mark.parametrize("rest", [b'{"op_code":8,"wor', b'{"op_code":8,"wor\n', b"{"])
 def test_a_torn_last_line(rest: bytes, tmp_path: Path) -> None:
     path = tmp_path / "tuning.log"
-    Record(open_storage(path), {"a": 1}, resume=False)
+    StudyRecord(open_storage(path), {"a": 1}, resume=False)
     whole = path.read_bytes()
     path.write_bytes(whole + rest)
     with pytest.warns(UserWarning, match=f"its {len(rest)} bytes were removed"):
-        assert Record.there(open_storage(path))
+        assert StudyRecord.exists(open_storage(path))
     assert path.read_bytes() == whole
 
 
 def test_a_line_that_is_torn_while_others_write(tmp_path: Path) -> None:
     path = tmp_path / "tuning.log"
     storage = open_storage(path)
-    record = Record(storage, {"a": 1}, resume=False)
+    record = StudyRecord(storage, {"a": 1}, resume=False)
     with open(path, "ab") as file:
         file.write(b'{"op_code":8,"wor')
     with pytest.warns(UserWarning, match="was cut short"):
         record.note_race(1, {})
     assert all(isinstance(json.loads(line), dict) for line in path.read_bytes().splitlines())
-    assert Record.there(open_storage(path))
+    assert StudyRecord.exists(open_storage(path))
 
 
 def test_a_first_line_that_is_torn(tmp_path: Path) -> None:
     path = tmp_path / "tuning.log"
     path.write_bytes(b'{"op_code":0,"worker_id":"a')
     with pytest.warns(UserWarning, match="was cut short"):
-        Record(open_storage(path), {"a": 1}, resume=False)
-    assert Record.there(open_storage(path))
+        StudyRecord(open_storage(path), {"a": 1}, resume=False)
+    assert StudyRecord.exists(open_storage(path))
 
 
 # -- what is no journal ------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_places_for_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [b"notes\n", b'{"op_code":8,"wor{"op_code":8}\n'])
 def test_a_damaged_line_is_named(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "tuning.log"
-    Record(open_storage(path), {"a": 1}, resume=False)
+    StudyRecord(open_storage(path), {"a": 1}, resume=False)
     first, second = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + line + second)
     with pytest.raises(ValueError, match=r"storage: line 2 of the journal .* is damaged"):

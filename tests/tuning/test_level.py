@@ -20,7 +20,7 @@ def lost(test: str, spending: bool, seed: int) -> bool:
     rng = np.random.default_rng(seed)
     while race.ended is None:
         for experiment in race.pending():
-            race.tell(experiment, float(rng.normal()))
+            race.add_result(experiment, float(rng.normal()))
     return 0 not in race.alive
 
 

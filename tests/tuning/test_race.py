@@ -33,7 +33,7 @@ def run(race: Race, cost: Cost) -> list[Experiment]:
     done = []
     while race.ended is None:
         experiment = race.pending()[0]
-        race.tell(experiment, cost(*experiment))
+        race.add_result(experiment, cost(*experiment))
         done.append(experiment)
     return done
 
@@ -57,18 +57,18 @@ def test_all_experiments_up_to_the_first_test_can_start_at_once() -> None:
 def test_after_the_first_test_one_step_at_a_time() -> None:
     race = make(n=4, minimum=1)
     for experiment in race.pending():
-        race.tell(experiment, alike(*experiment))
+        race.add_result(experiment, alike(*experiment))
     assert race.pending() == [Experiment(c, 5) for c in range(4)]
 
 
 def test_each_test_steps_at_a_time() -> None:
     race = make(preset("irace-2011", each_test=3), n=4, minimum=1)
     for experiment in race.pending():
-        race.tell(experiment, alike(*experiment))
+        race.add_result(experiment, alike(*experiment))
     # The first test is due at the first multiple of 3 that is not before first_test.
     assert {e.step for e in race.pending()} == {5}
     for experiment in race.pending():
-        race.tell(experiment, alike(*experiment))
+        race.add_result(experiment, alike(*experiment))
     assert {e.step for e in race.pending()} == {6, 7, 8}
 
 
@@ -76,28 +76,28 @@ def test_nothing_is_decided_before_a_step_is_complete() -> None:
     race = make(n=3)
     first, *rest = race.pending()
     for experiment in rest:
-        race.tell(experiment, by_number(*experiment))
+        race.add_result(experiment, by_number(*experiment))
     assert race.position == 0
     assert race.pending() == [first]
-    race.tell(first, 0.0)
+    race.add_result(first, 0.0)
     assert race.alive == [0]  # five steps that all agree
 
 
 def test_what_nobody_asked_for_is_not_looked_at() -> None:
     race = make(n=3)
-    race.tell(Experiment(9, 0), 1.0)
-    race.tell(Experiment(0, 99), 1.0)
-    race.tell(Experiment(0, 0), 1.0)
-    race.tell(Experiment(0, 0), np.inf)
+    race.add_result(Experiment(9, 0), 1.0)
+    race.add_result(Experiment(0, 99), 1.0)
+    race.add_result(Experiment(0, 0), 1.0)
+    race.add_result(Experiment(0, 0), np.inf)
     assert Experiment(0, 0) not in race.pending()
-    race.tell(Experiment(1, 0), 1.0)
-    race.tell(Experiment(2, 0), 1.0)
+    race.add_result(Experiment(1, 0), 1.0)
+    race.add_result(Experiment(2, 0), 1.0)
     assert race.rejected == []
 
 
 def test_nan_is_no_result() -> None:
     with pytest.raises(ValueError, match="NaN"):
-        make().tell(Experiment(0, 0), float("nan"))
+        make().add_result(Experiment(0, 0), float("nan"))
 
 
 # -- how a race ends ---------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_the_limit_ends_it_at_once() -> None:
 def test_results_that_came_early_count_for_the_limit() -> None:
     race = make(n=6, budget=20, limit=20)
     for experiment in race.pending()[1:]:  # the first step stays open
-        race.tell(experiment, alike(*experiment))
+        race.add_result(experiment, alike(*experiment))
     assert race.pending() == [Experiment(0, 0)]
 
 
@@ -200,7 +200,7 @@ def test_elites_are_safe_until_replayed() -> None:
     seen = {}
     while race.ended is None:
         experiment = race.pending()[0]
-        race.tell(experiment, cost(*experiment))
+        race.add_result(experiment, cost(*experiment))
         seen[race.position] = set(race.alive)
     assert {0, 1} <= seen[5]
     assert 1 not in seen[6]  # its five steps are 1 to 5
@@ -268,7 +268,7 @@ def races(rules: Rules, cost: Cost, budget: int = 600, n_steps: int | None = Non
         while machine.race is race:
             pending = race.pending()
             experiment = pending[pick if pick is not None else rng.integers(len(pending))]
-            machine.tell(experiment, cost(*experiment))
+            machine.add_result(experiment, cost(*experiment))
             asked.append(experiment)
         told.append({"plan": plan, "asked": asked, "elites": machine.elites, "used": machine.used, "ended": race.ended})
     return told

@@ -14,7 +14,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 
 from skde.tuning import Space
-from skde.tuning.study_storage import Record, open_storage
+from skde.tuning.study_storage import StudyRecord, open_storage
 
 from .landscape import SPACE, cost, decisions, sometimes, truth, tuner
 
@@ -80,7 +80,7 @@ def test_interrupted_and_resumed() -> None:
 def test_interrupted_while_it_stores(part: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between any two steps of the session: it goes on with what is stored, as after a kill."""
     calls: list[int] = []
-    original = getattr(Record, part)
+    original = getattr(StudyRecord, part)
 
     def interrupting(*arguments: Any) -> None:
         calls.append(1)
@@ -91,7 +91,7 @@ def test_interrupted_while_it_stores(part: str, after: bool, monkeypatch: pytest
             raise KeyboardInterrupt
 
     whole = decisions(tuner().fit(cost))
-    monkeypatch.setattr(Record, part, interrupting)
+    monkeypatch.setattr(StudyRecord, part, interrupting)
     fitted = tuner()
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(cost)

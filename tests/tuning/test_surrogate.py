@@ -15,7 +15,7 @@ from skde.tuning import PRESETS, RacingTuner, Rules, Space
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.race import Experiment, Race
 from skde.tuning.space import Configuration
-from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, place, steadied, table
+from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, place, table, without_step_effects
 
 from .landscape import INSTANCES, SPACE, cost, truth
 
@@ -79,14 +79,14 @@ def test_without_the_steps_effects_an_incomplete_table_has_what_it_was_made_of()
     costs[0, 3:] = costs[3, 3:] = costs[1, 4] = costs[2, 0] = np.nan
     means = np.nanmean(costs, axis=1)
     assert np.argmin(means) != 2  # the best ran on the hardest step
-    steady = steadied(costs)
+    steady = without_step_effects(costs)
     np.testing.assert_array_equal(np.isnan(steady), np.isnan(costs))
     expected = np.where(np.isnan(costs), np.nan, truth[:, None])
     np.testing.assert_allclose(steady - steady[2, 1], expected, atol=1e-10)
 
 
 def test_a_failure_is_as_bad_as_the_worst_and_says_nothing_of_its_steps() -> None:
-    steady = steadied(np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]]))
+    steady = without_step_effects(np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]]))
     np.testing.assert_allclose(steady - steady[0, 0], [[0, 0], [2, 2], [np.nan, 2]], atol=1e-12)
 
 
@@ -213,13 +213,13 @@ def test_a_race_tells_what_does_not_depend_on_how_results_arrive(rules: Rules, f
             pending = race.pending()
             for configuration, step in pending if at_once else [e for e in pending if e.step == pending[0].step]:
                 failed = step >= failing.get(configuration, 100)
-                race.tell(
+                race.add_result(
                     Experiment(configuration, step), math.inf if failed else math.sin(3 * configuration + 7 * step)
                 )
         return race
 
-    told = run(at_once=True).told()
-    assert told == run(at_once=False).told()
+    told = run(at_once=True).decided_results()
+    assert told == run(at_once=False).decided_results()
     for configuration, step in failing.items():
         costs = {e.step: cost for e, cost in told.items() if e.configuration == configuration and e.step >= step}
         assert costs == {step: math.inf}

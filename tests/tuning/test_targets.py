@@ -28,10 +28,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.tuning import RacingTuner
-from skde.tuning.targets import target as target_module
+from skde.tuning.targets import base as target_module
+from skde.tuning.targets.base import Job, Limits
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.targets.cost_targets import seeds_of
-from skde.tuning.targets.target import Job, Limits
 
 SECOND = Limits(1.0)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows ends the program alone")

@@ -18,11 +18,20 @@ from optuna.trial import TrialState
 from skde import get_problem
 from skde.tuning import RacingTuner
 from skde.tuning.study_storage import open_storage
-from skde.tuning.targets import target as target_module
+from skde.tuning.targets import base as target_module
+from skde.tuning.targets.base import Job, Limits, Outcome
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.targets.cost_targets import FunctionCost, SequentialTarget
-from skde.tuning.targets.target import Job, Limits, Outcome
-from skde.tuning.work_queue import Place, Queue, QueuedTarget, claim_alike, outcome_of, pause, place_of, work
+from skde.tuning.work_queue import (
+    QueuedExperiment,
+    QueuedTarget,
+    WorkQueue,
+    claim_batch,
+    experiment_of,
+    outcome_of,
+    pause,
+    work,
+)
 
 from .landscape import INSTANCES, SPACE, cost
 from .servers import mysql, postgresql
@@ -69,7 +78,7 @@ def done_by(process: subprocess.Popen[str]) -> int:
 
 def wait_for_offer(storage: Any, state: TrialState, count: int = 1) -> None:
     """Wait until so many offers are in a state."""
-    queue = Queue(open_storage(storage))
+    queue = WorkQueue(open_storage(storage))
     end = time.monotonic() + 60
     while len(queue.offers(state)) < count:
         assert time.monotonic() < end
@@ -106,35 +115,35 @@ def test_workers_of_a_database_are_killed_and_hang(start: Start, database: str, 
     assert decisions(resumed) == alone
     assert hanging.poll() is None
     assert sum(done_by(worker) for worker in workers) == len(resumed.results_)
-    offers = Queue(open_storage(database)).offers()
+    offers = WorkQueue(open_storage(database)).offers()
     assert [offer.user_attrs["turn"] for offer in offers if offer.state == TrialState.FAIL] == [1, 1]
 
 
 @pytest.fixture
-def queue(tmp_path: Path) -> Queue:
-    return Queue(open_storage(tmp_path / "tuning.log"))
+def queue(tmp_path: Path) -> WorkQueue:
+    return WorkQueue(open_storage(tmp_path / "tuning.log"))
 
 
-def test_an_offer_has_one_owner_and_one_end(queue: Queue, tmp_path: Path) -> None:
-    other = Queue(open_storage(tmp_path / "tuning.log"))
-    number = queue.offer(Place(3, 1, 5), 1)
+def test_an_offer_has_one_owner_and_one_end(queue: WorkQueue, tmp_path: Path) -> None:
+    other = WorkQueue(open_storage(tmp_path / "tuning.log"))
+    number = queue.offer(QueuedExperiment(3, 1, 5), 1)
     (seen,) = other.offers(TrialState.WAITING)
-    assert place_of(seen) == Place(3, 1, 5)
+    assert experiment_of(seen) == QueuedExperiment(3, 1, 5)
     assert other.claim(number)
     assert not queue.claim(number)
     queue.withdraw(number)
     other.deliver(number, Outcome(1.0, 1.0))  # too late
-    assert queue.look(number).state == TrialState.FAIL
+    assert queue.get(number).state == TrialState.FAIL
     assert not other.claim(number)
 
 
-def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
-    for place in (Place(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
+def test_a_worker_takes_together_what_is_on_one_step(queue: WorkQueue) -> None:
+    for place in (QueuedExperiment(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
         queue.offer(place, 1)
     taken: list[list[Job]] = []
 
     class Many(SequentialTarget):
-        def at_once(self, instance: Any, seed: int) -> int:
+        def batch_size(self, instance: Any, seed: int) -> int:
             assert (instance, seed) in ((INSTANCES[0], 5), (INSTANCES[1], 6))
             return 3
 
@@ -153,23 +162,23 @@ def test_a_worker_takes_together_what_is_on_one_step(queue: Queue) -> None:
     assert states.count(TrialState.FAIL) == len(taken[3])
 
 
-def test_a_worker_takes_one_run_of_a_python_function(queue: Queue) -> None:
+def test_a_worker_takes_one_run_of_a_python_function(queue: WorkQueue) -> None:
     """They take turns, and the time after which one is lost begins with the claim."""
     target = as_target("de", Limits(0.1), 2, "cpu")
-    assert target.at_once("nashed2012/f0", 1) == 2
-    assert target.at_once(lambda seed: get_problem("sphere", dim=2), 1) == 2
-    assert target.at_once((sphere, [(-1.0, 1.0)]), 1) == 1
+    assert target.batch_size("nashed2012/f0", 1) == 2
+    assert target.batch_size(lambda seed: get_problem("sphere", dim=2), 1) == 2
+    assert target.batch_size((sphere, [(-1.0, 1.0)]), 1) == 1
     for configuration in range(3):
-        queue.offer(Place(configuration, 0, 5), 1)
+        queue.offer(QueuedExperiment(configuration, 0, 5), 1)
     waiting = queue.offers(TrialState.WAITING)
-    assert len(claim_alike(queue, waiting, lambda place: target.at_once((sphere, [(-1.0, 1.0)]), place.seed))) == 1
+    assert len(claim_batch(queue, waiting, lambda place: target.batch_size((sphere, [(-1.0, 1.0)]), place.seed))) == 1
 
 
-def test_an_instance_that_cannot_be_made_leaves_no_claim(queue: Queue) -> None:
+def test_an_instance_that_cannot_be_made_leaves_no_claim(queue: WorkQueue) -> None:
     def broken(seed: int) -> Any:
         raise ArithmeticError(f"no instance for {seed}")
 
-    queue.offer(Place(0, 0, 5), 1)
+    queue.offer(QueuedExperiment(0, 0, 5), 1)
     with pytest.raises(ArithmeticError, match="no instance for 5"):
         work(queue, lambda number: {}, [broken], as_target("de", Limits(0.1), 2, "cpu"))
     assert [offer.state for offer in queue.offers()] == [TrialState.WAITING]
@@ -182,14 +191,14 @@ def sphere(x: Any) -> Any:
 @pytest.mark.parametrize(
     "outcome", [Outcome(2.5, 0.5, 7), Outcome(2.5, 0.5), Outcome(math.inf, 0.5, error="ValueError: bad")]
 )
-def test_outcomes_come_back(queue: Queue, outcome: Outcome) -> None:
-    number = queue.offer(Place(3, 1, 5), 1)
+def test_outcomes_come_back(queue: WorkQueue, outcome: Outcome) -> None:
+    number = queue.offer(QueuedExperiment(3, 1, 5), 1)
     queue.claim(number)
     queue.deliver(number, outcome)
-    assert outcome_of(queue.look(number)) == outcome
+    assert outcome_of(queue.get(number)) == outcome
 
 
-def test_what_three_workers_lose_has_failed(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_three_workers_lose_has_failed(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
     target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
     turns = []
@@ -207,7 +216,7 @@ def test_what_three_workers_lose_has_failed(queue: Queue, monkeypatch: pytest.Mo
     assert outcome.error == "lost by 3 workers, or it hangs"
 
 
-def test_what_hangs_takes_no_more_workers(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hangs_takes_no_more_workers(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three workers lose a configuration's first experiment; its others are withdrawn, but for what is done."""
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
     target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
@@ -217,7 +226,7 @@ def test_what_hangs_takes_no_more_workers(queue: Queue, monkeypatch: pytest.Monk
     def claim(seconds: float) -> None:
         assert time.monotonic() < end
         for offer in queue.offers(TrialState.WAITING):
-            configuration, instance, _ = place_of(offer)
+            configuration, instance, _ = experiment_of(offer)
             if instance == 0 or configuration == 1 or instance == 3:
                 queue.claim(offer.number)
                 claimed.append(instance)
@@ -240,13 +249,13 @@ def test_a_pause_is_a_twentieth_of_the_wait(monkeypatch: pytest.MonkeyPatch) -> 
     assert slept == pytest.approx([0.001, 0.001, 0.05, 0.1, 0.1])
 
 
-def test_a_workers_wait_begins_with_its_last_experiment(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workers_wait_begins_with_its_last_experiment(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[float] = []
 
     def after_one_more(since: float) -> None:
         begun.append(since)
         if len(begun) == 2:
-            queue.offer(Place(0, 1, 5), 1)
+            queue.offer(QueuedExperiment(0, 1, 5), 1)
         queue.finish(len(begun) == 3)
 
     monkeypatch.setattr("skde.tuning.work_queue.pause", after_one_more)

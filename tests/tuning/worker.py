@@ -10,7 +10,7 @@ from typing import Any
 import optuna
 
 from skde.tuning import RacingTuner
-from skde.tuning.targets import target as target_module
+from skde.tuning.targets import base as target_module
 
 sys.path.insert(0, str(Path(__file__).parent))
 from landscape import INSTANCES, SPACE, cost

@@ -21,7 +21,7 @@ from skde.minimizer import Minimizer
 from skde.objectives.device import DeviceObjective
 from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
-from skde.tuning.targets.target import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
 # Runs of one batch: more would only need more memory.
 MOST_RUNS = 128
@@ -92,23 +92,23 @@ class AlgorithmTarget(Target):
         clocks = True
         for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
             group = list(same)
-            instance = drawn(group[0].instance, seed)
+            instance = instance_for_seed(group[0].instance, seed)
             has = has_clocks(instance)
             group = [replace(job, instance=instance) for job in group]
             most = self.most_runs if has or not self.timed else 1
             batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
             clocks &= has
         if self.helped and clocks:
-            yield from self._run_in_hand(batches)
+            yield from self._run_on_helpers(batches)
         else:
             for batch in batches:
                 yield from self.run_alike(batch)
 
-    def at_once(self, instance: Any, seed: int) -> int:
+    def batch_size(self, instance: Any, seed: int) -> int:
         """Return how many jobs a worker should take: of a Python function one, whose runs would take turns."""
-        return self.side_by_side if has_clocks(drawn(instance, seed)) else 1
+        return self.side_by_side if has_clocks(instance_for_seed(instance, seed)) else 1
 
-    def _run_in_hand(self, batches: list[list[Job]]) -> Generator[Outcome]:
+    def _run_on_helpers(self, batches: list[list[Job]]) -> Generator[Outcome]:
         """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
         self._stop = stop = Event()
         futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
@@ -210,7 +210,7 @@ class AlgorithmTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse what are no objectives."""
         for number, instance in enumerate(instances):
-            objective, bounds = objective_of(drawn(instance, 0))
+            objective, bounds = objective_of(instance_for_seed(instance, 0))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
                     f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
@@ -224,7 +224,7 @@ def helpers(device: str) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].use_own_stream)
 
 
-def drawn(instance: Any, seed: int) -> Any:
+def instance_for_seed(instance: Any, seed: int) -> Any:
     """Return an instance, or what it makes of the seed where it is a function of that."""
     if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
         return instance(seed)

@@ -8,8 +8,8 @@ from typing import Any
 
 from skde.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from skde.tuning.targets.algorithm_target import AlgorithmTarget
+from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, FunctionCost, SequentialTarget
-from skde.tuning.targets.target import Limits, Target
 from skde.validation import nearest
 
 

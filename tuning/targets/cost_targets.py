@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length
 
-from skde.tuning.targets.target import Job, Limits, Outcome, Target
+from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
 
 class Cost(ABC):
@@ -189,7 +189,7 @@ class CommandCost(Cost):
         command = [*self.words, str(job.configuration + 1), str(job.index + 1), str(job.seed), str(job.instance)]
         for name, value in job.params.items():
             command += [f"--{name}", str(value)]
-        timeout = self.limits.lost_after
+        timeout = self.limits.timeout
         try:
             done = completed(command, timeout)
         except subprocess.TimeoutExpired:

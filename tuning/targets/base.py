@@ -67,7 +67,7 @@ class Limits:
     evals: int | None = None
 
     @property
-    def lost_after(self) -> float | None:
+    def timeout(self) -> float | None:
         """Seconds after which an experiment is given up."""
         return None if self.seconds is None else HANGS_AFTER * self.seconds + GRACE_SECONDS
 
@@ -81,7 +81,7 @@ class Target(ABC):
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come; `close` ends what has begun of them."""
 
-    def at_once(self, instance: Any, seed: int) -> int:
+    def batch_size(self, instance: Any, seed: int) -> int:
         """Return how many jobs on one step a worker should take together: those that run side by side."""
         return 1
 
