@@ -71,13 +71,13 @@ def add_tune(commands: Any) -> None:
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
     add("--max-experiments", type=whole, default=30_000, help="runs on one function (default: 30000)")
     add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
-    add("--evals-limit", type=whole, help="of one experiment, in the place of seconds: repeatable")
+    add("--evals-limit", type=whole, help="of one experiment, instead of seconds: repeatable")
     add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
     add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
     add_storage(add, required=False)
     add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
     add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
-    add("--resume", action="store_true", help="go on with what is in the storage")
+    add("--resume", action="store_true", help="continue the tuning in the storage")
     add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
     add("--quiet", action="store_true", help="no progress bar")
 
@@ -91,14 +91,19 @@ def add_worker(commands: Any) -> None:
 
 
 def add_storage(add: Any, required: bool) -> None:
-    """Add what tuner and workers have in common."""
-    add("--storage", required=required, metavar="FILE|URL", help="where the study is, so that others find it again")
+    """Add the options of both commands."""
+    add(
+        "--storage",
+        required=required,
+        metavar="FILE|URL",
+        help="where the study is stored, so that workers and --resume find it",
+    )
     add("--study", default="skde-tuning", metavar="NAME", help="its name there (default: skde-tuning)")
     add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
 
 
 def tune(options: Any) -> int:
-    """Tune, and print what was found."""
+    """Tune and print the result."""
     silence_optuna()
     if options.report is not None:
         check_drawing()
@@ -174,7 +179,7 @@ def silence_optuna() -> None:
 
 
 def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
-    """Return a tuner, and the algorithm that it is for."""
+    """Return a tuner, and the algorithm to tune."""
     tuner = RacingTuner(
         None,
         instances(options.suite, options.functions, options.dim),
@@ -203,7 +208,7 @@ def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
 
 
 def summary(tuner: Any) -> dict[str, Any]:
-    """Return what a tuning has found, as data."""
+    """Return the result of a tuning as data."""
     return {
         "finished": tuner.finished_,
         "python": python_lines(tuner),
@@ -215,7 +220,7 @@ def summary(tuner: Any) -> dict[str, Any]:
 
 
 def text(found: dict[str, Any]) -> str:
-    """Return what a tuning has found, for people."""
+    """Return the result of a tuning as text."""
     lines = ["race  configurations  steps  experiments  alive  rejected  ended because"]
     for race in found["races"]:
         alive, rejected = len(race["alive"]), len(race["rejected"])
@@ -228,7 +233,7 @@ def text(found: dict[str, Any]) -> str:
 
 
 def reproduce_tuning(options: Any, paper: Any) -> int:
-    """Do a paper's tuning again, and compare what is found with what the paper found."""
+    """Do a paper's tuning again, and compare its result with the paper's parameters."""
     silence_optuna()
     theirs = reproduction.tuning_of(paper, options.table)
     dims = [theirs.dim] if options.dims is None else options.dims

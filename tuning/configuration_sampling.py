@@ -1,4 +1,4 @@
-"""How new configurations are drawn: evenly at first, then around the best of the last race, ever closer."""
+"""Sampling of new configurations: uniform in the first race, then ever closer around the elites."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from skde.tuning.space import Configuration, Space
 from skde.typing import FloatArray
 
 FIRST_SIGMA = 0.5  # half the range
-# Configurations nearer than this in every parameter, on the unit interval, are the same for a soft restart.
+# Configurations closer than this in every parameter, on the unit interval, cause a soft restart.
 SAME = 1e-4
-# Children from which a model chooses those of a race, at least, and for each of them.
+# A model selects a race's children from this many candidates: at least, and for each child.
 MIN_CANDIDATES, CANDIDATES_PER_CHILD = 400, 2
 
-# choose(configurations, count, rng) returns the numbers of those that a model has chosen.
+# choose(configurations, count, rng) returns the numbers of the selected ones.
 CandidateSelector = Callable[[Sequence[Configuration], int, np.random.Generator], list[int]]
 
 
 @dataclass(frozen=True)
 class SamplingModel:
-    """How far from a configuration its children are drawn.
+    """The distribution of a configuration's children.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class SamplingModel:
 
 @dataclass(frozen=True)
 class Parent:
-    """A configuration that others are drawn around."""
+    """A configuration with the distribution of its children."""
 
     configuration: Configuration
     model: SamplingModel
@@ -52,7 +52,7 @@ class Parent:
 
 @dataclass(frozen=True)
 class RaceStage:
-    """Where a race stands in the iterated race, as far as drawing depends on it.
+    """The numbers of a race that sampling depends on.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
     for point in points:
 
         def placed(name: str, distribution: BaseDistribution, point: FloatArray = point) -> Any:
-            if name not in column:  # a rare parameter of a function, which no walk had met
+            if name not in column:  # a rare parameter of a function, unknown before
                 return uniform(distribution, rng)
             return Scale(distribution).value(float(point[column[name]]))
 
@@ -110,7 +110,7 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
 
 
 def updated(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> Parent:
-    r"""Return the parent with the model that its children of this race are drawn by.
+    r"""Return the parent with the model for its children in this race.
 
     .. math::
         \sigma \leftarrow \sigma\, (1 / N_{new})^{1/N}, \qquad
@@ -172,7 +172,7 @@ def children(
     rng : Generator
         Makes them.
     choose : callable, optional
-        Chooses them from a candidates of `MIN_CANDIDATES` or more.
+        Selects them from `MIN_CANDIDATES` or more.
     """
     size = count if choose is None else max(MIN_CANDIDATES, CANDIDATES_PER_CHILD * count)
     candidates = []
@@ -247,7 +247,7 @@ class CandidatePool:
     Attributes
     ----------
     parents : list of Parent
-        The elites, with the models that their children were drawn by.
+        The elites, with the models of their children.
     children : list of Parent
         The new ones, with the models of their parents.
     restarted : bool

@@ -1,4 +1,4 @@
-"""The spaces of skde's own algorithms: what is worth configuring, within the ranges of their papers."""
+"""Spaces of skde's algorithms, with the ranges of their papers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _JDE = {
 }
 # Wang et al. (2013) take 0.05.
 _OPPOSITION = {"opposition": FloatDistribution(0.01, 0.4, log=True)}
-# Tanabe and Fukunaga (2014), who tuned these.
+# Tanabe and Fukunaga (2014) tuned these.
 _SHADE = {
     "p_best": FloatDistribution(0.05, 0.3),
     "memory_size": IntDistribution(2, 100, log=True),
@@ -105,7 +105,7 @@ def space_of(algorithm: str | Algorithm) -> Space:
     Parameters
     ----------
     algorithm : str or Algorithm
-        A registry name or a parameter object; what the space has no parameter for is left as it is.
+        A registry name or a parameter object, which keeps the values of all parameters outside the space.
 
     Returns
     -------

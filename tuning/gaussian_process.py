@@ -1,4 +1,4 @@
-"""Costs as a Gaussian process over configurations: what instances have in common, and what is each one's own."""
+"""Gaussian process of costs over configurations, with a part common to all instances and one for each."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from scipy.optimize import minimize
 
 from skde.typing import FloatArray, IntArray
 
-# Variances before anything is known, of costs whose variance is 1: of what instances have in common, of what is each
-# one's own, and of noise.
+# First variances, for costs of variance 1: of the part common to all instances, of each instance's part, of noise.
 VARIANCES = (0.7, 0.5, 0.5)
 # Standard deviations of the logarithms of variances and of length scales.
 VARIANCE_PRIOR, LENGTH_PRIOR = 1.0, 0.8
-# In these deviations, where nothing is looked for: a search along a line may try what overflows.
+# The search goes no further, in these deviations: a line search may try values that overflow.
 FARTHEST = 20.0
 STEADY = 1e-6  # added to the variance of every cost
-# The work grows with the cube of the costs. What is learned needs it many times, and has no more of them than this.
+# The time grows with the cube of the number of costs, and learning takes many evaluations: it uses at most this many.
 MOST_LEARNT = 250
 
 
@@ -36,11 +35,11 @@ class GaussianProcess:
     points : ndarray of shape (k, d)
         Configurations as points, one for every cost.
     lengths : ndarray of shape (d,)
-        Length scales before anything is known.
+        First length scales.
     shares : ndarray of shape (k, number of instances)
         Of the instances in a cost; they add up to 1.
     costs : ndarray of shape (k,)
-        Without what instances or steps add for all configurations.
+        Without the effects of instances and steps on all configurations.
     counts : ndarray of shape (k,)
         Of how many results each cost is the mean.
 
@@ -60,7 +59,7 @@ class GaussianProcess:
         self._spread = float(costs.std()) or 1.0
         data = Observations(points, shares @ shares.T, (costs - self._middle) / self._spread, counts)
         first = np.log(np.concatenate([VARIANCES, lengths]))
-        # Any that are in no order, and always the same: tables are regular, and so might be a choice by number.
+        # A fixed random subset: tables are regular, so every n-th cost could be a biased subset.
         some = np.random.default_rng(0).permutation(len(costs))[:MOST_LEARNT]
         self.parameters = np.exp(map_estimate(data.part(some), first))
         self._factor = data.factor(self.parameters)
@@ -79,13 +78,13 @@ class GaussianProcess:
         Returns
         -------
         costs : ndarray of shape (m,)
-            What steps add is left out.
+            Without the effects of steps.
         """
         found: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
         return self._middle + self._spread * found
 
     def draws(self, points: FloatArray, n_instances: int, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return draws of what configurations may cost over all instances, given what is known.
+        """Return draws of the mean costs over all instances from the posterior distribution.
 
         Parameters
         ----------
@@ -105,14 +104,14 @@ class GaussianProcess:
         explained = solve_triangular(self._factor[0], cross.T, lower=True, check_finite=False)
         prior = self._covariance(points, points, n_instances)
         unknown = prior - explained.T @ explained
-        # What is the same as another, or known exactly, has no variance of its own, and rounding would make it less.
+        # Equal points and known ones have the variance 0, which rounding could make negative.
         unknown[np.diag_indices(len(unknown))] += STEADY * prior[0, 0]
         noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
         found: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
         return found
 
     def _covariance(self, first: FloatArray, second: FloatArray, n_instances: int) -> FloatArray:
-        """Return the covariances of what configurations cost over all instances, whose shares are equal.
+        """Return the covariances of mean costs over all instances.
 
         They are the same with a cost of a few instances, because its shares add up to 1.
         """

@@ -1,4 +1,4 @@
-"""Races one after the other, as a state machine."""
+"""Iterated race: races one after the other, as a state machine."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from skde.tuning.rules import Rules, n_iterations, race_budget
 
 
 class AllRejectedError(RuntimeError):
-    """Every configuration of a race failed: nothing is left to go on with."""
+    """Every configuration of a race failed."""
 
 
 @dataclass(frozen=True)
 class RacePlan:
-    """What the next race is to be.
+    """The next race.
 
     Attributes
     ----------
     iteration, n_iterations : int
-        Its number 1, 2, ..., and how many are planned by now.
+        Its number 1, 2, ..., and how many are planned so far.
     budget : int
         Experiments that it may use.
     n_new : int
-        Configurations wanted beside the elites.
+        Configurations to add to the elites.
     elites : list of int
         The best of the last race, the best first.
     """
@@ -57,7 +57,7 @@ class IteratedRace:
     Attributes
     ----------
     plan : RacePlan or None
-        What the next race is to be, while one is to `begin`; None during a race and at the end.
+        The next race until `begin`; None during a race and at the end.
     race : Race or None
         The race that runs.
     elites : list of int
@@ -126,12 +126,12 @@ class IteratedRace:
         return race
 
     def add_result(self, experiment: Experiment, cost: float) -> None:
-        """Take a result in, and end the race where that is its end.
+        """Add a result, and end the race if that decides it.
 
         Raises
         ------
         AllRejectedError
-            Where the race has nobody left.
+            When every configuration of the race failed.
         """
         if self.race is not None:
             self.race.add_result(experiment, cost)
@@ -159,7 +159,7 @@ class IteratedRace:
         return step
 
     def close_ended_race(self) -> None:
-        """End the race where it has ended."""
+        """Take the elites of a race that has ended, and plan the next one."""
         race = self.race
         if race is None or race.ended is None:
             return

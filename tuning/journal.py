@@ -1,4 +1,4 @@
-"""Optuna's journal file: foreign files are refused, and a last line that was cut short is removed."""
+"""Journal files of Optuna, with checks of the file and repair of a cut last line."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_lines(path: str) -> None:
 
 
 def is_operation(line: bytes) -> bool:
-    """Return whether a line is one of a journal: a JSON object with an operation, and who did it."""
+    """Return whether a line is one of a journal: a JSON object with an operation and a worker."""
     try:
         found = json.loads(line)
     except ValueError:
@@ -96,7 +96,7 @@ def cut(path: str, size: int) -> None:
 
 
 class JournalLock(JournalFileSymlinkLock):
-    """Optuna's lock of a journal file; who has it finds a file that ends with a whole line.
+    """Optuna's lock of a journal file; while it is held, the file ends with a whole line.
 
     Parameters
     ----------

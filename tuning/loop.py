@@ -1,4 +1,4 @@
-"""The loop of a tuning: draws configurations, has experiments done, and tells the races of their results."""
+"""The loop of a tuning: samples configurations, runs experiments, and adds their results to the races."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from skde.tuning.targets.base import Job, Outcome, Target
 
 
 class Result(NamedTuple):
-    """An experiment that was done; what was not kept over a resumption is None.
+    """The result of an experiment; values that a resumption has lost are None.
 
     Attributes
     ----------
     configuration, step : int
         Numbers of the trial and of its intermediate value.
     instance, seed : int
-        What the step is: the number of the instance, and the seed.
+        The number of the step's instance, and its seed.
     cost : float
         Lower is better; inf for a failure.
     seconds : float or None
-        What it took; of a batch, an equal share of its time.
+        Its time; in a batch, an equal share of the batch's time.
     n_evals : int or None
         Evaluations, where the target counts them.
     error : str or None
@@ -56,14 +56,14 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class TuningSetting:
-    """What a tuning's decisions depend on.
+    """The inputs of a tuning's decisions.
 
     Attributes
     ----------
     space : Space
-        What can be configured.
+        The configurations.
     instances : list
-        What it is configured for.
+        The instances to tune for.
     rules : Rules
         Of the races.
     max_experiments : int
@@ -71,7 +71,7 @@ class TuningSetting:
     seed : int
         Of all draws.
     deterministic : bool
-        Whether there is one step an instance, or no end of them.
+        Whether every instance is one step, or any number of them.
     """
 
     space: Space
@@ -82,7 +82,7 @@ class TuningSetting:
     deterministic: bool = False
 
     def rng(self, purpose: int, number: int) -> np.random.Generator:
-        """Return the generator for a purpose: the same whenever and wherever it is asked for."""
+        """Return the random generator for a purpose, a function of the seed and the arguments alone."""
         return np.random.default_rng([self.seed, purpose, number])
 
     def step(self, step: int) -> tuple[int, int]:
@@ -96,16 +96,16 @@ _CONFIGURATIONS, _INSTANCES, _SEEDS, _REPLAY = range(4)
 
 
 class TuningLoop:
-    """A tuning that runs, or has run.
+    """A tuning that runs or has ended.
 
     Parameters
     ----------
     setting : TuningSetting
-        What it is.
+        Its inputs.
     record : StudyRecord
-        Where its results go, and came from.
+        The storage of its results.
     results : iterable of Result, optional
-        Of the same tuning, when it was interrupted: what the record does not have of them is taken from here.
+        Results before an interruption of the same tuning: they have values that the record lacks.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class TuningLoop:
     results : list of Result
         In the order in which they came.
     races : list of dict
-        What is to be known of the races that are over.
+        Summaries of the races that are over.
     """
 
     def __init__(self, setting: TuningSetting, record: StudyRecord, results: Iterable[Result] = ()) -> None:
@@ -143,7 +143,7 @@ class TuningLoop:
         )
 
     def run(self, target: Target) -> None:
-        """Go on to the end.
+        """Run to the end.
 
         Raises
         ------
@@ -213,15 +213,15 @@ class TuningLoop:
         return pool.children
 
     def _best_first(self, race: Race) -> list[int]:
-        """Take in what a race that is over has told, and return those alive, the best first."""
-        told = race.decided_results()
-        self._decided_results |= told
-        for experiment, cost in told.items():
+        """Add the results of a race that is over, and return its survivors, the best first."""
+        results = race.decided_results()
+        self._decided_results |= results
+        for experiment, cost in results.items():
             self._costs.setdefault(experiment.step, {})[experiment.configuration] = cost
         return self._guide(race) if self.setting.rules.guided else race.best_first()
 
     def _guide(self, race: Race) -> list[int]:
-        """Learn from the results so far, and return those alive, the lowest expected cost first."""
+        """Fit the surrogate to all results, and return the survivors, the lowest expected cost first."""
         setting = self.setting
         found = [parent.configuration for parent in self.parents]
         self._surrogate = Surrogate(
@@ -240,7 +240,7 @@ class TuningLoop:
         return [int(step) for step in self.setting.rng(_REPLAY, iteration).permutation(steps)]
 
     def _advance(self, race: Race, target: Target) -> None:
-        """Take in what is known of the pending experiments, or have them done."""
+        """Take stored results of the pending experiments, or run these."""
         if not race.alive:  # a tuning that had failed, and is resumed
             raise AllRejectedError(race.ended)
         if race.ended:  # a tuning that was interrupted between a race's last result and its end, and is resumed
@@ -270,7 +270,7 @@ class TuningLoop:
         return Job(experiment.configuration, params, index, self.setting.instances[index], seed)
 
     def _take(self, experiment: Experiment, cost: float, outcome: Outcome | None) -> None:
-        """Take a result in, new or stored."""
+        """Add a result, new or stored."""
         instance, seed = self._step(experiment.step)
         if experiment not in self._taken:
             self._taken.add(experiment)
@@ -284,7 +284,7 @@ class TuningLoop:
             self.on_result(self)
 
     def _close(self, race: Race) -> None:
-        """Note what a race was, and end the trials of those that are out."""
+        """Store the summary of a race, and end the trials of the configurations that are out."""
         rejected = {str(number): self._errors.get(number, "") for number in race.rejected}
         summary = {
             "iteration": self.iterated_race.iteration,
@@ -308,7 +308,7 @@ class TuningLoop:
             self.on_race_end()
 
     def value(self, number: int) -> float:
-        """Return what a trial's value is: the mean share of configurations that are better, or the mean cost.
+        """Return the value of a trial: the mean share of configurations that are better, or the mean cost.
 
         Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
         for do not count, such as those of a configuration that had failed, of which processes had begun more.
@@ -340,7 +340,7 @@ def describe(setting: TuningSetting) -> dict[str, Any]:
 
 
 def instance_name(instance: Any) -> str:
-    """Return what an instance is called: its text where it is the same every time, as `Problem(...)` is, else its type.
+    """Return the name of an instance: its repr if that is reproducible, as `Problem(...)` is, else its type.
 
     A function has its name instead.
     """

@@ -19,7 +19,7 @@ class FriedmanPruner(BasePruner):
     signed-rank test.
 
     This is not iterated racing: trials come one after the other, a good one never has to defend itself against later
-    ones on new instances, and how soon a bad one is pruned depends on who came before it. `RacingTuner` races.
+    ones on new instances, and how soon a bad one is pruned depends on the trials before it. `RacingTuner` races.
 
     Parameters
     ----------

@@ -28,11 +28,10 @@ class IteratedRacingSampler(BaseSampler):
     parent among the best of all completed trials before the iteration, with weights that fall linearly with their rank.
     Numbers come from a normal distribution around the parent's, truncated to the range, with
     :math:`\sigma_1` half the range and :math:`\sigma_j = \sigma_{j-1} (1 / n)^{1/N}` for n trials an iteration and N
-    parameters; choices keep the parent's with a probability that grows with j. What does not apply to the parent is
+    parameters; choices keep the parent's with a probability that grows with j. Parameters that the parent lacks are
     uniform.
 
-    It is the sampling alone: a study has one value a trial, so there is no race. For races over instances there is
-    `RacingTuner`.
+    A trial has one value, so there are no races. `RacingTuner` races over instances.
 
     Parameters
     ----------
@@ -68,11 +67,11 @@ class IteratedRacingSampler(BaseSampler):
         self._parents: WeakKeyDictionary[Study, dict[int, Parent | None]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickled sampler has; who the parents are, of trials that run, it finds again."""
+        """Return the state to pickle; the parents of running trials are found again."""
         return {**self.__dict__, "_parents": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what a pickled sampler had."""
+        """Set the state of a pickled sampler."""
         self.__dict__.update(state, _parents=WeakKeyDictionary())
 
     def reseed_rng(self) -> None:

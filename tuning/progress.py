@@ -6,7 +6,7 @@ from skde.tuning.loop import TuningLoop
 
 
 class ProgressBar:
-    """A tqdm bar: experiments, the race, who is alive, the best."""
+    """A tqdm bar: experiments, the race, how many configurations are alive, the best."""
 
     def __init__(self, loop: TuningLoop) -> None:
         from tqdm.auto import tqdm
@@ -14,7 +14,7 @@ class ProgressBar:
         self.bar = tqdm(total=loop.setting.max_experiments, unit="run", dynamic_ncols=True, mininterval=0.1)
 
     def __call__(self, loop: TuningLoop) -> None:
-        """Show where the loop is."""
+        """Show the progress of the loop."""
         iterated_race = loop.iterated_race
         race = iterated_race.race
         done = iterated_race.used + (race.used if race is not None else 0)

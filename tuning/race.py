@@ -1,4 +1,4 @@
-"""One race as a state machine: results in, next experiments out.
+"""One race, as a state machine: results in, next experiments out.
 
 Nothing here runs anything, draws anything or knows what a configuration is: configurations are numbers, steps are
 numbers, costs are floats. Decisions are made step by step, when all results of a step are there; so they depend on the
@@ -39,7 +39,7 @@ class Race:
     rules : Rules
         The kind of race.
     configurations : sequence of int
-        Who races; the order decides between equals.
+        Numbers of the configurations; the order decides between equals.
     steps : callable
         steps(position) is the step at a position 0, 1, ..., or None behind the last one.
     minimum : int
@@ -49,7 +49,7 @@ class Race:
     limit : int
         Experiments that it must not exceed.
     known : mapping of Experiment to float, optional
-        Results that elites bring along; the steps among them come before others. Their configurations are safe until
+        Results of elites from earlier races; their steps come before others. Their configurations are safe until
         they have been replayed, and the race does not end before a step of which only configurations that are out
         have a result.
 
@@ -60,7 +60,7 @@ class Race:
     ended : str or None
         Why the race is over.
     rejected : list of int
-        Configurations whose cost was infinite.
+        Configurations with an infinite cost.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Race:
         self.rejected: list[int] = []
         self.position = 0
         self._tests = 0
-        self._quiet = 0  # tests in a row that eliminated nobody
+        self._quiet = 0  # tests in a row without an elimination
         self._column = {configuration: c for c, configuration in enumerate(self.configurations)}
         self._row: dict[int, int] = {}  # of a step
         self._alive = np.ones(len(self.configurations), bool)
@@ -96,7 +96,7 @@ class Race:
         self._advance()
 
     def _bring(self, experiment: Experiment, cost: float) -> None:
-        """Take in a known result."""
+        """Add a known result."""
         while experiment.step not in self._row:
             before = len(self._row)
             self._rows(before + 1)
@@ -105,7 +105,7 @@ class Race:
         place = self._row[experiment.step], self._column[experiment.configuration]
         self._costs[place], self._given[place] = cost, True
 
-    # -- what is asked -------------------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------------------------
 
     @property
     def alive(self) -> list[int]:
@@ -136,7 +136,7 @@ class Race:
     def best_first(self) -> list[int]:
         """Return those alive, the best first: those with results of more steps before others, then by standing.
 
-        So a newcomer in a race that ended early does not stand before an elite that has proved itself longer.
+        So in a race that ended early a new configuration does not come before an elite with more results.
         """
         columns = np.flatnonzero(self._alive)
         decided = self._decided()[:, columns]
@@ -165,16 +165,16 @@ class Race:
     def decided_results(self) -> dict[Experiment, float]:
         """Return the results on the steps behind the race, of all configurations; of one that failed, the failure.
 
-        What has arrived beside them, of later steps, depends on how experiments are handed out.
+        Other results, of later steps, depend on the order in which experiments are run.
         """
         costs = self._costs[: self.position]
         failed = np.isposinf(costs)
         first_failure = failed & (np.cumsum(failed, axis=0) == 1)
-        told = np.where(failed.any(axis=0), first_failure, ~np.isnan(costs))
+        decided = np.where(failed.any(axis=0), first_failure, ~np.isnan(costs))
         steps = {row: step for step, row in self._row.items()}
         return {
             Experiment(self.configurations[column], steps[row]): float(costs[row, column])
-            for row, column in np.argwhere(told).tolist()
+            for row, column in np.argwhere(decided).tolist()
         }
 
     def _decided(self) -> BoolArray:
@@ -183,15 +183,15 @@ class Race:
         decided[: self.position] = True
         return decided
 
-    # -- what is told --------------------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------------------
 
     def add_result(self, experiment: Experiment, cost: float) -> None:
-        """Take a result in; infinity rejects the configuration.
+        """Add a result; infinity rejects the configuration.
 
         Parameters
         ----------
         experiment : Experiment
-            One that was pending. What this race has not asked for, or has a result of, is not looked at.
+            One that was pending; others, and those with a result, are ignored.
         cost : float
             Lower is better; not NaN.
         """
@@ -207,7 +207,7 @@ class Race:
     # -- the race ------------------------------------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        """Decide as far as results go."""
+        """Decide all steps that have all their results."""
         while self.ended is None:
             self.ended = self._reason_to_end()
             if self.ended or np.isnan(self._costs[self.position, self._alive]).any():

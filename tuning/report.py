@@ -1,4 +1,4 @@
-"""The report of a tuning: one HTML file that needs nothing else."""
+"""The report of a tuning, one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ svg {{ max-width: 100%; height: auto; }}
 
 
 def check_drawing() -> None:
-    """Refuse to report without what draws.
+    """Refuse to report without matplotlib.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def page(tuner: Any) -> str:
     parts = [
         heading("The best configurations", "The best first, as Python."),
         f"<pre>{escape(chr(10).join(python_lines(tuner)))}</pre>",
-        heading("What it cost"),
+        heading("Cost"),
         table(("", ""), cost(tuner).items()),
         table(RACE_HEADS, map(race_row, tuner.races_)),
         heading(
@@ -90,7 +90,7 @@ def page(tuner: Any) -> str:
 
 
 def heading(text: str, explanation: str = "") -> str:
-    """Return a section's beginning."""
+    """Return the heading of a section."""
     return f"<h2>{text}</h2>" + (f"\n<p>{explanation}</p>" if explanation else "")
 
 
@@ -107,7 +107,7 @@ def python_lines(tuner: Any) -> list[str]:
 
 
 def python_line(configured: Any, params: Mapping[str, Any]) -> str:
-    """Return a configuration as Python: what makes the algorithm or the estimator, else the values."""
+    """Return a configuration as Python: the algorithm or the estimator, else the values."""
     if configured is None:
         return repr(dict(params))
     if not isinstance(configured, Algorithm):
@@ -118,18 +118,18 @@ def python_line(configured: Any, params: Mapping[str, Any]) -> str:
 
 
 def cost(tuner: Any) -> dict[str, str]:
-    """Return what a tuning cost, by what it is called."""
+    """Return the cost of a tuning: names and texts."""
     results = tuner.results_
     timed = [result for result in results if result.seconds is not None]
     evals = [result.n_evals for result in results if result.n_evals is not None]
     unknown = len(results) - len(timed)
-    told = f" ({unknown} experiments from before a resumption not counted)" if unknown else ""
+    remark = f" ({unknown} experiments from before a resumption not counted)" if unknown else ""
     end = "" if tuner.finished_ else ", interrupted"
     return {
         "experiments": f"{tuner.n_experiments_} of {tuner.max_experiments}{end}",
         "configurations": str(len({result.configuration for result in results})),
-        "evaluations": f"{sum(evals):,}{told}" if evals else "not known",
-        "seconds": f"{sum(result.seconds or 0 for result in timed):.1f}{told}",
+        "evaluations": f"{sum(evals):,}{remark}" if evals else "not known",
+        "seconds": f"{sum(result.seconds or 0 for result in timed):.1f}{remark}",
         "failed experiments": str(sum(result.cost == np.inf for result in results)),
     }
 

@@ -1,4 +1,4 @@
-"""The report's plots, as SVG; matplotlib is imported when one is drawn."""
+"""Plots of the report, as SVG; drawing one imports matplotlib."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
     parameters = distributions_of(trials)
     rows = -(-len(parameters) // COLUMNS)
     drawn = figure(10, 2.4 * rows)
-    rng = np.random.default_rng(0)  # of the distance from the middle, so that points can be told apart
+    rng = np.random.default_rng(0)  # horizontal jitter, which separates equal points
     for place, (name, distribution) in enumerate(parameters.items(), 1):
         ax, scale = drawn.add_subplot(rows, COLUMNS, place), Scale(distribution)
         new = [(trial.user_attrs["race"], trial.params[name]) for trial in trials if name in trial.params]
@@ -112,7 +112,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
 
 
 def parallel_coordinates(trials: Sequence[FrozenTrial], best: Sequence[int]) -> str:
-    """Draw every configuration as a line through its values; the best ones stand out."""
+    """Draw every configuration as a line through its values, the best ones in another colour."""
     parameters = distributions_of(trials)
     drawn = figure(max(6.0, 1.5 * len(parameters)), 3.6)
     ax = drawn.add_subplot()

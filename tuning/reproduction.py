@@ -1,4 +1,4 @@
-"""A paper's tuning done again, and what it finds compared with what the paper found."""
+"""Reproduction of a paper's tuning, and comparison of its result with the paper's parameters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from skde.validation import check_choice, check_int
 
 # The two settings of the comparison.
 BOTH = ("tuned", "paper")
-# What a box loses at most, of its width, in every variable.
+# The largest share of its width that a box loses, in every variable.
 MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
 # the paper's twenty are seen before anybody is out; elites keep what they have shown, and are more than irace has, so
@@ -47,7 +47,7 @@ RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_
 
 @dataclass(frozen=True)
 class Settings:
-    """What a record is of.
+    """The settings of a record.
 
     Attributes
     ----------
@@ -121,12 +121,12 @@ def run(
     algorithms : list of str
         Of the paper's.
     out : path or None, default None
-        A file that is written anew after every race and every function. What it holds, and what is in the journal
-        `out` + ".log" beside it, is not done again: a run that was killed goes on.
+        A file that is rewritten after every race and every function. Results in it, and in the journal `out` + ".log",
+        are not computed again: a run that was killed goes on.
     command : str, default ""
-        What to note down as the command.
+        The command to store in the record.
     verbose : bool, default False
-        Whether to draw progress bars; races are told of on stderr in any case.
+        Whether to draw progress bars; every race prints a line on stderr in any case.
     started : callable or None, default None
         As for `trials.run`.
 

@@ -1,4 +1,4 @@
-"""What is to be known of a tuning that has run, or runs."""
+"""Results of a tuning, as the fitted attributes of RacingTuner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EliteConfiguration:
 
 
 class TunerResults:
-    """What RacingTuner has after a fit: the attributes that end with an underscore."""
+    """The attributes of a fitted RacingTuner, which end with an underscore."""
 
     _loop: TuningLoop
     _target: Target
@@ -61,7 +61,7 @@ class TunerResults:
 
     @property
     def target_(self) -> str:
-        """What is configured, as text."""
+        """The target, as text."""
         self._fitted()
         return self._target.describe()
 
@@ -72,7 +72,7 @@ class TunerResults:
 
     @property
     def races_(self) -> list[dict[str, Any]]:
-        """What is to be known of the races that are over."""
+        """Summaries of the races that are over."""
         return list(self._fitted().races)
 
     @property

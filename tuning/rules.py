@@ -1,4 +1,4 @@
-"""How long an iterated race is, and how wide: the numbers of its iterations, configurations and experiments."""
+"""Rules of an iterated race: the numbers of its iterations, configurations and experiments."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ TESTS = ("friedman", "t", "t-holm", "t-bonferroni")
 
 @dataclass(frozen=True)
 class Rules:
-    """What distinguishes one kind of iterated race from another; see `PRESETS`.
+    """The options of a kind of iterated race; see `PRESETS`.
 
     Parameters
     ----------
     elitist : bool
         Whether the best of a race keep their results for the next one and are safe until these have been replayed.
     test : {"friedman", "t", "t-holm", "t-bonferroni"}, default "friedman"
-        What eliminates: Friedman's test with its post-hoc rule, or paired t-tests against the best, adjusted for their
-        number or not.
+        The test that eliminates: Friedman's test with its post-hoc rule, or paired t-tests against the best, adjusted
+        for their number or not.
     confidence : float, default 0.95
         Of every test, in (0, 1).
     first_test : int, default 5
@@ -67,7 +67,7 @@ class Rules:
     guided: bool = False
 
     def __post_init__(self) -> None:
-        """Check what a typo would make another race of."""
+        """Check the options."""
         for name in ("elitist", "final", "spending", "guided"):
             check_bool(name, getattr(self, name))
         check_choice("test", self.test, TESTS)
@@ -115,9 +115,9 @@ class Rules:
         return n_survivors(n_parameters) if self.survivors is None else self.survivors
 
 
-# irace as it was in 2011 (the technical report), and as it is by default since its version 2. Where a race is for few
-# steps, its tests would eliminate hardly anybody, and who is best be left to chance: a small budget has earlier tests
-# with less confidence, so that good configurations come to more steps, and a model that makes the most of results.
+# irace as it was in 2011 (the technical report), and as it is by default since its version 2. In a race of few steps,
+# these tests would eliminate hardly any configuration, and chance would choose the best. "small-budget" tests earlier
+# and with less confidence, which leaves more steps for good configurations, and a model uses all results.
 PRESETS = {
     "irace-2011": Rules(elitist=False),
     "elitist": Rules(elitist=True, most_configurations=1024),

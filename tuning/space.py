@@ -1,4 +1,4 @@
-"""What can be configured: parameters with their distributions, conditions and forbidden combinations."""
+"""Spaces of configurations: parameters with their distributions, conditions and forbidden combinations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from optuna.distributions import (
 
 from skde.tuning.parameter_scale import uniform
 
-# Walks through a space by which its parameters are found, and draws after which rules are said to forbid everything.
-WALKS = 200
+# Random configurations that show which parameters a space has, and draws after which its rules forbid everything.
+TRIAL_CONFIGURATIONS = 200
 MOST_DRAWS = 10_000
 
 ValueSampler = Callable[[str, BaseDistribution], Any]
@@ -82,22 +82,21 @@ class Space:
     parameters : callable or mapping
         A function of an Optuna trial, which calls suggest_float, suggest_int and suggest_categorical (what it returns
         is not used); or Optuna distributions by name. In a mapping, a function of the values before it, which returns a
-        distribution, stands for bounds that depend on these.
+        distribution, gives bounds that depend on these.
     conditions : mapping of str to callable, optional
         For a mapping: condition(values) says whether a parameter applies, by the values of those before it; those that
         do not apply are None.
     forbidden : iterable of callable, optional
         rule(values) is true for a combination that must not be; parameters that do not apply are None.
     ordinal : iterable of str, optional
-        Categorical parameters whose choices are in an order.
+        Categorical parameters with ordered choices.
     initial : iterable of mapping, optional
         Configurations that the first race begins with.
 
     Attributes
     ----------
     distributions : dict of str to BaseDistribution
-        Every parameter that was met when the space was walked through at random, with the first distribution met
-        that has more than one value.
+        Every parameter of some random configurations, with its first distribution that has more than one value.
     n_parameters : int
         Parameters that are not fixed to one value.
 
@@ -155,12 +154,12 @@ class Space:
         return sum(not distribution.single() for distribution in self.distributions.values())
 
     def build(self, choose: ValueSampler) -> Configuration:
-        """Return the configuration that comes of choosing every parameter that applies.
+        """Return a configuration, with a chosen value for every parameter that applies.
 
         Parameters
         ----------
         choose : callable
-            choose(name, distribution) returns the value; it is not asked where there is only one.
+            choose(name, distribution) returns the value; it is not called where there is only one.
         """
 
         def value(name: str, distribution: BaseDistribution) -> Any:
@@ -174,12 +173,12 @@ class Space:
         return trial.found
 
     def draw(self, choose: ValueSampler) -> Configuration:
-        """Return a configuration that is not forbidden: walk until there is one.
+        """Return a configuration that is not forbidden, the first of several that are built.
 
         Raises
         ------
         ValueError
-            Where there is none after many walks.
+            When many in a row are forbidden.
         """
         for _ in range(MOST_DRAWS):
             found = self.build(choose)
@@ -242,9 +241,9 @@ class Space:
                     raise TypeError(f"{name!r} must be an Optuna distribution or a function, got {distribution!r}")
 
     def _discover(self) -> None:
-        """Find the parameters by walks that are the same every time."""
+        """Find the parameters by random configurations, which are the same every time."""
         rng = np.random.default_rng(0)
-        for _ in range(WALKS):
+        for _ in range(TRIAL_CONFIGURATIONS):
             for name, distribution in self.build(lambda _, found: uniform(found, rng)).distributions.items():
                 # Bounds that depend on others may leave one value now and then.
                 if name not in self.distributions or self.distributions[name].single():

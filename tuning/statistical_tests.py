@@ -1,4 +1,4 @@
-"""Which configurations a test keeps, from their costs on the same steps."""
+"""Tests that eliminate configurations by their costs on the same steps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def keep(costs: FloatArray, test: str, alpha: float) -> BoolArray:
 
 
 def standing(costs: FloatArray, test: str) -> FloatArray:
-    """Return what configurations are ordered by, lower is better: rank sums, or mean costs for the t-tests."""
+    """Return the scores of configurations, lower is better: rank sums, or mean costs for the t-tests."""
     values: FloatArray = ranks(costs).sum(axis=0) if test == "friedman" else costs.mean(axis=0)
     return values
 

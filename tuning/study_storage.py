@@ -1,4 +1,4 @@
-"""What a tuning leaves in Optuna's storage: configurations as trials, results as intermediate values by step."""
+"""Storage of a tuning by Optuna: configurations as trials, results as intermediate values by step."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class StudyRecord:
     storage : BaseStorage
         Where it is.
     identity : dict
-        What the tuning's decisions depend on, as data.
+        The inputs of the tuning's decisions, as data.
     resume : bool
         Whether the study has to be there, or must not be.
     name : str, default STUDY
@@ -216,7 +216,7 @@ class StudyRecord:
             self._done[number] = True
 
     def note_race(self, iteration: int, summary: dict[str, Any]) -> None:
-        """Store what is to be known of a race that is over."""
+        """Store the summary of a race that is over."""
         self.storage.set_study_user_attr(self._study, f"race {iteration}", summary)
 
 

@@ -1,4 +1,4 @@
-"""What all results so far say about configurations, told apart from the steps that they happened to run on."""
+"""Surrogate model of configurations' costs, without the effects of steps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from skde.tuning.space import Configuration, Space
 from skde.tuning.statistical_tests import moderate
 from skde.typing import FloatArray, IntArray
 
-# The work grows with the cube of the costs: more configurations than these are not looked at, and where they have more
-# means on an instance, means over several instances take their place.
+# The time grows with the cube of the number of costs. Only this many configurations are used, and if they have more
+# costs than this, means over several instances replace those of single ones.
 MOST, MOST_COSTS = 300, 1500
-# Length scales before anything is known, of numbers and ordered choices on the unit interval and of choices without an
+# First length scales, of numbers and ordered choices on the unit interval and of choices without an
 # order, of which the columns of two are sqrt(2) apart. Good regions are often narrow, and noise hides that.
 LENGTH, CHOICE_LENGTH = 0.3, 2.0
-# Where a number stands that does not apply: beyond the range, so that it says little about those that do.
+# The position of a number that does not apply: outside the range, far from those that do.
 ABSENT = -0.5
 
 
@@ -117,7 +117,7 @@ _MISSING = object()
 
 
 def place(configuration: Configuration, name: str) -> float:
-    """Return where a number or ordered choice stands on the unit interval."""
+    """Return the position of a number or ordered choice on the unit interval."""
     if name not in configuration.params:
         return ABSENT
     return Scale(configuration.distributions[name]).unit(configuration.params[name])
@@ -143,14 +143,14 @@ def table(results: Mapping[Experiment, float]) -> tuple[list[int], list[int], Fl
 
 
 def normal_scores(costs: FloatArray) -> FloatArray:
-    """Return what a normal distribution would have at the ranks of costs; NaN has none, and failures keep inf."""
+    """Return normal scores of costs by their ranks; NaN has none, and failures keep inf."""
     n = int((~np.isnan(costs)).sum())
     scores = special.ndtri((stats.rankdata(costs, nan_policy="omit") - 0.5) / max(n, 1))
     return np.where(np.isposinf(costs), np.inf, scores)
 
 
 def without_step_effects(costs: FloatArray) -> FloatArray:
-    r"""Return costs without what steps add to all of them.
+    r"""Return costs without the effects of steps.
 
     The steps' effects are the least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are:
     configurations that ran on hard steps are not taken for bad ones. Where a configuration failed it has the worst of

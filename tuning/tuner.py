@@ -40,8 +40,8 @@ class RacingTuner(TunerResults, BaseEstimator):
     Parameters
     ----------
     space : Space, callable, mapping or None
-        What can be configured: see `Space`; a function of an Optuna trial or a mapping of names to distributions is
-        made into one. None: what an algorithm of skde brings along (`space_of`).
+        The configurations: a `Space`, or what makes one, a function of an Optuna trial or a mapping of names to
+        distributions. None: the default space of an algorithm of skde (`space_of`).
     instances : sequence
         At least two. For an algorithm of skde problems, their names, pairs (objective, bounds), or functions of the
         step's seed that return one of these; for an estimator of scikit-learn data sets, as (X, y) or Bunch; for
@@ -52,18 +52,18 @@ class RacingTuner(TunerResults, BaseEstimator):
         Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
         killed after three times as long and ten seconds more; functions and estimators know best themselves.
     run_evals_limit : int or None, default None
-        Evaluations of one experiment, >= 1, for algorithms of skde, in the place of seconds: the tuning is then the
-        same on every machine.
+        Evaluations of one experiment, >= 1, for algorithms of skde, instead of seconds: the tuning is then the same on
+        every machine.
     test : {"friedman", "t", "t-holm", "t-bonferroni"}, default "friedman"
-        What eliminates. Friedman's test looks at ranks, so instances may have costs of any size; paired t-tests look at
-        means, and are for costs that can be averaged.
+        The test that eliminates. Friedman's test uses ranks, so instances may have costs of any size; paired t-tests
+        use means, and are for costs that can be averaged.
     preset : {"elitist", "irace-2011", "small-budget"} or Rules, default "elitist"
         The kind of race. "elitist": the best of a race keep their results, and new configurations have to beat them on
-        the same steps. "irace-2011": every race begins anew. "small-budget": as "elitist", with tests that begin after
-        the third step and have the level 0.3, and guided by a model of all results, for some hundred experiments.
-        Rules(...) brings its own test.
+        the same steps. "irace-2011": every race starts without results. "small-budget": as "elitist", with tests that
+        begin after the third step and have the level 0.3, and guided by a model of all results, for some hundred
+        experiments. Rules(...) has a test, which replaces `test`.
     storage : str, path, optuna.storages.BaseStorage or None, default None
-        Where the study is: in memory, in a journal file of this name, or in a database with this URL. What is stored
+        Where the study is: in memory, in a journal file of this name, or in a database with this URL. A stored tuning
         can be resumed after a kill.
     study_name : str, default "skde-tuning"
         The study's name: a storage may hold several tunings.
@@ -94,15 +94,15 @@ class RacingTuner(TunerResults, BaseEstimator):
     results_ : list of Result
         Every experiment.
     races_ : list of dict
-        Of every race: its configurations, steps and experiments, who was alive at its end, who was rejected and why,
-        and why it ended.
+        Of every race: its configurations, steps and experiments, its survivors, the rejected ones and why, and why it
+        ended.
     finished_ : bool
         Whether the experiments are used up; not after Ctrl-C.
     n_experiments_ : int
         Experiments that count. With several processes a few more may have been done, of configurations that were
         rejected meanwhile.
     target_ : str
-        What is configured, as text.
+        The target, as text.
     study_ : optuna.Study
         The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
         its mean cost. The best value need not be that of the best configuration, which had to hold out in races.
@@ -174,10 +174,10 @@ class RacingTuner(TunerResults, BaseEstimator):
         Parameters
         ----------
         target : str, Algorithm, estimator, callable or sequence of str
-            What is configured: an algorithm of skde or its name; a scikit-learn estimator, whose cost is 1 - score on a
-            random quarter of a data set; a function (config, instance, seed) -> cost, config being a dict; or a command
-            line, called as irace's targetRunner: numbers of configuration and instance, seed, instance, --NAME VALUE
-            for every parameter, and the cost is the first word of the last line printed.
+            An algorithm of skde or its name; a scikit-learn estimator, with the cost 1 - score on a random quarter of a
+            data set; a function (config, instance, seed) -> cost, config being a dict; or a command line, called as
+            irace's targetRunner: numbers of configuration and instance, seed, instance, --NAME VALUE for every
+            parameter, and the cost is the first word of the last line printed.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C. What was found up to then can be read, and `resume` goes on.
+            After Ctrl-C. The results so far can be read, and `resume` goes on.
         ValueError, TypeError
             For parameters that are not allowed, a budget too small for a race, a storage that holds a tuning already.
         RuntimeError
@@ -271,13 +271,13 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._drive()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[TuningSetting, dict[str, Any]]:
-        """Return what decisions depend on, and the same as data."""
+        """Return the inputs of decisions, and the same as data."""
         setting = self._setting(given, seed)
         target.check(setting.instances)
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _drive(self) -> RacingTuner:
-        """Run the loop; Ctrl-C goes on to the caller, and leaves what was found up to then."""
+        """Run the loop; after Ctrl-C, which goes on to the caller, the results so far are there."""
         loop = self._loop
         bar = ProgressBar(loop) if self.verbose else None
         loop.on_result = bar
@@ -300,7 +300,7 @@ class RacingTuner(TunerResults, BaseEstimator):
     # -- checks --------------------------------------------------------------------------------------------------------
 
     def _check_options(self) -> None:
-        """Check what decisions do not depend on, also where the target has no use for it."""
+        """Check the options that decisions do not depend on, also if the target does not use them."""
         if isinstance(self.n_jobs, bool) or self.n_jobs != 0:  # 0: workers
             check_jobs(self.n_jobs)
         check_device(self.device)
@@ -328,7 +328,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         raise ValueError("space must be given: only algorithms of skde bring their own")
 
     def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
-        """Check what decisions depend on."""
+        """Check the inputs of decisions, and return them."""
         if not isinstance(self.instances, Iterable) or isinstance(self.instances, str | bytes | Mapping):
             raise TypeError(
                 f"instances must be a sequence of at least 2, got {self.instances!r} ({type(self.instances).__name__})"

@@ -1,8 +1,8 @@
-"""Experiments handed out to other processes and machines through Optuna's storage.
+"""Queue of experiments for workers in other processes and on other machines, in Optuna's storage.
 
-A study beside that of the tuning is the queue. Each of its trials is an offer of one experiment: waiting until a worker
-claims it, running while the worker has it, complete with what came of it. What a worker does not finish in time is
-offered again.
+A second study is the queue. Each of its trials is an offer of one experiment: waiting until a worker claims it, running
+while the worker has it, complete with its outcome. An experiment is offered again when a worker does not finish it in
+time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def pause(since: float) -> None:
 
 
 class QueuedExperiment(NamedTuple):
-    """What an offer is of: a configuration, by its number, on an instance, by its number, with a seed."""
+    """The experiment of an offer: the numbers of a configuration and an instance, and a seed."""
 
     configuration: int
     instance: int
@@ -83,9 +83,9 @@ class WorkQueue:
 
     def offer(self, experiment: QueuedExperiment, turn: int) -> int:
         """Offer an experiment for the first, second, ... time; return the offer's number."""
-        told = {**experiment._asdict(), "turn": turn}
-        offered = self.storage.create_new_trial(self._study, create_trial(state=TrialState.WAITING, user_attrs=told))
-        return self.storage.get_trial_number_from_id(offered)
+        attributes = {**experiment._asdict(), "turn": turn}
+        trial = create_trial(state=TrialState.WAITING, user_attrs=attributes)
+        return self.storage.get_trial_number_from_id(self.storage.create_new_trial(self._study, trial))
 
     def get(self, number: int) -> FrozenTrial:
         """Return an offer."""
@@ -99,7 +99,7 @@ class WorkQueue:
             return False
 
     def deliver(self, number: int, outcome: Outcome) -> None:
-        """Give what came of an offer, unless it was withdrawn meanwhile."""
+        """Store the outcome of an offer, unless it was withdrawn."""
         n_evals = -1 if outcome.n_evals is None else outcome.n_evals
         with suppress(UpdateFinishedTrialError):
             if outcome.error is not None:
@@ -123,7 +123,7 @@ class WorkQueue:
 
     @property
     def worker_options(self) -> Any:
-        """What workers have to know that know nothing but the storage; None where nobody has said it."""
+        """The options of the tuning for workers that only know the storage; None until they are stored."""
         return self.storage.get_study_user_attrs(self._study).get(OPTIONS_KEY)
 
     @worker_options.setter
@@ -156,12 +156,12 @@ def worker_timeout(limits: Limits) -> float:
 
 
 class QueuedTarget(Target):
-    """A target whose experiments are done by workers.
+    """A target that leaves experiments to workers.
 
     Parameters
     ----------
     target : Target
-        What the workers run.
+        The target of the workers.
     queue : WorkQueue
         Where they find it.
     limits : Limits
@@ -191,7 +191,7 @@ class QueuedTarget(Target):
             yield self._wait(experiment)
 
     def _wait(self, experiment: QueuedExperiment) -> Outcome:
-        """Return what came of an experiment, offering it again where a worker lost it."""
+        """Return the outcome of an experiment, offering it again if a worker lost it."""
         since = time.monotonic()
         while True:
             offer = self.queue.get(self._latest[experiment])
@@ -209,7 +209,7 @@ class QueuedTarget(Target):
             pause(since)
 
     def _give_up(self, configuration: int, outcome: Outcome) -> Outcome:
-        """Withdraw all that is offered of a configuration, lest it takes more workers; return the outcome of each."""
+        """Withdraw all offers of a configuration, so that it blocks no more workers; return their outcome."""
         self._given_up[configuration] = outcome
         for experiment, number in self._latest.items():
             if experiment.configuration == configuration:
@@ -229,11 +229,11 @@ class QueuedTarget(Target):
                 self.queue.withdraw(number)
 
     def finish(self) -> None:
-        """Send the workers home."""
+        """Let the workers end."""
         self.queue.finish(True)
 
     def describe(self) -> str:
-        """Return what the target is, as text that is the same every time."""
+        """Return a reproducible text on the target."""
         return self.target.describe()
 
     def configured(self, params: dict[str, Any]) -> Any:
@@ -246,7 +246,7 @@ class QueuedTarget(Target):
 
 
 def experiment_of(offer: FrozenTrial) -> QueuedExperiment:
-    """Return what an offer is of."""
+    """Return the experiment of an offer."""
     for name in (*QueuedExperiment._fields, "turn"):
         if not isinstance(offer.user_attrs.get(name), int):
             raise ValueError(
@@ -257,7 +257,7 @@ def experiment_of(offer: FrozenTrial) -> QueuedExperiment:
 
 
 def outcome_of(offer: FrozenTrial) -> Outcome:
-    """Return what came of a complete offer."""
+    """Return the outcome of a complete offer."""
     cost, seconds, n_evals = offer.values
     return Outcome(cost, seconds, None if n_evals < 0 else int(n_evals), offer.user_attrs.get("error"))
 
@@ -266,7 +266,7 @@ def outcome_of(offer: FrozenTrial) -> Outcome:
 
 
 def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances: Sequence[Any], target: Target) -> int:
-    """Do what is offered until the tuning is over; return how many experiments were done.
+    """Run offered experiments until the tuning is over; return how many were done.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances
     instances : sequence
         By their numbers.
     target : Target
-        What is run.
+        The target to run.
     """
     done = 0
     since = time.monotonic()
@@ -294,7 +294,7 @@ def work(queue: WorkQueue, params_of: Callable[[int], dict[str, Any]], instances
                     queue.deliver(offer.number, outcome)
                     left.remove(offer.number)
                     done += 1
-        except BaseException:  # such as Ctrl-C: others shall not have to wait until they count as lost
+        except BaseException:  # such as Ctrl-C; withdrawn experiments need not wait until they count as lost
             for number in left:
                 queue.withdraw(number)
             raise

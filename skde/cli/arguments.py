@@ -1,4 +1,4 @@
-"""The command line's parser, and the readers of what stands behind its options."""
+"""The parser of the command line, and the checks of its options' values."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is all that is shown."""
+    """A mistake of the user; the command prints only its message."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with its complaints as InputError, so that all errors look alike."""
+    """A parser of argparse that raises InputError, so that all errors look alike."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse would print."""
+        """Raise the message that argparse would print."""
         raise InputError(f"{message} (see {self.prog} --help)")
 
 
 def add_command(
     commands: Any, name: str, what: str, command: Callable[[Any], int] | None, example: str | None = None
 ) -> Parser:
-    """Add a command, with --json where it prints something, and return its parser."""
+    """Add a command, with --json if it has a function, and return its parser."""
     epilog = example if example and "\n" in example else f"example:\n  {example or f'skde {name}'}"
     added: Parser = commands.add_parser(
         name,
@@ -48,14 +48,14 @@ def add_command(
 
 
 def refuse(options: Any, names: Sequence[str], why: str) -> None:
-    """Refuse options that were given although something else makes them pointless."""
+    """Refuse options that have no effect here."""
     for name in names:
         if getattr(options, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
 def tie_numbers(arguments: list[str]) -> list[str]:
-    """Tie negative numbers to the option before them, for argparse would take some for options.
+    """Join negative numbers with the option before them, because argparse would take some for options.
 
     ``--bounds -5 5`` becomes ``--bounds=-5 5``, and ``--target -1e-3`` becomes ``--target=-1e-3``.
     """
@@ -145,7 +145,7 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def check_device(device: str, *more: str) -> None:
-    """Refuse names that are neither those of a CPU or a GPU nor among the others that are allowed."""
+    """Refuse all names but cpu, cuda, cuda:N and those of `more`."""
     if not re.fullmatch(r"cuda:\d+", device):
         check_choice("--device", device, (*more, "cpu", "cuda", "cuda:0"))
 
@@ -160,7 +160,7 @@ def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, 
 
 
 def check_writable(option: str, path: Path) -> None:
-    """Say at once, not after the work, that a file cannot be written."""
+    """Refuse a file that cannot be written, before the work begins."""
     folder, target = path.absolute().parent, Path(os.path.realpath(path))
     if not folder.is_dir():
         raise InputError(f"{option}: there is no directory {str(path.parent)!r}")

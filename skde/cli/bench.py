@@ -1,4 +1,4 @@
-"""The commands `skde bench ...`: measurements of speed and of quality."""
+"""The commands `skde bench speed`, `skde bench run` and `skde bench compare`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def add_run(commands: Any) -> None:
 
 
 def add_trials(add: Any, budget: str, runs: str = "30") -> None:
-    """Add what every quality experiment takes: how many runs, how long, where, and where to."""
+    """Add the options of every quality experiment."""
     add("--runs", type=whole, default=30, help=f"of each algorithm on each function (default: {runs})")
     add(
         "--budget",
@@ -79,7 +79,7 @@ def add_trials(add: Any, budget: str, runs: str = "30") -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help="write the record, JSON, after every part; what FILE has is not run again",
+        help="write the record, JSON, after every part; parts that FILE has are not run again",
     )
 
 
@@ -93,13 +93,13 @@ def add_compare(commands: Any) -> None:
         "--baseline",
         required=True,
         metavar="ALGORITHM",
-        help="with what the others are compared, as it is in the records",
+        help="the algorithm to compare the others with, by its name in the records",
     )
     add("--zero", type=number, help="errors below are zero (default: 1e-12 for nashed2012, else 1e-8)")
 
 
 def bench_speed(options: Any) -> int:
-    """Measure, print and keep."""
+    """Measure, print and write the record."""
     check_device(options.device)
     if options.out is not None:
         check_writable("--out", options.out)
@@ -118,7 +118,7 @@ def bench_speed(options: Any) -> int:
 
 
 def bench_run(options: Any) -> int:
-    """Run, keep, and print what was found."""
+    """Run, and print and write the record."""
     check_device(options.device)
     if options.out is not None:
         check_writable("--out", options.out)
@@ -143,7 +143,7 @@ def bench_run(options: Any) -> int:
 
 
 def keep_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
-    """Run an experiment, keep its record, and show it, of one that is interrupted or fails what is finished."""
+    """Run an experiment, write its record and show it; after an interruption or an error, show the finished part."""
     records: list[Any] = []
 
     def show_finished() -> None:

@@ -51,7 +51,7 @@ def add_minimize(commands: Any) -> None:
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
     add("--max-iter", type=whole, help="generations after the initial population")
     add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")
-    add("--max-time", type=number, metavar="SECONDS", help="seconds")
+    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
     add("--target", type=number, help="a run ends at this value")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
     add("--runs", type=whole, default=1, help="independent runs (default: 1)")
@@ -60,12 +60,12 @@ def add_minimize(commands: Any) -> None:
     add("--dtype", default="float64", help="float64 or float32 (default: float64)")
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
     add("--n-jobs", type=whole, help="threads; with --scalar also processes")
-    add("--plot", type=Path, metavar="FILE", help="draw the best value against evaluations (needs matplotlib)")
+    add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
     add("--quiet", action="store_true", help="no progress bar")
 
 
 def minimize(options: Any) -> int:
-    """Minimise, and print what was found, also where it was interrupted or went wrong half-way."""
+    """Minimise and print the result; after an interruption or an error, the result so far."""
     if options.plot is not None:
         check_plot(options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
@@ -100,7 +100,7 @@ def minimize(options: Any) -> int:
 
 
 class UserFunction:
-    """The user's function; what it raises is told in one line that says where."""
+    """The user's function; an exception becomes one line with the place where it was raised."""
 
     def __init__(self, name: str, function: Callable[[Any], Any], scalar: bool) -> None:
         self.name = name
@@ -118,7 +118,7 @@ class UserFunction:
 
 
 def error_line(error: Exception) -> str:
-    """Return an exception of the user's code in one line."""
+    """Return one line on an exception of the user's code."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
 
@@ -175,7 +175,7 @@ def f_opt_of(objective: Any) -> float | None:
 
 
 def check_box(options: Any) -> None:
-    """See to it that a function of the user's has a box, of known dimension."""
+    """Refuse a user's function without bounds or without a dimension."""
     if options.bounds is None:
         raise InputError(f'{options.objective!r} needs --bounds LOW HIGH with --dim, or --bounds "LOW,HIGH; LOW,HIGH"')
     if len(options.bounds) == 1 and options.dim is None:
@@ -183,7 +183,7 @@ def check_box(options: Any) -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Say at once, not after the work, that a plot cannot be drawn or written."""
+    """Refuse a plot that cannot be drawn or written, before the work begins."""
     if find_spec("matplotlib") is None:
         raise InputError("--plot needs matplotlib: pip install 'skde[plot]'")
     from matplotlib.backend_bases import FigureCanvasBase
@@ -196,7 +196,7 @@ def check_plot(path: Path) -> None:
 def report(
     name: str, objective: Any, algorithm: Algorithm, device: str, reason: str, minimizer: Minimizer
 ) -> dict[str, Any]:
-    """Return all that is known of a fit."""
+    """Return the report of a fit as data."""
     runs = minimizer.runs_
     best = runs[best_run(runs)]
     f_opt = f_opt_of(objective)
@@ -219,7 +219,7 @@ def report(
 
 
 def readable(found: dict[str, Any]) -> str:
-    """Return a fit's report for people."""
+    """Return the report of a fit as text."""
     other_name = f" ({found['problem']})" if found["problem"] not in (None, found["objective"]) else ""
     lines = [
         ("objective", f"{found['objective']}{other_name}, {found['dim']} variables"),

@@ -1,4 +1,4 @@
-"""The command `skde minmax`: two populations against each other, or points against multipliers."""
+"""The command `skde minmax`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ as Fabris and Krohling (2012) have it:
 PRESETS = ("fabris2012",)
 SIDES = ("algorithm_x", "algorithm_y")
 OF_PRESETS = ("strategy", "pop_size")
-# Of the solver's parameters, those whose option has another name.
+# Options with another name than the solver's parameter.
 OPTIONS = {"n_cycles": "cycles", "archive_size": "archive", "n_runs": "runs", "random_state": "seed"}
 PARAMETERS = (
     *("n_cycles", "gens_x", "gens_y", "archive_size", "renewal", "multipliers", "penalty"),
@@ -56,15 +56,15 @@ def add_minmax(commands: Any) -> None:
     add("--cycles", type=whole, help="turns of both sides after the initial populations (default: 200)")
     add("--gens-x", type=whole, help="generations of x in a cycle (default: 20)")
     add("--gens-y", type=whole, help="generations of y in a cycle (default: 20)")
-    add("--archive", type=whole, help="strongest opponents of x that are remembered (default: 10)")
-    add("--renewal", type=number, help="share of y that gives way to new points in every cycle (default: 0.2)")
+    add("--archive", type=whole, help="strongest opponents of x to keep (default: 10)")
+    add("--renewal", type=number, help="share of y to replace by new points in every cycle (default: 0.2)")
     add("--multipliers", help="of a constrained problem: update or evolve (default: update)")
     add("--penalty", type=number, help="the factor r of the Lagrangian (default: adapted)")
     add("--preset", help="fabris2012: the solver as published; other options change it")
     add("--strategy", help="of the preset: rand/1/bin or best/1/bin (default: rand/1/bin)")
     add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
-    add("--max-time", type=number, metavar="SECONDS", help="seconds")
+    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
     add("--target", type=number, help="a run ends at this value")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
     add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better answer")
@@ -73,7 +73,7 @@ def add_minmax(commands: Any) -> None:
     add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
     add("--dtype", default="float64", help="float64, or float32 without constraints (default: float64)")
     add("--n-jobs", type=whole, help="threads")
-    add("--save", type=Path, metavar="FILE", help="keep the solver: MinMaxSolver.load(FILE).resume() goes on")
+    add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
     add("--quiet", action="store_true", help="no progress bar")
 
 
@@ -86,7 +86,7 @@ def side(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def minmax(options: Any) -> int:
-    """Solve, and print what was found, also where it was interrupted or went wrong half-way."""
+    """Solve and print the result; after an interruption or an error, the result so far."""
     if options.save is not None:
         check_writable("--save", options.save)
     problem = find_problem(options.problem, options.dim)
@@ -114,7 +114,7 @@ def find_problem(name: str, dim: int | None) -> MinMaxProblem | ConstrainedProbl
 
 
 def make_solver(options: Any) -> MinMaxSolver:
-    """Return the solver, or its preset, with what the options say."""
+    """Return the solver, or its preset, with the parameters of the options."""
     if options.preset is None:
         refuse(options, OF_PRESETS, "is for --preset")
         sides = {
@@ -128,7 +128,7 @@ def make_solver(options: Any) -> MinMaxSolver:
 
 
 def given(options: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return those of the parameters that options were given for."""
+    """Return the parameters with a given option."""
     found = {name: getattr(options, OPTIONS.get(name, name)) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -136,11 +136,11 @@ def given(options: Any, names: tuple[str, ...]) -> dict[str, Any]:
 def report(
     problem: MinMaxProblem | ConstrainedProblem, solver: MinMaxSolver, device: str, reason: str
 ) -> dict[str, Any]:
-    """Return all that is known of a fit."""
+    """Return the report of a fit as data."""
     constrained = isinstance(problem, ConstrainedProblem)
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
-    corrected = constrained and solver.multipliers == "update"  # then y is no population
+    corrected = constrained and solver.multipliers == "update"  # y is no population then
     found = outcome(solver.runs_, solver._best)
     dim = len(solver.x_)
     for run in found["runs"]:
@@ -167,7 +167,7 @@ def report(
 
 
 def readable(found: dict[str, Any]) -> str:
-    """Return a fit's report for people."""
+    """Return the report of a fit as text."""
     constrained = found["constrained"]
     against = f"{found['dim_y']} {'constraints' if constrained else 'of the opponent'}"
     x, y = (algorithm_text(found[name]) for name in ("algorithm_x", "algorithm_y"))
@@ -192,7 +192,7 @@ def readable(found: dict[str, Any]) -> str:
 
 
 def algorithm_text(algorithm: dict[str, Any] | None) -> str:
-    """Return an algorithm that was described, as it is written."""
+    """Return an algorithm of a report as Python."""
     if algorithm is None:
         return "none: multipliers are corrected once a cycle"
     return str(get_algorithm(algorithm["name"], **algorithm["parameters"]))

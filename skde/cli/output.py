@@ -18,14 +18,14 @@ LABEL_WIDTH = 13
 
 
 def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
-    """Run, and show what was found, also where that was interrupted or went wrong half-way.
+    """Run and show the result; after an interruption or an error, show the result so far.
 
     Parameters
     ----------
     run : callable
         The work.
     show : callable
-        Prints what was found, then writes files; raises NotFittedError where nothing was found.
+        Prints the result, then writes files; raises NotFittedError when there is none.
     """
     try:
         run()
@@ -37,7 +37,7 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
 
 
 def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
-    """Return what is known of runs whatever they solved: the best one's values, and every one's."""
+    """Return the part of a report that minimize and minmax have in common."""
     funs = np.array([run.fun for run in runs if run.feasible])
     seconds = max(run.time for run in runs)
     n_evals = sum(run.n_evals for run in runs)
@@ -76,7 +76,7 @@ def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:
 
 
 def summary(funs: FloatArray) -> dict[str, Any]:
-    """Return statistics of the values of those runs that found a feasible point."""
+    """Return statistics of the values of the feasible runs."""
     if len(funs) == 0:
         return {}
     return {
@@ -89,7 +89,7 @@ def summary(funs: FloatArray) -> dict[str, Any]:
 
 
 def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
-    """Return what is said of all runs, of the work done, and of why it ended."""
+    """Return the lines on all runs, on the evaluations, and on the reason of the end."""
     lines = []
     if len(found["runs"]) > 1:
         values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
@@ -103,17 +103,17 @@ def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluat
 
 
 def vector(x: FloatArray) -> str:
-    """Return a point's components, of many the first and last."""
+    """Return the components of a point; of a long one the first and last."""
     return np.array2string(x, precision=6, threshold=12, prefix=" " * LABEL_WIDTH)
 
 
 def aligned(lines: list[tuple[str, str]]) -> str:
-    """Return labels and what stands beside them."""
+    """Return lines of labels and texts, aligned."""
     return "\n".join(f"{label:<{LABEL_WIDTH}}{text}" for label, text in lines)
 
 
 def to_json(value: Any) -> str:
-    """Return JSON; what is not finite is null, as JSON has no word for it."""
+    """Return JSON; numbers that are not finite become null."""
     return json.dumps(json_types(value), allow_nan=False)
 
 

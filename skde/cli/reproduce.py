@@ -1,4 +1,4 @@
-"""The command `skde reproduce`: a paper's table, run again."""
+"""The command `skde reproduce`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OF_MINMAX = ("pop_sizes", "functions")
 
 def add_reproduce(commands: Any) -> None:
     """Add `skde reproduce`."""
-    what = "a table of a paper, run again with the paper's parameters, beside the paper's figures"
+    what = "run a table of a paper again with the paper's parameters, and compare the figures"
     parser = add_command(commands, "reproduce", what, reproduce, EXAMPLES)
     add = parser.add_argument
     add("paper", metavar="PAPER", help="nashed2012 or fabris2012")
@@ -55,7 +55,7 @@ def add_reproduce(commands: Any) -> None:
 
 
 def reproduce(options: Any) -> int:
-    """Run, keep, and print what was found."""
+    """Run, and print and write the record."""
     paper = find_paper(options.paper)
     check_device(options.device)
     if options.out is not None:
@@ -70,7 +70,7 @@ def reproduce(options: Any) -> int:
 
 
 def results(options: Any, paper: Any) -> int:
-    """Run a paper's results again, and print its figures beside ours."""
+    """Run a paper's results again, and print both figures."""
     refuse(options, OF_TUNINGS, "is for a tuning: --table 1")
     settings = settings_of(options, paper, BUDGET, RUNS)
     run = partial(
@@ -84,7 +84,7 @@ def results(options: Any, paper: Any) -> int:
 
 
 def coevolution_results(options: Any, paper: Any) -> int:
-    """Run a paper's co-evolution again, as published and by default, and print both beside its tables."""
+    """Run a paper's co-evolution again, as published and by default, and print all figures."""
     refuse(options, ("table", "dims", *OF_TUNINGS), f"is not for {paper.name}")
     run = partial(
         minmax_trials.run,
@@ -100,7 +100,7 @@ def coevolution_results(options: Any, paper: Any) -> int:
 def show(
     options: Any, paper: Any, rows_of: Callable[[Any, Any], list[Any]], table: Callable[[Any, Any], str], record: Any
 ) -> None:
-    """Print a record with its rows: as JSON, or as a table for people."""
+    """Print a record with its rows, as JSON or as a table."""
     rows = rows_of(paper, record)
     if options.json:
         print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
@@ -109,6 +109,6 @@ def show(
 
 
 def settings_of(options: Any, paper: Any, budget: str, runs: int) -> Any:
-    """Return the settings of a record, with a budget and a number of runs where the options have none."""
+    """Return the settings of a record; the budget and the number of runs are defaults."""
     runs = runs if options.runs is None else options.runs
     return Settings(paper.suite, options.budget or budget, runs, options.seed, options.device, options.n_jobs)

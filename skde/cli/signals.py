@@ -1,4 +1,4 @@
-"""Signals of the command line: SIGTERM ends a command as Ctrl-C does."""
+"""Handler of SIGTERM, which ends a command as Ctrl-C does."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 class Termination:
-    """SIGTERM as KeyboardInterrupt, while a command runs in the main thread and nobody else handles the signal.
+    """SIGTERM as KeyboardInterrupt, while a command runs in the main thread and the signal has no other handler.
 
     Attributes
     ----------
     signal : signal.Signals
-        What ended the command, where it was interrupted.
+        The signal that interrupted the command, SIGINT by default.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,9 @@ class Termination:
         return 128 + self.signal
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.signal is signal.SIGTERM:  # timeout(1) sends it twice, and what was found is being printed
+        if (
+            self.signal is signal.SIGTERM
+        ):  # timeout(1) sends it twice, and the first one made the command print its result
             return
         self.signal = signal.SIGTERM
         raise KeyboardInterrupt

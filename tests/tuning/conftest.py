@@ -1,4 +1,4 @@
-"""What the tests of tuning share."""
+"""Fixtures of the tuning tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs with a clock of their own: they end in time, one does not wait for another, and up to its end each is itself."""
+"""Runs with a clock each: they end in time, wait for no other run, and do the same as a run alone until then."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 @pytest.mark.parametrize("told", ["this thread", "another"])
 def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever thread the system gives the signal to."""
-    if device == "cpu":  # which has none in hand
+    if device == "cpu":  # which runs one batch at a time
         monkeypatch.setattr(algorithm_target, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
     target = as_target("de", Limits(30.0), 1, device)
     target.helped = True
@@ -137,11 +137,11 @@ def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monke
             list(target.run(jobs))
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    algorithm_target.helpers(device).shutdown()  # waits for what it has in hand
+    algorithm_target.helpers(device).shutdown()  # waits for its batches
     algorithm_target.helpers.cache_clear()
     assert time.perf_counter() - begin < 20.0
     if device == "cpu":
-        assert begun == [1, 1]  # nobody began what was to come
+        assert begun == [1, 1]  # no later batch began
     with pytest.raises(KeyboardInterrupt):  # what was cut short is no result
         target.fitted(jobs[0], [DE(pop_size=10)])
 
@@ -168,13 +168,13 @@ def test_helpers_have_batches_in_hand_and_keep_their_order() -> None:
     outcomes = list(target.run(jobs))
     assert time.perf_counter() - begin < 0.2 + 2 * LATE
     assert all(outcome.n_evals % job.params["pop_size"] == 0 for outcome, job in zip(outcomes, jobs, strict=True))
-    # What batches waited for each other is nobody's time.
+    # The time that a batch waited for another does not count.
     assert sum(outcome.seconds for outcome in outcomes) < 0.2 + 2 * LATE
 
 
 @pytest.mark.gpu
 def test_batches_have_the_gpu_for_themselves() -> None:
-    """Batches in hand do not slow the running one down, and are made ready while it runs."""
+    """Prepared batches do not slow the running one down, and are made ready while it runs."""
     problems = [get_problem(name, dim=30) for name in ("sphere", "rastrigin", "ackley")]
     target = as_target(DE(strategy="rand/1/bin"), Limits(0.5), 1, "cuda")
 

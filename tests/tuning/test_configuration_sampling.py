@@ -290,7 +290,7 @@ def test_a_model_chooses_from_candidates(count: int) -> None:
 
 
 def test_a_parents_ordered_choice_may_not_apply() -> None:
-    """As a number beyond the bounds that depend on others, which is put inside; a choice is drawn anew."""
+    """As a number beyond the bounds that depend on others, which is put inside; a choice is drawn again."""
     space = Space(
         {
             "big": CategoricalDistribution([True, False]),

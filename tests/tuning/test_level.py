@@ -31,6 +31,6 @@ def test_a_level_that_is_spent_is_kept_over_a_whole_race(test: str) -> None:
 
 
 def test_repeated_tests_at_the_full_level_do_not_keep_it() -> None:
-    """As in irace. What the documents say of the rate, about 0.1 for Friedman's test, is so."""
+    """As in irace. The rate in the documents, about 0.1 for Friedman's test, is right."""
     rate = np.mean([lost("friedman", False, seed) for seed in range(RACES)])
     assert 0.05 < rate < 0.16

@@ -1,4 +1,4 @@
-"""The race as a state machine: what it asks for, when it ends, and that it does not matter who is first."""
+"""The race as a state machine: its pending experiments, its end, and the order of results, which does not matter."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_a_rejected_elite_is_not_safe() -> None:
 
 
 def test_more_steps_stand_before_fewer() -> None:
-    """Elite 0 knows ten steps, elite 1 eight; the newcomers win the five that the race has, and stand behind."""
+    """Elite 0 knows ten steps, elite 1 eight; the new configurations win the five of the race, and come last."""
     known = {Experiment(0, s): 5.0 for s in range(1, 11)} | {Experiment(1, s): 5.0 for s in range(1, 9)}
     race = make(ELITIST, n=4, known=known, minimum=4)
     run(race, lambda c, s: 5.0 if c < 2 else (c + s) % 2 - 1.0)

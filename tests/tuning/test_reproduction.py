@@ -94,7 +94,7 @@ def test_judgement() -> None:
     assert row["share"] == 0.75
     (row,) = reproduction.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
     assert (row["better"], row["equal"], row["worse"], row["share"], row["p"]) == (0, 0, 1, 0.0, 1.0)
-    # What rounding puts below the minimum is as good as the minimum.
+    # A value that rounding puts below the minimum is as good as the minimum.
     (row,) = reproduction.summary(
         {"tuned": {"de": {"python": "DE()"}}, "compared": [cell("f0", 0, [-3.6e-12] * 5, [0.0] * 5)]}
     )

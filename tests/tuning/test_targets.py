@@ -112,7 +112,7 @@ def test_python_functions_are_instances_too() -> None:
 
 
 def test_constrained_problems_are_instances_too() -> None:
-    """What violates the constraints is worth nothing, however low its value."""
+    """A point that violates the constraints has an infinite cost, however low its value."""
     few, many = (target("jde", Limits(1.0, evals)) for evals in (60, 20_000))
     few.check(["fabris2012/p4", get_problem("fabris2012/p5")])
     (infeasible,) = few.run([job({"pop_size": 20}, "fabris2012/p5")])
@@ -296,7 +296,7 @@ def script(path: Path) -> tuple[list[str], Path]:
 
 
 def ended(process: int) -> bool:
-    """Whether a process ends soon; one whose parent is gone may stay a zombie where nobody waits for it."""
+    """Whether a process ends soon; an orphan may stay a zombie where no process waits for it."""
     for _ in range(200):
         try:
             os.kill(process, 0)

@@ -191,7 +191,7 @@ def test_all_configurations_fail() -> None:
 
 
 def test_all_fail_later() -> None:
-    """What was best before stays readable."""
+    """The best of before stays readable."""
     calls = []
 
     def failing(config: dict[str, Any], instance: float, seed: int) -> float:

@@ -1,4 +1,4 @@
-"""Targets that are algorithms of skde: many experiments are the runs of one batch."""
+"""Targets that are algorithms of skde, with many experiments as the runs of one batch."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from skde.problems import ConstrainedProblem, Problem, get_problem
 from skde.stopping import Status
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
-# Runs of one batch: more would only need more memory.
+# Runs of one batch; more would be no faster and need more memory.
 MOST_RUNS = 128
-# Batches of runs with clocks that are in hand for a GPU: one runs; others are compiled, which takes seconds, or read.
-IN_HAND = 5
-PATIENCE = 0.25  # seconds until who waits for them looks up
+# Batches of runs with clocks in progress on a GPU: one runs while others are compiled, which takes seconds, or read.
+BATCHES_IN_PROGRESS = 5
+POLL_SECONDS = 0.25
 # Errors below count as reached.
 ZERO = 1e-12
 
 
 class ClockedMinimizer(Minimizer):
-    """A Minimizer of compiled objectives whose runs can have clocks of their own.
+    """A Minimizer of compiled objectives with an optional clock for every run.
 
-    Kernels are not compiled for what the runs happen to have in common: the company must not change how far one comes.
+    Kernels are not specialised for values that the runs share: a run must not depend on the other runs of its batch.
 
     Attributes
     ----------
     run_seconds : float or None
-        After which every run ends by its own clock; max_time then ends nothing, but has to be given, as the limit that
-        there is.
+        Time limit of every run by its clock. max_time then ends nothing, but has to be given as a stopping rule.
     """
 
     run_seconds: float | None = None
@@ -51,7 +50,7 @@ class ClockedMinimizer(Minimizer):
 
 
 class SharedSeedMinimizer(ClockedMinimizer):
-    """The same, with the seed of the first for all runs: what differs is their parameters alone."""
+    """A ClockedMinimizer that gives all runs the seed of the first: they differ in their parameters alone."""
 
     def _customize_spec(self, spec: Spec) -> Spec:
         spec = super()._customize_spec(spec)
@@ -61,14 +60,13 @@ class SharedSeedMinimizer(ClockedMinimizer):
 class AlgorithmTarget(Target):
     """An algorithm of skde on problems; the cost is the best value found, less the minimum where that is known.
 
-    Where constraints are violated the cost is infinite. Errors below 1e-12 are zero: what they differ by is how small
-    numbers can get, and a race by ranks would be decided by that.
+    Where constraints are violated the cost is infinite. Errors below 1e-12 are zero, because differences among them are
+    rounding, which would decide a race by ranks.
 
     Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
     the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
-    after the other. How far a run comes in its time depends on how many there are beside it, so that these batches are
-    always full: where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and
-    made ready.
+    after the other. How far a run comes in its time depends on the size of its batch, so these batches are always full:
+    where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and prepared.
     """
 
     batched = True
@@ -84,7 +82,7 @@ class AlgorithmTarget(Target):
         self.most_runs = self.side_by_side if self.timed else MOST_RUNS
         self.helped = self.timed and not isinstance(engine, CpuEngine)
         self._ended = 0.0  # when the last batch did
-        self._stop = Event()  # tells batches in hand that nobody waits for them any more
+        self._stop = Event()  # ends the batches in progress after an interruption
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
         """Return the jobs' outcomes, in their order, as they come."""
@@ -105,17 +103,17 @@ class AlgorithmTarget(Target):
                 yield from self.run_alike(batch)
 
     def batch_size(self, instance: Any, seed: int) -> int:
-        """Return how many jobs a worker should take: of a Python function one, whose runs would take turns."""
+        """Return how many jobs a worker should take: one of a Python function, because its runs would take turns."""
         return self.side_by_side if has_clocks(instance_for_seed(instance, seed)) else 1
 
     def _run_on_helpers(self, batches: list[list[Job]]) -> Generator[Outcome]:
-        """Return the outcomes of batches, some of which are in hand at a time; after Ctrl-C these end early."""
+        """Return the outcomes of batches, with several in progress; after Ctrl-C these end early."""
         self._stop = stop = Event()
         futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
         try:
             for future in futures:
-                # Another thread may be the one that the system tells of Ctrl-C; that does not wake this one.
-                while wait([future], PATIENCE).not_done:
+                # The system may deliver Ctrl-C to another thread, which does not wake this one.
+                while wait([future], POLL_SECONDS).not_done:
                     pass
                 yield from future.result()
         finally:
@@ -181,7 +179,7 @@ class AlgorithmTarget(Target):
         if clocks:
             minimizer.run_seconds = self.limits.seconds
         minimizer.fit(objective, bounds=bounds)
-        if any(run.status == Status.CALLBACK for run in minimizer.runs_):  # it was told to stop
+        if any(run.status == Status.CALLBACK for run in minimizer.runs_):  # after an interruption
             raise KeyboardInterrupt
         return minimizer
 
@@ -208,7 +206,7 @@ class AlgorithmTarget(Target):
         return algorithm
 
     def check(self, instances: Sequence[Any]) -> None:
-        """Refuse what are no objectives."""
+        """Refuse instances that are no objectives."""
         for number, instance in enumerate(instances):
             objective, bounds = objective_of(instance_for_seed(instance, 0))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
@@ -220,12 +218,12 @@ class AlgorithmTarget(Target):
 
 @lru_cache
 def helpers(device: str) -> ThreadPoolExecutor:
-    """Return the threads that have batches in hand for a GPU."""
-    return ThreadPoolExecutor(IN_HAND, "skde-tuning", initializer=choose_device(device)[0].use_own_stream)
+    """Return the threads that run batches on a GPU."""
+    return ThreadPoolExecutor(BATCHES_IN_PROGRESS, "skde-tuning", initializer=choose_device(device)[0].use_own_stream)
 
 
 def instance_for_seed(instance: Any, seed: int) -> Any:
-    """Return an instance, or what it makes of the seed where it is a function of that."""
+    """Return an instance; of a function of the seed, its value."""
     if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
         return instance(seed)
     return instance

@@ -1,4 +1,4 @@
-"""What every target is: jobs in, outcomes out."""
+"""Target, the base class of everything that can be tuned: jobs in, outcomes out."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an experiment.
+    """The outcome of an experiment.
 
     Attributes
     ----------
     cost : float
         Lower is better; inf for a failure.
     seconds : float
-        What it took; of a batch, an equal share of its time.
+        Its time; in a batch, an equal share of the batch's time.
     n_evals : int or None
         Evaluations, where the target counts them.
     error : str or None
@@ -61,7 +61,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one experiment: evaluations where they are given, else seconds."""
+    """Limits of one experiment: evaluations if they are given, else seconds."""
 
     seconds: float | None
     evals: int | None = None
@@ -86,15 +86,15 @@ class Target(ABC):
         return 1
 
     def configured(self, params: dict[str, Any]) -> Any:
-        """Return what was given to `as_target`, with the values of a configuration."""
+        """Return the object given to `as_target`, with the values of a configuration."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
 
-    def finish(self) -> None:  # noqa: B027 - nothing to end is the usual case
-        """End what waits for jobs: no more will come."""
+    def finish(self) -> None:  # noqa: B027 - most targets have nothing to end
+        """End the workers: no more jobs will come."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what the target is, as text that is the same every time."""
+        """Return a reproducible text on the target."""
 
-    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - nothing to check is the usual case
+    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - most targets take every instance
         """Refuse instances that the target cannot take."""

@@ -1,4 +1,4 @@
-"""What is configured, in every form that a user may give it, made into one."""
+"""Conversion of everything that can be tuned into a Target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skde.validation import nearest
 
 
 def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str) -> Target:
-    """Return a target for whatever describes one.
+    """Return a target.
 
     Parameters
     ----------

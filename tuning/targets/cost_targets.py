@@ -1,4 +1,4 @@
-"""Targets whose experiments run one at a time: functions, programs, scikit-learn's estimators."""
+"""Targets that run one experiment at a time: functions, programs, estimators of scikit-learn."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class Cost(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what is run, as text that is the same every time."""
+        """Return a reproducible text on the target."""
 
     def configured(self, params: dict[str, Any]) -> Any:
         """Return the target with the values of a configuration, where that makes sense."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
 
-    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - nothing to check is the usual case
+    def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - most targets take every instance
         """Refuse instances that the target cannot take."""
 
 
 class SequentialTarget(Target):
-    """A target whose experiments run one after the other, or in processes of joblib."""
+    """A target that runs experiments one after the other, or in processes of joblib."""
 
     def __init__(self, cost: Cost, n_jobs: int | None) -> None:
         import joblib
@@ -67,16 +67,16 @@ class SequentialTarget(Target):
             for outcome in outcomes:  # noqa: UP028 - yield from would close them outside the filter below
                 yield outcome
         finally:
-            with warnings.catch_warnings():  # joblib's, of what was begun in vain
+            with warnings.catch_warnings():  # joblib's, of jobs that were begun and not used
                 warnings.simplefilter("ignore", UserWarning)
                 outcomes.close()
 
     def describe(self) -> str:
-        """Return what the target is, as text that is the same every time."""
+        """Return a reproducible text on the target."""
         return self.cost.describe()
 
     def configured(self, params: dict[str, Any]) -> Any:
-        """Return what was given to `as_target`, with the values of a configuration."""
+        """Return the object given to `as_target`, with the values of a configuration."""
         return self.cost.configured(params)
 
     def check(self, instances: Sequence[Any]) -> None:
@@ -144,7 +144,7 @@ class EstimatorCost(Cost):
         return clone(self.estimator).set_params(**params)
 
     def check(self, instances: Sequence[Any]) -> None:
-        """Refuse what are no data sets."""
+        """Refuse instances that are no data sets."""
         for number, instance in enumerate(instances):
             try:
                 X, y = data_of(instance)
@@ -218,7 +218,7 @@ def completed(command: list[str], timeout: float | None) -> subprocess.Completed
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             stdout, stderr = process.communicate(timeout=timeout)
-        except BaseException:  # also Ctrl-C, which does not reach a session of its own
+        except BaseException:  # also Ctrl-C, which does not reach the program in its new session
             kill(process)
             raise
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
