@@ -66,8 +66,8 @@ def test_two_sides(parameters: dict[str, Any], device: Any) -> None:
 def test_both_sides_count() -> None:
     """Each of them alone would have room."""
     solver = MinMaxSolver(n_runs=2, device="cpu", random_state=0, n_cycles=1, gens_x=1, gens_y=1).fit("fabris2012/p1")
-    rounds = solver._pair.rounds
-    sides = [size_of(layout(spec, 2)) for spec in (rounds.x, rounds.y, rounds.answers)]
+    spec = solver._coevolution.coevolution_spec
+    sides = [size_of(layout(side, 2)) for side in (spec.x, spec.y, spec.incumbents)]
     n_runs = int(2**31 / max(sides)) * 2 // 5 * 4
     with pytest.raises(MemoryError, match=FIGURES):
         solver.set_params(n_runs=n_runs).fit("fabris2012/p1")

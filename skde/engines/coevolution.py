@@ -23,7 +23,7 @@ RENEW, GATHER, CORRECT, CONCLUDE = range(4)
 # In what a checkpoint holds, a side's arrays begin with its name; of what is between the sides, it holds what a cycle
 # finds there.
 SIDES = ("x", "y")
-KEPT = ("columns", "penalties", "excess", "levels")
+SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Game:
 
     def __post_init__(self) -> None:
         # Opponents take three places of what a functor reads, and a Lagrangian's penalty factors one.
-        most = MAX_ARRAYS - 3 - (self.room > 0)
+        most = MAX_ARRAYS - 3 - (self.scratch > 0)
         if len(self.arrays) > most:
             raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
 
@@ -62,7 +62,7 @@ class Game:
         return str(_cpu.games()[self.kernel][1])
 
     @property
-    def room(self) -> int:
+    def scratch(self) -> int:
         """Vectors that x's features need as working memory."""
         constraints = self.inequalities + self.equalities
         return 1 + constraints if constraints else 0
@@ -94,7 +94,7 @@ class CoevolutionSpec:
 
     x: Spec
     y: Spec
-    answers: Spec
+    incumbents: Spec
     gens_x: int
     gens_y: int
     renewed: int = 0
@@ -108,7 +108,7 @@ class CoevolutionSpec:
     @property
     def n_runs(self) -> int:
         """Number of runs."""
-        return len(self.answers.seeds)
+        return len(self.incumbents.seeds)
 
     @property
     def size_text(self) -> str:
@@ -126,7 +126,7 @@ class CoevolutionSpec:
         return 1 if self.updates else self.y.pop_max
 
     @property
-    def room(self) -> int:
+    def max_opponents(self) -> int:
         """Opponents that x has at most, with those that are remembered."""
         return self.opponents + self.archive
 
@@ -137,25 +137,25 @@ class CoevolutionSpec:
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[CoevolutionSpec]:
         """Return what parts are made of, the runs begin ... end - 1."""
-        specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.answers)), strict=True)
-        return [replace(self, x=x, y=y, answers=answers) for x, y, answers in specs]
+        specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.incumbents)), strict=True)
+        return [replace(self, x=x, y=y, incumbents=incumbents) for x, y, incumbents in specs]
 
 
-def between(rounds: CoevolutionSpec) -> Layout:
+def exchange_shapes(spec: CoevolutionSpec) -> Layout:
     """Return what is kept between the sides of a co-evolution."""
-    R = rounds.n_runs
+    R = spec.n_runs
     shapes: dict[str, tuple[int, ...]] = {
-        "columns": (R, len(rounds.y.lower), rounds.room),
-        "table": (R, rounds.features, rounds.x.pop_max),
-        "strengths": (R, 2, rounds.room),
-        "penalties": (R, rounds.constraints),
-        "excess": (R, rounds.constraints),
+        "columns": (R, len(spec.y.lower), spec.max_opponents),
+        "table": (R, spec.features, spec.x.pop_max),
+        "strengths": (R, 2, spec.max_opponents),
+        "penalties": (R, spec.constraints),
+        "excess": (R, spec.constraints),
         "levels": (R, 2),
     }
-    return {name: (shape, rounds.answers.dtype) for name, shape in shapes.items()}
+    return {name: (shape, spec.incumbents.dtype) for name, shape in shapes.items()}
 
 
-def check_rounds(rounds: CoevolutionSpec, xp: Any = np) -> None:
+def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
     """Refuse a co-evolution that has no room in memory.
 
     Raises
@@ -163,11 +163,11 @@ def check_rounds(rounds: CoevolutionSpec, xp: Any = np) -> None:
     MemoryError
         With what is needed and what is available.
     """
-    n_runs = rounds.n_runs
-    needed = size_of(between(rounds)) + sum(
-        size_of(layout(spec, n_runs)) for spec in (rounds.x, rounds.y, rounds.answers)
+    n_runs = spec.n_runs
+    needed = size_of(exchange_shapes(spec)) + sum(
+        size_of(layout(side, n_runs)) for side in (spec.x, spec.y, spec.incumbents)
     )
-    what = f"a co-evolution of {n_runs} runs with {rounds.x.pop_max} and {rounds.y.pop_max} individuals"
+    what = f"a co-evolution of {n_runs} runs with {spec.x.pop_max} and {spec.y.pop_max} individuals"
     check_memory(what, needed, FEWER, xp)
 
 
@@ -186,7 +186,7 @@ class Coevolution(IncumbentRuns, Batch):
 
     Parameters
     ----------
-    rounds : CoevolutionSpec
+    spec : CoevolutionSpec
         What to run.
     xp : module
         NumPy or CuPy.
@@ -198,39 +198,41 @@ class Coevolution(IncumbentRuns, Batch):
 
     def __init__(
         self,
-        rounds: CoevolutionSpec,
+        spec: CoevolutionSpec,
         xp: Any,
         x: Batch,
         y: Batch,
         device_context: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
-        self.rounds, self.x, self.y = rounds, x, y
-        self.constraints, self.opponents = rounds.constraints, rounds.opponents
-        self.room, self.features = rounds.room, rounds.features
+        self.coevolution_spec, self.x, self.y = spec, x, y
+        self.constraints, self.opponents = spec.constraints, spec.opponents
+        self.max_opponents, self.features = spec.max_opponents, spec.features
         self.fields = np.zeros(1, FIELDS)
         self.step_program: Any = None  # how an engine launches the steps between the turns
-        super().__init__(rounds.answers, xp, device_context)
+        super().__init__(spec.incumbents, xp, device_context)
 
     def _allocate(self) -> None:
         super()._allocate()
-        self.between = {name: self.xp.zeros(shape, dtype) for name, (shape, dtype) in between(self.rounds).items()}
-        if self.rounds.penalty is not None:
-            self.between["penalties"][...] = self.rounds.penalty
+        self.exchange = {
+            name: self.xp.zeros(shape, dtype) for name, (shape, dtype) in exchange_shapes(self.coevolution_spec).items()
+        }
+        if self.coevolution_spec.penalty is not None:
+            self.exchange["penalties"][...] = self.coevolution_spec.penalty
 
     def refresh(self) -> None:
         """Let the kernels know what the spec says now, and where the arrays lie."""
         super().refresh()
         self.task["tol"] = -1.0  # of a population of one there is no spread
-        fields, rounds = self.fields, self.rounds
+        fields, spec = self.fields, self.coevolution_spec
         fields["pop_x"], fields["pop_y"] = self.x.pop_max, self.opponents
-        fields["gens_x"], fields["gens_y"] = rounds.gens_x, rounds.gens_y
-        fields["renewed"] = rounds.renewed
-        fields["archive"], fields["room"], fields["features"] = rounds.archive, self.room, self.features
-        fields["inequalities"], fields["equalities"] = rounds.inequalities, rounds.equalities
-        fields["updates"], fields["adapts"] = rounds.updates, rounds.penalty is None
-        fields["feasibility"] = rounds.feasibility
+        fields["gens_x"], fields["gens_y"] = spec.gens_x, spec.gens_y
+        fields["renewed"] = spec.renewed
+        fields["archive"], fields["room"], fields["features"] = spec.archive, self.max_opponents, self.features
+        fields["inequalities"], fields["equalities"] = spec.inequalities, spec.equalities
+        fields["updates"], fields["adapts"] = spec.updates, spec.penalty is None
+        fields["feasibility"] = spec.feasibility
         fields["gap"] = -1.0 if self.spec.tol is None else self.spec.tol
-        for name, array in self.between.items():
+        for name, array in self.exchange.items():
             fields[name] = address(array, self.spec.dtype, device=self.device)
 
     @property
@@ -249,10 +251,10 @@ class Coevolution(IncumbentRuns, Batch):
 
         A run that ended in an earlier cycle may remember fewer: its population of y then fills the rest.
         """
-        n = self.opponents + min(c, self.rounds.archive)
-        known = self.opponents + np.minimum(self.host("generation") + 1, self.rounds.archive)
+        n = self.opponents + min(c, self.coevolution_spec.archive)
+        known = self.opponents + np.minimum(self.host("generation") + 1, self.coevolution_spec.archive)
         rows = np.where(np.arange(n) < known[:, None], np.arange(n), np.arange(n) % self.opponents)
-        columns = self.between["columns"].transpose(0, 2, 1)
+        columns = self.exchange["columns"].transpose(0, 2, 1)
         return self.xp.ascontiguousarray(columns[self.xp.arange(self.n_runs)[:, None], self.xp.asarray(rows)])
 
     def state(self) -> dict[str, Any]:
@@ -261,7 +263,7 @@ class Coevolution(IncumbentRuns, Batch):
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             saved |= {f"{name}.{key}": array for key, array in side.state().items()}
         with self.device_context():
-            saved |= {name: to_numpy(self.between[name]) for name in KEPT}
+            saved |= {name: to_numpy(self.exchange[name]) for name in SAVED_ARRAYS}
         return saved
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -271,11 +273,11 @@ class Coevolution(IncumbentRuns, Batch):
             start = f"{name}."
             side.restore({key[len(start) :]: array for key, array in saved.items() if key.startswith(start)})
         with self.device_context():
-            for name in KEPT:
-                self.between[name][...] = self.xp.asarray(saved[name])
+            for name in SAVED_ARRAYS:
+                self.exchange[name][...] = self.xp.asarray(saved[name])
 
 
-def opponents_data(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
+def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
     """Return a task whose data are the rows of Y as opponents of the rows of X, and the arrays to be kept alive."""
     columns = contiguous(Y.T, X.dtype)
     own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)

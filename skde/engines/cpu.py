@@ -12,7 +12,7 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, contiguous
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch, fill_data
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_rounds, opponents_data
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.threads import (
     COMPONENTS_WORTH_SHARING,
@@ -68,10 +68,10 @@ class CpuEngine:
         small = batch.n_runs * batch.pop_max * batch.dim < COMPONENTS_WORTH_THREADS
         return 1 if small else self._team(batch)
 
-    def _cycle_team(self, pair: Coevolution) -> int:
+    def _cycle_team(self, batch: Coevolution) -> int:
         """Return the threads of a call that works on both sides of a co-evolution."""
-        individuals = max(pair.x.pop_max, pair.y.pop_max, pair.room)
-        return team_size(self.threads, pair.n_runs, individuals, max(pair.x.dim, pair.y.dim, pair.features))
+        individuals = max(batch.x.pop_max, batch.y.pop_max, batch.max_opponents)
+        return team_size(self.threads, batch.n_runs, individuals, max(batch.x.dim, batch.y.dim, batch.features))
 
     def _row_team(self, components: int) -> int:
         """Return the threads of a call that evaluates rows with so many components in all."""
@@ -151,35 +151,35 @@ class CpuEngine:
         )
         return f
 
-    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
+    def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
-        check_rounds(rounds)
-        return Coevolution(rounds, np, self.batch(rounds.x), self.batch(rounds.y))
+        check_coevolution_memory(spec)
+        return Coevolution(spec, np, self.batch(spec.x), self.batch(spec.y))
 
-    def load_game(self, pair: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game) -> None:
         """Make a co-evolution ready to run a compiled game."""
-        pair.x.attach(data_of(game, pair.spec.dtype))
-        pair.program = game.number
+        batch.x.attach(data_of(game, batch.spec.dtype))
+        batch.program = game.number
 
-    def cycles(self, pair: Coevolution, until: int) -> None:
+    def cycles(self, batch: Coevolution, until: int) -> None:
         """Run whole cycles up to number `until`."""
-        team = self._cycle_team(pair)
-        _cpu.cycles(pair.x.number, pair.y.number, pair.program, pair.single, *pair.addresses, until, team)
+        team = self._cycle_team(batch)
+        _cpu.cycles(batch.x.number, batch.y.number, batch.program, batch.single, *batch.addresses, until, team)
 
-    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
         """Do one step of cycle c between the turns."""
-        _cpu.coevolution_step(pair.single, *pair.addresses, c, step, self._cycle_team(pair))
+        _cpu.coevolution_step(batch.single, *batch.addresses, c, step, self._cycle_team(batch))
 
     def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
         f = np.empty((len(X), len(Y)), X.dtype)
-        task, kept = opponents_data(game, X, Y, np)
+        task, alive = opponent_task(game, X, Y, np)
         single = X.dtype == np.float32
         n, dim = X.shape
         data, where = address(task, TASK, 1) + DATA_OFFSET, address(X, real_dtype(single), n * dim)
         team = self._row_team(n * len(Y) * dim)
         _cpu.matrix(game.number, single, data, where, n, dim, address(f, X.dtype, n * len(Y)), team)
-        del kept
+        del alive
         return f
 
     def trials(self, batch: Batch, g: int) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.arrays import address, contiguous
 from skde.engines.batch import TASK, Batch, check_batch, fill_data
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_rounds, opponents_data
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
@@ -269,27 +269,27 @@ class CudaEngine:
             )
             return f
 
-    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
+    def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""
         with self.device_context:
-            check_rounds(rounds, self.xp)
-            return Coevolution(rounds, self.xp, self.batch(rounds.x), self.batch(rounds.y), lambda: self.device_context)
+            check_coevolution_memory(spec, self.xp)
+            return Coevolution(spec, self.xp, self.batch(spec.x), self.batch(spec.y), lambda: self.device_context)
 
-    def load_game(self, pair: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game) -> None:
         """Make a co-evolution ready to run a compiled game: plan the launch, compile, upload the data."""
         with self.device_context:
-            pair.x.attach(self._upload(game, pair.spec.dtype))
-            dim = max(pair.x.dim, pair.y.dim)
-            algorithms = (pair.x.spec.algorithm, pair.y.spec.algorithm)
+            batch.x.attach(self._upload(game, batch.spec.dtype))
+            dim = max(batch.x.dim, batch.y.dim)
+            algorithms = (batch.x.spec.algorithm, batch.y.spec.algorithm)
             # One value serves both sides' kernels.
-            constants = tuple(sorted(set(pair.x.constants) & set(pair.y.constants)))
-            stages = max(pair.x.spec.needs.stages, pair.y.spec.needs.stages)
-            pop = max(pair.x.pop_max, 0 if pair.rounds.updates else pair.y.pop_max) + int(stages > 0)
+            constants = tuple(sorted(set(batch.x.constants) & set(batch.y.constants)))
+            stages = max(batch.x.spec.needs.stages, batch.y.spec.needs.stages)
+            pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(stages > 0)
             # A lane has a component or an opponent: of which there are more decides how many lanes a team has.
-            work = Work(max(dim, pair.opponents), pop, pair.n_runs, game.room, (), pair.spec.dtype.itemsize)
+            work = Work(max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize)
 
             def module(team: str, threads: int, resident: int) -> Any:
-                options = game_options(pair.spec.dtype, team, threads, resident, game, algorithms, constants)
+                options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants)
                 return compile_module(self.device, "gpu_cycles", options)
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
@@ -299,42 +299,44 @@ class CudaEngine:
                 return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
 
             plan = make_plan(work, self.machine, resident)
-            pair.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.room)
+            batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
             if not plan.roomy:
                 teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
-                pair.array["workspace"] = self.xp.empty(max(1, teams * game.room * dim), pair.spec.dtype)
-                pair.refresh()
+                batch.array["workspace"] = self.xp.empty(max(1, teams * game.scratch * dim), batch.spec.dtype)
+                batch.refresh()
 
-    def cycles(self, pair: Coevolution, until: int) -> None:
+    def cycles(self, batch: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
         with self.device_context:
-            arrivals = pair.array["arrivals"]
+            arrivals = batch.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
-            records = (pair.x.record, pair.y.record, pair.record)
-            pair.program("cycles", pair.fields[0], *records, np.int64(until))
+            records = (batch.x.record, batch.y.record, batch.record)
+            batch.program("cycles", batch.fields[0], *records, np.int64(until))
 
-    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
         """Do one step of cycle c between the turns."""
         with self.device_context:
-            if pair.step_program is None:
-                plan = Plan("Warp", WARP * STEP_TEAMS, 1, -(-pair.room // STEP_TEAMS), pair.n_runs, 0, False, 0)
-                options = game_options(pair.spec.dtype, "Warp", plan.threads, 1)
-                pair.step_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
-            records = (pair.x.record, pair.y.record, pair.record)
-            pair.step_program("step", pair.fields[0], *records, np.int64(c), np.int64(step))
+            if batch.step_program is None:
+                plan = Plan(
+                    "Warp", WARP * STEP_TEAMS, 1, -(-batch.max_opponents // STEP_TEAMS), batch.n_runs, 0, False, 0
+                )
+                options = game_options(batch.spec.dtype, "Warp", plan.threads, 1)
+                batch.step_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
+            records = (batch.x.record, batch.y.record, batch.record)
+            batch.step_program("step", batch.fields[0], *records, np.int64(c), np.int64(step))
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""
         with self.device_context:
             f = self.xp.empty((len(X), len(Y)), X.dtype)
-            task, kept = opponents_data(game, X, Y, self.xp)
+            task, alive = opponent_task(game, X, Y, self.xp)
             blocks = max(1, min(-(-len(X) // STEP_TEAMS), 8 * self.machine.multiprocessors))
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, 0, False, 0)
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             n, dim = X.shape
             launcher("matrix", task[0], self._address(X, f.dtype, n * dim), np.int64(n), np.int64(dim), f)
-            del kept
+            del alive
             return f
 
     def trials(self, batch: Batch, g: int) -> Array:
@@ -390,7 +392,7 @@ class Recording:
     graph, stream
         CuPy's.
     memory : tuple
-        What the graph works on, kept alive.
+        What the graph works on, alive alive.
     """
 
     def __init__(self, graph: Any, stream: Any, memory: tuple[Any, ...]) -> None:

@@ -107,8 +107,8 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     busy = team == "Warp" and work.pop * work.n_runs > 2 * MAX_WARPS * device.multiprocessors
     resident = RESIDENT.get(teams, 1) if busy else 1
     capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
-    # As many blocks a run as leave every run resident; then no more than the number of rounds over a population needs.
+    # As many blocks a run as leave every run resident; then only as many as the passes over a population need.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
-    rounds = -(-work.pop // (most * teams))
-    blocks = -(-work.pop // (rounds * teams))
+    passes = -(-work.pop // (most * teams))
+    blocks = -(-work.pop // (passes * teams))
     return Plan(team, threads, resident, blocks, min(work.n_runs, capacity // blocks), staged, roomy, shared_bytes)

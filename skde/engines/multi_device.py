@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde.engines.batch import Batch, Runs, check_batch, cut, join, ranges
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_rounds
+from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_coevolution_memory
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load
@@ -112,17 +112,17 @@ class SplitCoevolution(IncumbentRuns, SplitBatch):
 
     Parameters
     ----------
-    rounds : CoevolutionSpec
+    spec : CoevolutionSpec
         The spec of the whole co-evolution.
     parts : sequence of Coevolution
         The parts on the devices, divided as `ranges` does.
     """
 
-    def __init__(self, rounds: CoevolutionSpec, parts: Sequence[Coevolution]) -> None:
-        super().__init__(rounds.answers, parts)
-        self.rounds, self.constraints = rounds, rounds.constraints
-        self.x = SplitBatch(rounds.x, [part.x for part in parts])
-        self.y = SplitBatch(rounds.y, [part.y for part in parts])
+    def __init__(self, spec: CoevolutionSpec, parts: Sequence[Coevolution]) -> None:
+        super().__init__(spec.incumbents, parts)
+        self.coevolution_spec, self.constraints = spec, spec.constraints
+        self.x = SplitBatch(spec.x, [part.x for part in parts])
+        self.y = SplitBatch(spec.y, [part.y for part in parts])
 
 
 class MultiDeviceEngine:
@@ -183,7 +183,7 @@ class MultiDeviceEngine:
         if spec.n_runs < len(self.engines):
             raise ValueError(f"device has {len(self.engines)} entries, more than {spec.size_text}")
         if isinstance(spec, CoevolutionSpec) and self.xp is np:  # all parts are in the same memory
-            check_rounds(spec)
+            check_coevolution_memory(spec)
         rows = ranges(spec.n_runs, len(self.engines))
         parts = [engine.batch(part) for engine, part in zip(self.engines, spec.parts(rows), strict=True)]
         return SplitCoevolution(spec, parts) if isinstance(spec, CoevolutionSpec) else SplitBatch(spec, parts)

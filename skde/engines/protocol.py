@@ -99,16 +99,16 @@ class DeviceEngine(Engine, Protocol):
     def fill(self, target: Array, source: Array) -> None:
         """Copy an array into another."""
 
-    def coevolution(self, rounds: CoevolutionSpec) -> Coevolution:
+    def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
 
-    def load_game(self, pair: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game) -> None:
         """Make a co-evolution ready to run a compiled game."""
 
-    def cycles(self, pair: Coevolution, until: int) -> None:
+    def cycles(self, batch: Coevolution, until: int) -> None:
         """Run whole cycles up to number `until`."""
 
-    def coevolution_step(self, pair: Coevolution, c: int, step: int) -> None:
+    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
         """Do one step of cycle c between the turns."""
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms.saved_state import SavedRuns, StateChecks
 from skde.engines.batch import algorithm_entry, history_slots
-from skde.engines.coevolution import KEPT, SIDES, CoevolutionSpec
+from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
 from skde.serialization import Layout, entry
 from skde.stopping import Status
@@ -43,14 +43,14 @@ def batch_layout(spec: Spec) -> dict[str, Layout]:
     return layout
 
 
-def coevolution_layout(rounds: CoevolutionSpec) -> dict[str, Layout]:
+def coevolution_layout(spec: CoevolutionSpec) -> dict[str, Layout]:
     """Return the layout of a co-evolution's state."""
-    R, real = len(rounds.answers.seeds), rounds.answers.dtype
-    layout = batch_layout(rounds.answers)
-    for name, side in zip(SIDES, (rounds.x, rounds.y), strict=True):
+    R, real = len(spec.incumbents.seeds), spec.incumbents.dtype
+    layout = batch_layout(spec.incumbents)
+    for name, side in zip(SIDES, (spec.x, spec.y), strict=True):
         layout |= {f"{name}.{key}": one for key, one in batch_layout(side).items()}
-    shapes = ((len(rounds.y.lower), rounds.room), (rounds.constraints,), (rounds.constraints,), (2,))
-    return layout | {name: Layout((R, *shape), real) for name, shape in zip(KEPT, shapes, strict=True)}
+    shapes = ((len(spec.y.lower), spec.max_opponents), (spec.constraints,), (spec.constraints,), (2,))
+    return layout | {name: Layout((R, *shape), real) for name, shape in zip(SAVED_ARRAYS, shapes, strict=True)}
 
 
 def check_batch(
@@ -143,7 +143,7 @@ def check_points(
     checks.check("x", "individuals must be inside their bounds", inside | ~members)
 
 
-def check_coevolution(rounds: CoevolutionSpec, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
+def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
     """Check what a co-evolution's state, of the right layout, holds; `own_x` and `own_y` are the sides' algorithms.
 
     Raises
@@ -152,20 +152,20 @@ def check_coevolution(rounds: CoevolutionSpec, arrays: dict[str, Any], own_x: An
         With the entry's name.
     """
     prefixes = tuple(f"{name}." for name in SIDES)
-    answers = {name: array for name, array in arrays.items() if not name.startswith(prefixes)}
-    check_batch(rounds.answers, answers, free=len(rounds.y.lower) if rounds.updates else 0)
+    incumbents = {name: array for name, array in arrays.items() if not name.startswith(prefixes)}
+    check_batch(spec.incumbents, incumbents, free=len(spec.y.lower) if spec.updates else 0)
     cycle = arrays["generation"]
     for prefix, side, own, length in zip(
-        prefixes, (rounds.x, rounds.y), (own_x, own_y), (rounds.gens_x, rounds.gens_y), strict=True
+        prefixes, (spec.x, spec.y), (own_x, own_y), (spec.gens_x, spec.gens_y), strict=True
     ):
         check_batch(side, arrays, prefix, own, least=-1)
         name, generation = f"{prefix}generation", arrays[f"{prefix}generation"]
         with entry(name):
-            if rounds.updates and prefix == prefixes[1]:
+            if spec.updates and prefix == prefixes[1]:
                 if (generation != -1).any():
                     raise ValueError("multipliers that are corrected have no generations: it must be -1")
             elif not ((generation // length >= cycle) & (generation <= length * (cycle + 1))).all():
                 raise ValueError("a side's generations must be those of the run's last cycle or of the next one")
     with entry("columns"):
-        if not rounds.updates and not np.isfinite(arrays["columns"]).all():
+        if not spec.updates and not np.isfinite(arrays["columns"]).all():
             raise ValueError("opponents must be finite")

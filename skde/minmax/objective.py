@@ -28,7 +28,7 @@ class IncumbentRules(FeasibilityRules):
         return super().outcome(run, x[: self.problem.dim], code, xp)
 
 
-class Pairs:
+class MinMaxObjective:
     """A function of x and y with its boxes: a compiled game, a Python function of whole populations, or a Lagrangian.
 
     Parameters
@@ -76,7 +76,7 @@ class Pairs:
             engine.apply(partial(probe, self.values, "the function", [self.box_x, self.box_y], dtype))
         self._probed = True
 
-    def pairs(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
+    def run_values(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
         """Return the values of every run's points against its opponents, or the features of its points.
 
         Parameters
@@ -148,7 +148,7 @@ def numbers(values: list[Any], x: FloatArray) -> list[float]:
     return [one_number(value, "with pairwise=True the function") for value in values]
 
 
-def resolve_pairs(
+def resolve_minmax(
     f: Any,
     bounds_x: Any,
     bounds_y: Any,
@@ -157,7 +157,7 @@ def resolve_pairs(
     feasibility_tol: float = 0.0,
     pairwise: bool = False,
     n_jobs: int | None = None,
-) -> Pairs:
+) -> MinMaxObjective:
     """Return what a user passed to MinMaxSolver.fit, with its boxes."""
     if isinstance(f, str):
         f = get_problem(f, dim=dim)
@@ -170,11 +170,13 @@ def resolve_pairs(
         game = None
         if f.kernel is not None:
             game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
-        return Pairs(box_x, None, game, problem=f, rules=IncumbentRules(f, feasibility_tol), source=source_of(f))
+        return MinMaxObjective(
+            box_x, None, game, problem=f, rules=IncumbentRules(f, feasibility_tol), source=source_of(f)
+        )
     if isinstance(f, MinMaxProblem):
         box_x = f.bounds_x if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim_x)
         box_y = f.bounds_y if bounds_y is None else side_bounds("bounds_y", bounds_y, f.dim_y)
-        return Pairs(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+        return MinMaxObjective(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
     if isinstance(f, Problem):
         raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
     if not callable(f):
@@ -190,7 +192,7 @@ def resolve_pairs(
     function = PairByPair(f, n_jobs) if pairwise else f
     source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
     box_x, box_y = side_bounds("bounds_x", bounds_x), side_bounds("bounds_y", bounds_y)
-    return Pairs(box_x, box_y, function=function, source=source)
+    return MinMaxObjective(box_x, box_y, function=function, source=source)
 
 
 def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:

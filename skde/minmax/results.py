@@ -12,7 +12,7 @@ from skde.arrays import array_namespace, to_numpy
 from skde.engines import Engine
 from skde.engines.batch import best_of
 from skde.minimizer import Minimizer
-from skde.minmax.objective import Pairs
+from skde.minmax.objective import MinMaxObjective
 from skde.result import RunResult
 from skde.typing import Array, FloatArray
 
@@ -20,12 +20,14 @@ from skde.typing import Array, FloatArray
 SEARCH = {"pop_size": 50, "generations": 200}
 
 
-def best_against_all(runs: list[RunResult], pairs: Pairs, dim: int, engine: Engine) -> tuple[int, RunResult]:
+def best_against_all(
+    runs: list[RunResult], objective: MinMaxObjective, dim: int, engine: Engine
+) -> tuple[int, RunResult]:
     """Return the run whose answer has the smallest worst value against all runs' opponents, and its result."""
     answers, opponents = np.split(np.array([run.x for run in runs]), [dim], axis=1)
-    xp = engine.xp if pairs.game is None else np
+    xp = engine.xp if objective.game is None else np
     with engine.device_context:
-        values = to_numpy(pairs.values(xp.asarray(answers), xp.asarray(opponents))).astype(np.float64)
+        values = to_numpy(objective.values(xp.asarray(answers), xp.asarray(opponents))).astype(np.float64)
     values[np.isnan(values)] = np.inf
     own = np.array([np.inf if np.isnan(run.fun) else run.fun for run in runs])
     best = best_of(np.maximum(values.max(axis=1), own))

@@ -14,8 +14,8 @@ from skde.arrays import contiguous, moved_to
 from skde.base import BaseSolver
 from skde.callbacks import Callback, observed
 from skde.engines import Coevolution, CoevolutionSpec, Engine, SplitCoevolution
-from skde.minmax.engine import CoevolutionEngine, Cycle
-from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
+from skde.minmax.engine import CoevolutionEngine, CycleRequests
+from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
 from skde.minmax.results import best_against_all, levels
 from skde.minmax.spec import (
     MinMaxRunner,
@@ -207,11 +207,11 @@ class MinMaxSolver(BaseSolver):
     }
     OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
 
-    _objective: Pairs | None  # None in ask and tell, and after loading a fit of a Python function
+    _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
     _source: dict[str, Any]  # how the function is found again
     _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
-    _cycle: Cycle | None = None  # the cycle that ask and tell are in
+    _cycle: CycleRequests | None = None  # the cycle that ask and tell are in
     _asked: tuple[Array, Array]  # the points whose values it waits for
     _compared: tuple[list[RunResult], int, RunResult] | None = None
     _searched: tuple[RunResult, tuple[float, float]] | None = None
@@ -322,7 +322,7 @@ class MinMaxSolver(BaseSolver):
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
         """
         check_parameters(self)
-        found = self._resolved(f, bounds_x, bounds_y, dim)
+        found = self._resolve(f, bounds_x, bounds_y, dim)
         self._runner = self._start(found, coevolution_spec(self, found), self.n_cycles)
         self._drive(found)
         return self
@@ -347,11 +347,11 @@ class MinMaxSolver(BaseSolver):
         runner = self._fitted()
         self._check_unchanged()
         if f is not None:
-            found = self._again(f)
+            found = self._resolve_again(f)
         elif self._objective is not None:
             found = self._objective
         elif "problem" in self._source:
-            found = self._resolved(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
+            found = self._resolve(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
         else:
             what = self._source.get("callable") or "given to ask and tell"
             raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
@@ -360,25 +360,25 @@ class MinMaxSolver(BaseSolver):
         self._drive(found)
         return self
 
-    def _start(self, pairs: Pairs, spec: CoevolutionSpec, planned: int) -> Runner:
+    def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
         """Allocate the populations."""
         # A CoevolutionEngine offers of the Engine protocol what a runner needs for whole cycles.
-        runner = MinMaxRunner(cast(Engine, coevolution_engine(self, pairs)), spec)
-        self._boxes, self._planned = (pairs.box_x, pairs.box_y), planned
+        runner = MinMaxRunner(cast(Engine, coevolution_engine(self, objective)), spec)
+        self._boxes, self._planned = (objective.box_x, objective.box_y), planned
         self._note_parameters()
         return runner
 
-    def _again(self, f: Any) -> Pairs:
+    def _resolve_again(self, f: Any) -> MinMaxObjective:
         """Return what a fit is to go on with, checked to be of the kind and sizes that its populations have."""
-        pair, (box_x, box_y) = self._pair, self._boxes
+        batch, (box_x, box_y) = self._coevolution, self._boxes
         if isinstance(f, str):
             f = get_problem(f, dim=len(box_x))
-        if isinstance(f, ConstrainedProblem) != (pair.constraints > 0):
-            kind = "a constrained problem" if pair.constraints else "a function of x and y"
+        if isinstance(f, ConstrainedProblem) != (batch.constraints > 0):
+            kind = "a constrained problem" if batch.constraints else "a function of x and y"
             raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-        found = self._resolved(f, box_x, box_y, None)
+        found = self._resolve(f, box_x, box_y, None)
         if found.problem is not None:
-            sizes = pair.rounds.inequalities, pair.rounds.equalities
+            sizes = batch.coevolution_spec.inequalities, batch.coevolution_spec.equalities
             given = found.problem.n_inequalities, found.problem.n_equalities
             if given != sizes:
                 raise ValueError(
@@ -387,9 +387,9 @@ class MinMaxSolver(BaseSolver):
                 )
         return found
 
-    def _resolved(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> Pairs:
+    def _resolve(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> MinMaxObjective:
         x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
-        return resolve_pairs(
+        return resolve_minmax(
             f,
             x,
             y,
@@ -399,15 +399,15 @@ class MinMaxSolver(BaseSolver):
             n_jobs=self.n_jobs,
         )
 
-    def _drive(self, pairs: Pairs) -> None:
+    def _drive(self, objective: MinMaxObjective) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
-        self._objective, self._source, self._cycle = pairs, pairs.source, None
-        runner.rules = pairs.rules
+        self._objective, self._source, self._cycle = objective, objective.source, None
+        runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
-        pairs.probe(runner.engine, runner.batch.spec.dtype)
-        with observed(self, runner) as look:
-            runner.fit(pairs, "step" if pairs.game is None else "run", rules["max_time"], look)
+        objective.probe(runner.engine, runner.batch.spec.dtype)
+        with observed(self, runner) as callback:
+            runner.fit(objective, "step" if objective.game is None else "run", rules["max_time"], callback)
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -428,16 +428,16 @@ class MinMaxSolver(BaseSolver):
             When every run has ended (`stopped_`).
         """
         if not hasattr(self, "_runner"):
-            self._begin()
+            self._start_asking()
         runner = self._runner
         if runner.done:
             raise RuntimeError(f"every run has ended: {self.message_}")
-        arena = cast(Any, runner.engine)
-        if not isinstance(arena, CoevolutionEngine):
+        engine = cast(Any, runner.engine)
+        if not isinstance(engine, CoevolutionEngine):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            cycle = arena.cycle(cast(Coevolution, self._pair), runner.generation + 1)
-            with arena.device_context:
+            cycle = engine.cycle(cast(Coevolution, self._coevolution), runner.generation + 1)
+            with engine.device_context:
                 X, Y = next(cycle)
             self._cycle, self._asked = cycle, (X, cast(Array, Y))
         X, Y = self._asked
@@ -468,8 +468,8 @@ class MinMaxSolver(BaseSolver):
             hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
             raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
         with runner.engine.device_context:
-            told = contiguous(moved_to(F, asked[0], "F"), runner.batch.spec.dtype)
-            values = told.reshape(runner.batch.n_runs, *shape[-2:])
+            values = contiguous(moved_to(F, asked[0], "F"), runner.batch.spec.dtype)
+            values = values.reshape(runner.batch.n_runs, *shape[-2:])
             try:
                 X, Y = self._cycle.send(values)
                 self._asked = X, cast(Array, Y)
@@ -481,7 +481,7 @@ class MinMaxSolver(BaseSolver):
                 raise
         return self
 
-    def _begin(self) -> None:
+    def _start_asking(self) -> None:
         for name in ("bounds_x", "bounds_y"):
             if getattr(self, name) is None:
                 raise ValueError(f"ask needs {name}: MinMaxSolver({name}=[(low, high), ...])")
@@ -489,8 +489,8 @@ class MinMaxSolver(BaseSolver):
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
         box_x, box_y = side_bounds("bounds_x", self.bounds_x), side_bounds("bounds_y", self.bounds_y)
-        pairs = Pairs(box_x, box_y)
-        self._runner = self._start(pairs, coevolution_spec(self, pairs), self.n_cycles)
+        objective = MinMaxObjective(box_x, box_y)
+        self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
         self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
 
     @property
@@ -501,7 +501,7 @@ class MinMaxSolver(BaseSolver):
     # -- results -------------------------------------------------------------------------------------------------------
 
     @property
-    def _pair(self) -> Coevolution | SplitCoevolution:
+    def _coevolution(self) -> Coevolution | SplitCoevolution:
         batch = self._fitted("ask").batch
         assert isinstance(batch, Coevolution | SplitCoevolution)
         return batch
@@ -516,24 +516,27 @@ class MinMaxSolver(BaseSolver):
 
     def _compare(self) -> tuple[int, RunResult]:
         """Return the number of the best run, and its result against the opponents of all runs."""
-        runs, pairs = self.runs_, self._objective
+        runs, objective = self.runs_, self._objective
         if self._compared is None or self._compared[0] is not runs:
-            if pairs is None or pairs.problem is not None or len(runs) == 1:
+            if objective is None or objective.problem is not None or len(runs) == 1:
                 best = best_run(runs)
                 self._compared = runs, best, runs[best]
             else:
-                self._compared = runs, *best_against_all(runs, pairs, self._pair.x.dim, self._fitted().engine)
+                self._compared = (
+                    runs,
+                    *best_against_all(runs, objective, self._coevolution.x.dim, self._fitted().engine),
+                )
         return self._compared[1:]
 
     @property
     def x_(self) -> FloatArray:
         """The best answer of all runs, of shape (dim x,)."""
-        return self._best.x[: self._pair.x.dim]
+        return self._best.x[: self._coevolution.x.dim]
 
     @property
     def y_(self) -> FloatArray:
         """The strongest opponent that x_ has met, of shape (dim y,)."""
-        return self._best.x[self._pair.x.dim :]
+        return self._best.x[self._coevolution.x.dim :]
 
     @property
     def multipliers_(self) -> FloatArray:
@@ -556,9 +559,9 @@ class MinMaxSolver(BaseSolver):
 
     def _levels(self, attribute: str) -> tuple[float, float]:
         """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
-        runner, pairs = self._fitted(), self._objective
+        runner, objective = self._fitted(), self._objective
         box_x, box_y = self._boxes
-        if pairs is None:
+        if objective is None:
             raise AttributeError(
                 f"{attribute} needs the function, which neither ask and tell nor a file give: resume(f)"
             )
@@ -566,20 +569,20 @@ class MinMaxSolver(BaseSolver):
             raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
         if self._searched is None or self._searched[0] is not self._best:
             # Searches are short, so the CPU is faster for compiled functions.
-            device = runner.engine.name.split(", ")[0] if pairs.game is None else "cpu"
-            self._searched = self._best, levels(pairs.values, self.x_, self.y_, box_x, box_y, device)
+            device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
+            self._searched = self._best, levels(objective.values, self.x_, self.y_, box_x, box_y, device)
         return self._searched[1]
 
     @property
     def population_x_(self) -> FloatArray:
         """The best run's population of x."""
-        return self._pair.x.population(self._best_run)[0]
+        return self._coevolution.x.population(self._best_run)[0]
 
     @property
     def population_y_(self) -> FloatArray:
         """The best run's population of y; multipliers that are corrected are one row."""
-        pair = self._pair
-        return self.y_[None] if pair.rounds.updates else pair.y.population(self._best_run)[0]
+        batch = self._coevolution
+        return self.y_[None] if batch.coevolution_spec.updates else batch.y.population(self._best_run)[0]
 
     @property
     def population_(self) -> FloatArray:
@@ -589,7 +592,7 @@ class MinMaxSolver(BaseSolver):
     @property
     def fitness_(self) -> FloatArray:
         """The worst value of every x of the best run's population against the opponents of the last cycle."""
-        return self._pair.x.population(self._best_run)[1]
+        return self._coevolution.x.population(self._best_run)[1]
 
     @property
     def result_(self) -> OptimizeResult:
@@ -611,21 +614,21 @@ class MinMaxSolver(BaseSolver):
     # -- files and pickles ---------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner, pair = self._fitted(), self._pair
-        if pair.constraints and "problem" not in self._source:
+        runner, batch = self._fitted(), self._coevolution
+        if batch.constraints and "problem" not in self._source:
             raise ValueError("the constraints of Python functions cannot be in a file or a pickle")
         self._check_unchanged()
         check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         check_jobs(self.n_jobs)
         run_header, run_arrays = runner.state()
         header: dict[str, Any] = {
-            "parameters": saved_parameters(self.get_params(deep=False), pair.spec.dtype.name),
+            "parameters": saved_parameters(self.get_params(deep=False), batch.spec.dtype.name),
             "algorithms": saved_algorithms(self),
             "source": self._source,
             **run_header,
             "planned": self._planned,
         }
-        return header, saved_arrays(pair, self._boxes) | run_arrays
+        return header, saved_arrays(batch, self._boxes) | run_arrays
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
@@ -641,9 +644,9 @@ class MinMaxSolver(BaseSolver):
         check_layout(arrays, own_layout(self), whole=False)
         saved = read_fit(self, header, arrays)
         self._source = header["source"]
-        self._objective = saved.pairs if saved.pairs.game is not None else None
+        self._objective = saved.objective if saved.objective.game is not None else None
         with entry(serialization.HEADER):
-            runner = self._start(saved.pairs, saved.spec, saved.planned)
-        runner.rules = saved.pairs.rules
+            runner = self._start(saved.objective, saved.spec, saved.planned)
+        runner.rules = saved.objective.rules
         runner.restore(header, arrays)
         self._runner = runner

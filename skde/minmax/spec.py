@@ -12,7 +12,7 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.spec_builder import build_spec
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
-from skde.minmax.objective import Pairs
+from skde.minmax.objective import MinMaxObjective
 from skde.random_state import island_seeds, run_seeds
 from skde.runner import Runner
 from skde.stopping import UNLIMITED, check_stopping
@@ -92,18 +92,20 @@ def check_parameters(given: MinMaxParameters) -> None:
     check_real("feasibility_tol", given.feasibility_tol, 0)
 
 
-def coevolution_engine(given: MinMaxParameters, pairs: Pairs) -> CoevolutionEngine | MultiDeviceEngine:
+def coevolution_engine(given: MinMaxParameters, objective: MinMaxObjective) -> CoevolutionEngine | MultiDeviceEngine:
     """Return the engine for one device or for several."""
     # With a Python function, the engine's share of a generation is too short to gain from threads.
-    threads = 1 if pairs.game is None else given.n_jobs
-    engine = engine_for(given.device, threads, pairs.game is None, given.verbose)
+    threads = 1 if objective.game is None else given.n_jobs
+    engine = engine_for(given.device, threads, objective.game is None, given.verbose)
     if isinstance(engine, MultiDeviceEngine):
         engines = [CoevolutionEngine(one) for one in engine.engines]
         return MultiDeviceEngine(engines, CoevolutionEngine.load, CoevolutionEngine.advance)
     return CoevolutionEngine(cast(DeviceEngine, engine))
 
 
-def coevolution_spec(given: MinMaxParameters, pairs: Pairs, saved: SavedPlan | None = None) -> CoevolutionSpec:
+def coevolution_spec(
+    given: MinMaxParameters, objective: MinMaxObjective, saved: SavedPlan | None = None
+) -> CoevolutionSpec:
     """Check all parameters and return the spec; `saved` is the plan of a fit that was loaded."""
     n_runs = check_int("n_runs", given.n_runs, 1, 2**20)
     gens_x, gens_y = (check_int(name, getattr(given, name), 1, 2**31) for name in ("gens_x", "gens_y"))
@@ -111,15 +113,15 @@ def coevolution_spec(given: MinMaxParameters, pairs: Pairs, saved: SavedPlan | N
     archive = check_int("archive_size", given.archive_size, 0, 2**20)
     renewal = check_real("renewal", given.renewal, 0, 1, high_open=True)
     dtype = check_dtype(given.dtype)
-    inequalities, equalities, updates, box_y = check_lagrangian(given, pairs, dtype)
+    inequalities, equalities, updates, box_y = check_lagrangian(given, objective, dtype)
     if saved is None:
         seeds_x, seeds_y = island_seeds(run_seeds(given.random_state, n_runs), 2).reshape(n_runs, 2).T
         seeds = seeds_x
     else:
         seeds, seeds_x, seeds_y = saved.seeds, saved.seeds_x, saved.seeds_y
-    x = side_spec("algorithm_x", given.algorithm_x, pairs.box_x, seeds_x, gens_x * n_cycles, dtype)
+    x = side_spec("algorithm_x", given.algorithm_x, objective.box_x, seeds_x, gens_x * n_cycles, dtype)
     y = side_spec("algorithm_y", algorithm_of_y(given), box_y, seeds_y, gens_y * n_cycles, dtype)
-    if pairs.problem is None:
+    if objective.problem is None:
         schedule = CycleSchedule.of_pairs(x.pop_max, y.pop_max, gens_x, gens_y, archive)
     else:
         schedule = CycleSchedule.of_points(x.pop_max, gens_x)
@@ -128,7 +130,7 @@ def coevolution_spec(given: MinMaxParameters, pairs: Pairs, saved: SavedPlan | N
     return CoevolutionSpec(
         x=x,
         y=y,
-        answers=incumbents_spec(np.concatenate([pairs.box_x, box_y]), seeds, schedule, limits, rules, dtype),
+        incumbents=incumbents_spec(np.concatenate([objective.box_x, box_y]), seeds, schedule, limits, rules, dtype),
         gens_x=gens_x,
         gens_y=gens_y,
         renewed=0 if updates else int(renewal * y.pop_max),
@@ -146,7 +148,9 @@ def algorithm_of_y(given: MinMaxParameters) -> Any:
     return given.algorithm_x if given.algorithm_y is None else given.algorithm_y
 
 
-def check_lagrangian(given: MinMaxParameters, pairs: Pairs, dtype: str) -> tuple[int, int, bool, FloatArray]:
+def check_lagrangian(
+    given: MinMaxParameters, objective: MinMaxObjective, dtype: str
+) -> tuple[int, int, bool, FloatArray]:
     """Check the parameters that only constrained problems use.
 
     Returns
@@ -158,10 +162,10 @@ def check_lagrangian(given: MinMaxParameters, pairs: Pairs, dtype: str) -> tuple
     bound = check_real("multiplier_bound", given.multiplier_bound, 0, LARGEST_FACTOR, low_open=True)
     if given.penalty is not None:
         check_real("penalty", given.penalty, 0, LARGEST_FACTOR, low_open=True)
-    problem = pairs.problem
+    problem = objective.problem
     if problem is None:
-        assert pairs.box_y is not None
-        return 0, 0, False, pairs.box_y
+        assert objective.box_y is not None
+        return 0, 0, False, objective.box_y
     inequalities, equalities = problem.n_inequalities, problem.n_equalities
     if inequalities + equalities == 0:
         raise ValueError(f"{problem!r} has no constraints but its box: use Minimizer")

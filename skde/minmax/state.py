@@ -9,7 +9,7 @@ import numpy as np
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
 from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_layout
-from skde.minmax.objective import Pairs, resolve_pairs, side_bounds
+from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
 from skde.runner import check_runner_state, runner_layout
@@ -24,7 +24,7 @@ OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks",
 class SavedFit(NamedTuple):
     """A fit as read from a file, checked: the function as far as it is known, the spec, and n_cycles."""
 
-    pairs: Pairs
+    objective: MinMaxObjective
     spec: CoevolutionSpec
     planned: int
 
@@ -40,14 +40,16 @@ def saved_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
     return [None if side is None else describe(get_side(name, side)) for name, side in sides]
 
 
-def saved_arrays(pair: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
+def saved_arrays(
+    batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]
+) -> dict[str, Any]:
     """Return the arrays of a file but for those of the runner."""
     box_x, box_y = boxes
     return {
         "box_x": box_x,
         "box_y": np.empty((0, 2)) if box_y is None else box_y,
-        "seeds_x": pair.x.spec.seeds,
-        "seeds_y": pair.y.spec.seeds,
+        "seeds_x": batch.x.spec.seeds,
+        "seeds_y": batch.y.spec.seeds,
     }
 
 
@@ -76,19 +78,19 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
     own = own_layout(given)
     check_layout(arrays, own, whole=False)
     check_runner_state(header, arrays)
-    pairs = saved_pairs(given, header, arrays)
+    objective = saved_objective(given, header, arrays)
     with entry(HEADER):
         planned = header.get("planned", given.n_cycles)
         saved = {name: arrays[name] for name in ("seeds", "seeds_x", "seeds_y", "limits")}
-        spec = coevolution_spec(given, pairs, SavedPlan(n_cycles=planned, **saved))
+        spec = coevolution_spec(given, objective, SavedPlan(n_cycles=planned, **saved))
     check_layout(arrays, own | coevolution_layout(spec))
-    spec.answers.last = max(spec.answers.last, int(arrays["generation"].max()))
+    spec.incumbents.last = max(spec.incumbents.last, int(arrays["generation"].max()))
     sides = (get_side("algorithm_x", given.algorithm_x), get_side("algorithm_y", algorithm_of_y(given)))
     check_coevolution(spec, arrays, *sides)
-    return SavedFit(pairs, spec, planned)
+    return SavedFit(objective, spec, planned)
 
 
-def saved_pairs(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> Pairs:
+def saved_objective(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> MinMaxObjective:
     """Return the boxes of a saved fit and, where its name is enough to find it, the function."""
     source, boxes = header["source"], []
     for name in ("box_x", "box_y"):
@@ -101,7 +103,7 @@ def saved_pairs(given: MinMaxParameters, header: dict[str, Any], arrays: dict[st
             if source.get("dim") != len(arrays["box_x"]):
                 raise ValueError(f"source must have the dim of box_x, {len(arrays['box_x'])}, got {source!r}")
             problem = get_problem(source["problem"], dim=source["dim"])
-            return resolve_pairs(problem, box_x, box_y, feasibility_tol=given.feasibility_tol)
+            return resolve_minmax(problem, box_x, box_y, feasibility_tol=given.feasibility_tol)
         if box_x is None or box_y is None:
             raise ValueError("a function of two sides needs box_x and box_y")
-        return Pairs(box_x, box_y)
+        return MinMaxObjective(box_x, box_y)

@@ -54,7 +54,7 @@ class TestTheBestOfSeveralRuns:
         assert np.array_equal(solver.x_, answers[best, :1])
         assert solver.fun_ == values[best]
         assert solver.fun_ == problem(solver.x_[None], solver.y_[None])[0, 0]
-        assert np.array_equal(solver.population_x_, solver._pair.x.population(best)[0])
+        assert np.array_equal(solver.population_x_, solver._coevolution.x.population(best)[0])
         assert solver.result_.fun == solver.fun_
 
     def test_is_found_again_by_name_and_with_the_function(self, tmp_path: Path) -> None:

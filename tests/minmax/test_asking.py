@@ -62,7 +62,10 @@ def test_what_has_ended_keeps_its_values(device: str) -> None:
     fitted = solver(device=device).fit(game)
     for r, run in enumerate(fitted.runs_):
         alone = solver(device=device, n_runs=1, random_state=run.seed).fit(game)
-        for one, whole in ((alone._pair.x, fitted._pair.x), (alone._pair.y, fitted._pair.y)):
+        for one, whole in (
+            (alone._coevolution.x, fitted._coevolution.x),
+            (alone._coevolution.y, fitted._coevolution.y),
+        ):
             for a, b in zip(one.population(0), whole.population(r), strict=True):
                 assert np.array_equal(a, b)
 

@@ -58,7 +58,7 @@ class TestSolver:
 
     def test_values_are_those_against_the_last_opponents(self, name: str) -> None:
         solver = make(algorithm_x=side(name), archive_size=10).fit(game, BOX, BOX)
-        opponents = solver._pair.opponents_of(6)[0]
+        opponents = solver._coevolution.opponents_of(6)[0]
         assert np.array_equal(opponents[:12], solver.population_y_)
         assert len(opponents) == 18
         assert np.array_equal(solver.fitness_, game(solver.population_x_, opponents).max(axis=1))
@@ -79,7 +79,7 @@ class TestSolver:
 def test_the_front_begins_anew() -> None:
     """L-SRTDE compares trials with its front, whose values must not be those against earlier opponents."""
     solver = make(algorithm_x=side("lsrtde")).fit(game, BOX, BOX)
-    batch = solver._pair.x
+    batch = solver._coevolution.x
     half = int(batch.host("generation")[0]) & 1
     values = batch.host("extra")[batch.array_names.index("value"), half, 0]
     front = batch.host("vectors")[batch.vector_names.index("front"), half, 0]

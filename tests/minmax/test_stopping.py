@@ -15,7 +15,7 @@ from .games import BOX, game, make, same
 def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: float) -> None:
     def levels(c: int) -> tuple[float, float]:
         solver = make(n_cycles=c).fit(f"minmax/{name}")
-        return float(solver.fitness_.min()), float(-solver._pair.y.population(0)[1].min())
+        return float(solver.fitness_.min()), float(-solver._coevolution.y.population(0)[1].min())
 
     def rests(c: int) -> bool:
         of_x, *others = *levels(c), *levels(c - 1)

@@ -41,14 +41,14 @@ def fitted(solver: MinMaxSolver, cycles: int, *arguments: Any) -> MinMaxSolver:
 @pytest.mark.parametrize(("archive", "renewal"), [(0, 0.0), (3, 0.0), (3, 0.35), (20, 0.2)])
 def test_games(side: Any, function: Any, archive: int, renewal: float) -> None:
     solver = MinMaxSolver(side, gens_x=2, gens_y=3, archive_size=archive, renewal=renewal)
-    pair = fitted(solver, 0, function, BOX_X, BOX_Y)._pair
+    pair = fitted(solver, 0, function, BOX_X, BOX_Y)._coevolution
     plain = MinMaxRunner(solver, function, BOX_X, BOX_Y, (int(pair.x.spec.seeds[0]), int(pair.y.spec.seeds[0])))
     for cycle in range(12):
         plain.cycle()
         found = fitted(solver, cycle, function, BOX_X, BOX_Y)
         np.testing.assert_array_equal(found.population_x_, plain.x.x)
         np.testing.assert_array_equal(found.population_y_, plain.y.x)
-        np.testing.assert_array_equal(found._pair.opponents_of(cycle + 1)[0], plain.opponents())
+        np.testing.assert_array_equal(found._coevolution.opponents_of(cycle + 1)[0], plain.opponents())
         x, y, value = plain.answers[-1]
         np.testing.assert_array_equal(np.concatenate([found.x_, found.y_]), np.concatenate([x, y]))
         assert found.fun_ == value
@@ -66,12 +66,12 @@ def ring() -> ConstrainedProblem:
 @pytest.mark.parametrize("problem", [ring(), get_problem("fabris2012/p3"), get_problem("fabris2012/p5")], ids=repr)
 def test_multipliers(side: Any, problem: Any) -> None:
     solver = MinMaxSolver(side, gens_x=3)
-    seed = int(fitted(solver, 0, problem)._pair.x.spec.seeds[0])
+    seed = int(fitted(solver, 0, problem)._coevolution.x.spec.seeds[0])
     plain = Multipliers(solver, problem, seed)
     for cycle in range(25):
         plain.cycle()
         found = fitted(solver, cycle, problem)
-        np.testing.assert_array_equal(found._pair.between["penalties"][0], plain.r)
+        np.testing.assert_array_equal(found._coevolution.exchange["penalties"][0], plain.r)
         np.testing.assert_array_equal(found.multipliers_, plain.multipliers)
         np.testing.assert_array_equal(found.population_x_, plain.x.x)
         np.testing.assert_array_equal(found.fitness_, plain.x.f)
