@@ -13,7 +13,7 @@ import pytest
 from skde import DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
 from skde.cli.main import main
 from skde.engines import CpuEngine
-from skde.engines.batch import layout, size_of
+from skde.engines.batch import array_shapes, size_of
 from skde.validation import check_bounds
 
 FIGURES = r"needs [\d.e+]+ [KMGT]iB of memory, [\d.e+]+ [KMGT]iB is available"
@@ -67,7 +67,7 @@ def test_both_sides_count() -> None:
     """Each of them alone would have room."""
     solver = MinMaxSolver(n_runs=2, device="cpu", random_state=0, n_cycles=1, gens_x=1, gens_y=1).fit("fabris2012/p1")
     spec = solver._coevolution.coevolution_spec
-    sides = [size_of(layout(side, 2)) for side in (spec.x, spec.y, spec.incumbents)]
+    sides = [size_of(array_shapes(side, 2)) for side in (spec.x, spec.y, spec.incumbents)]
     n_runs = int(2**31 / max(sides)) * 2 // 5 * 4
     with pytest.raises(MemoryError, match=FIGURES):
         solver.set_params(n_runs=n_runs).fit("fabris2012/p1")
@@ -107,7 +107,7 @@ def test_the_estimate_is_what_is_allocated() -> None:
         batch = m._runner.batch
         copied = ("seeds", "parameters", "lower", "upper", "start")
         taken = sum(array.nbytes for name, array in batch.array.items() if name not in copied)
-        assert taken == size_of(layout(batch.spec, batch.n_runs))
+        assert taken == size_of(array_shapes(batch.spec, batch.n_runs))
 
 
 def test_a_million_bounds_take_no_time() -> None:

@@ -1,4 +1,4 @@
-"""The arrays of one batch of runs, and the record through which the kernels see them."""
+"""The arrays of a batch of runs, and the record that passes them to the kernels."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 MAX_ARRAYS = 8
-# What helps where memory does not do.
-FEWER = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
+# The advice of errors about memory.
+MEMORY_ADVICE = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
 
-# One field of eight bytes each; the extension reports names and order, so the layout is written down once, in task.cuh.
+# Every field has eight bytes. The extension reports names and order, so that task.cuh alone defines the layout.
 KINDS = dict(_cpu.task_fields())
 TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KINDS.items()])
 DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 
 
-# Arrays that a checkpoint holds beside the current populations.
+# Arrays of a checkpoint, in addition to the current populations.
 PROGRESS = ("generation", "status", "record", "since", "history", "met")
-# In what a checkpoint holds, the axis of the runs, where that is not the first.
+# The axis of the runs in the arrays of a checkpoint, where it is not the first.
 RUN_AXIS = {"record": 1, "since": 1, "extra": 1, "vectors": 1, "memory": 1}
 
 
 class Runs(ABC):
-    """A batch as a Runner sees it: what is known without a look at its arrays, and how to look.
+    """The interface of a batch for a Runner: its sizes, and access to its arrays.
 
     Parameters
     ----------
     spec : Spec
-        What to run.
+        The spec of the batch.
     xp : module
         NumPy or CuPy.
     """
@@ -52,13 +52,13 @@ class Runs(ABC):
         self.xp = xp
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.n_islands = spec.islands.n_islands
-        self.varies = any(schedule.varies for schedule in spec.schedules)  # whether trials are not all rows, always
+        self.varies = any(schedule.varies for schedule in spec.schedules)  # whether population sizes change
         self.pop_sizes = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = spec.pop_max
 
     @abstractmethod
     def refresh(self) -> None:
-        """Let the kernels know what the spec says now."""
+        """Pass the current spec to the kernels."""
 
     @abstractmethod
     def put(self, name: str, values: Any) -> None:
@@ -78,7 +78,7 @@ class Runs(ABC):
 
     @abstractmethod
     def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+        """Return the index of every run's best individual and its value (NaN where all values are NaN)."""
 
     def is_blank(self) -> bool:
         """Whether no run has found a number yet."""
@@ -86,14 +86,14 @@ class Runs(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return all that a checkpoint must hold, as NumPy arrays: the current halves and the progress."""
+        """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""
 
     @abstractmethod
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
 
     def set_limits(self, limits: IntArray) -> None:
-        """Set new last generations; stopped runs below them run on."""
+        """Set new limits; stopped runs below them run on."""
         self.spec.limits = limits
         self.spec.last = max(self.spec.last, int(limits.max()))
         self.refresh()
@@ -115,11 +115,11 @@ class Batch(Runs):
     Parameters
     ----------
     spec : Spec
-        What to run.
+        The spec of the batch.
     xp : module
-        NumPy or CuPy: where the arrays live.
+        The library of the arrays, NumPy or CuPy.
     device_context : callable, default nullcontext
-        Returns a context in which that library works on this engine's device.
+        Returns a context in which the library works on this engine's device.
 
     Attributes
     ----------
@@ -140,8 +140,8 @@ class Batch(Runs):
         self.task = np.zeros(1, TASK)
         self.record = self.task[0]  # the same memory, as a scalar
         self.task_address = address(self.task, TASK, 1)
-        self.program: Any = None  # what the engine made of the objective
-        self.step: Any = None  # how the engine launches the halves of a generation
+        self.program: Any = None  # the compiled objective in the engine's form
+        self.step: Any = None  # the engine's launcher for single steps
         self.refresh()
 
     def _allocate(self) -> None:
@@ -149,8 +149,8 @@ class Batch(Runs):
         self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
         self.single = spec.dtype == np.float32
         self.ordered = spec.needs.ordered
-        arrays = layout(spec, self.n_runs)
-        check_layout(arrays, xp)
+        arrays = array_shapes(spec, self.n_runs)
+        check_shapes_memory(arrays, xp)
         self.array: dict[str, Array] = {name: xp.zeros(shape, dtype) for name, (shape, dtype) in arrays.items()}
         self.array["generation"].fill(-1)
         self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
@@ -161,12 +161,12 @@ class Batch(Runs):
 
     @property
     def constants(self) -> tuple[tuple[str, int], ...]:
-        """The parameters that are whole numbers and the same in all runs, as far as the algorithm names them."""
+        """The algorithm's constant parameters that are equal in all runs."""
         columns = [(name, self.spec.parameters[:, self.parameter_names.index(name)]) for name in self.spec.constants]
         return tuple((name, int(values[0])) for name, values in columns if (values == values[0]).all())
 
     def refresh(self) -> None:
-        """Let the kernels know what the spec says now, and where the arrays lie."""
+        """Pass the current spec and the addresses of the arrays to the kernels."""
         spec, task = self.spec, self.task
         self.put("limit", spec.limits.astype(np.int64))
         self._grow_history()
@@ -191,7 +191,7 @@ class Batch(Runs):
             task[name] = address(array, read_dtype(KINDS[name], spec.dtype), device=self.device)
 
     def attach(self, arrays: tuple[Array, ...]) -> None:
-        """Let the kernels see the objective's data (arrays of this batch's library and dtype)."""
+        """Pass the objective's data to the kernels (arrays of this batch's library and dtype)."""
         fill_data(self.task, arrays, self.spec.dtype, self.device)
         self.data = arrays  # keeps them alive
 
@@ -199,8 +199,8 @@ class Batch(Runs):
         old, slots = self.array["history"], sampled_slots(self.spec)
         if slots > old.shape[1]:
             with self.device_context():
-                room = self.n_runs * slots * self.spec.dtype.itemsize
-                check_memory(f"the history of {self.n_runs} runs", room, "set smaller limits", self.xp)
+                needed = self.n_runs * slots * self.spec.dtype.itemsize
+                check_memory(f"the history of {self.n_runs} runs", needed, "set smaller limits", self.xp)
                 self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
                 self.array["history"][:, : old.shape[1]] = old
 
@@ -214,11 +214,11 @@ class Batch(Runs):
         return to_numpy(self.array[name])
 
     def trials(self, g: int) -> Array:
-        """Return the rows where generation g's trials stand: a view of shape (R, P, D)."""
+        """Return a view of the rows of generation g's trials, of shape (R, P, D)."""
         return self.array["x"][g & 1]
 
     def members(self, run: int, generation: int) -> IntArray:
-        """Return the rows of a run's population: those of trials and, from generation 1 on, those kept beside them."""
+        """Return the rows of a run's population: those of trials and, from generation 1 on, the kept ones."""
         schedule = self.spec.schedules[run]
         kept = self.pop_max - self.spec.needs.kept + np.arange(schedule.references if generation > 0 else 0)
         return np.concatenate([np.arange(schedule.size(generation)), kept])
@@ -235,7 +235,7 @@ class Batch(Runs):
         return point
 
     def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the row of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+        """Return the row of every run's best individual and its value (NaN where all values are NaN)."""
         generation, f = self.host("generation"), self.host("f")
         index, value = np.zeros(self.n_runs, np.int64), np.full(self.n_runs, np.nan)
         for run in range(self.n_runs):
@@ -247,7 +247,7 @@ class Batch(Runs):
         return index, value
 
     def state(self) -> dict[str, Any]:
-        """Return all that a checkpoint must hold, as NumPy arrays: the current halves and the progress."""
+        """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""
         half = self.host("generation") & 1
         runs = np.arange(self.n_runs)
         saved = {name: self.host(name) for name in PROGRESS}
@@ -267,7 +267,7 @@ class Batch(Runs):
         slots = min(saved["history"].shape[1], history.shape[1])
         history[:, :slots] = saved["history"][:, :slots]
         self.put("history", history)
-        # Into both halves: what an algorithm keeps beside its trials stands in both.
+        # Into both halves, because kept rows are in both.
         for name in ("x", "f", *(("order",) if self.ordered else ())):
             self.put(name, saved[name])
         for name in ("extra", "vectors"):
@@ -279,17 +279,17 @@ class Batch(Runs):
 
 
 def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return what kernels of a precision read where a field points to: its kind as the extension reports it."""
+    """Return the dtype that kernels of a precision read for a field, from its kind as the extension reports it."""
     return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
 
 
 # The shape and the type of every array.
-Layout = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+ArrayShapes = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 INTEGER, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 
 
-def layout(spec: Spec, n_runs: int) -> Layout:
-    """Return what a batch of so many runs like those of a spec is made of, but for what is copied from the spec."""
+def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
+    """Return the arrays of a batch with so many runs of a spec, without those copied from the spec."""
     R, P, D = n_runs, spec.pop_max, len(spec.lower)
     _, _, _, array_names, vector_names = algorithm_entry(spec.algorithm)
     islands = spec.islands
@@ -319,46 +319,46 @@ def layout(spec: Spec, n_runs: int) -> Layout:
     return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
 
 
-def size_of(arrays: Layout) -> int:
+def size_of(arrays: ArrayShapes) -> int:
     """Return the bytes that arrays take."""
     return sum(math.prod(shape) * dtype.itemsize for shape, dtype in arrays.values())
 
 
-def check_batch(spec: Spec, n_runs: int, xp: Any = np) -> None:
-    """Refuse a batch that has no room in memory.
+def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
+    """Refuse a batch that does not fit into memory.
 
     Parameters
     ----------
     spec : Spec
-        What its runs are like.
+        The spec of its runs.
     n_runs : int
-        How many there are, islands counted one by one.
+        Number of runs, each island counted.
     xp : module, default numpy
-        Where they are to live.
+        The library of the arrays.
 
     Raises
     ------
     MemoryError
-        With what is needed and what is available.
+        With the memory needed and available.
     """
-    check_layout(layout(spec, n_runs), xp)
+    check_shapes_memory(array_shapes(spec, n_runs), xp)
 
 
-def check_layout(arrays: Layout, xp: Any) -> None:
-    """Refuse the arrays of a batch that have no room in memory."""
+def check_shapes_memory(arrays: ArrayShapes, xp: Any) -> None:
+    """Refuse the arrays of a batch when they do not fit into memory."""
     _, n_runs, individuals, dim = arrays["x"][0]
     what = f"a batch of {n_runs} populations of {individuals} individuals in {dim} dimensions"
-    check_memory(what, size_of(arrays), FEWER, xp)
+    check_memory(what, size_of(arrays), MEMORY_ADVICE, xp)
 
 
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
-    """Return where `parts` consecutive parts of n things begin and end; their sizes differ by one at most."""
+    """Return the begin and end of consecutive parts of n runs; their sizes differ by one at most."""
     ends = [n * k // parts for k in range(parts + 1)]
     return list(pairwise(ends))
 
 
 def cut(state: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
-    """Return of a batch's state the part of the runs begin ... end - 1."""
+    """Return the part of a batch's state for the runs begin ... end - 1."""
     return {name: array[(slice(None),) * run_axis(name) + (slice(begin, end),)] for name, array in state.items()}
 
 
@@ -368,12 +368,12 @@ def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run_axis(name: str) -> int:
-    """Return the axis of the runs in one of a state's arrays; the name may have a prefix, as "x.extra"."""
+    """Return the axis of the runs in an array of a state; its name may have a prefix, as "x.extra"."""
     return RUN_AXIS.get(name.rpartition(".")[2], 0)
 
 
 def best_of(values: FloatArray) -> int:
-    """Return the place of the smallest number, the first of equals; NaN is none, so it loses to infinity too."""
+    """Return the index of the smallest number, the first of equals; NaN is worse than infinity."""
     found = np.flatnonzero(values == np.fmin.reduce(values))
     return int(found[0]) if len(found) else 0
 
@@ -391,12 +391,12 @@ def split(names: str) -> list[str]:
 
 
 def sampled_slots(spec: Spec) -> int:
-    """Return how many slots of history a run has: up to the end of the iteration that its last generation is in."""
+    """Return the number of history slots of a run: up to the end of its last generation's iteration."""
     return history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
 
 
 def history_slots(last: int) -> int:
-    """How many slots the generations 0 ... last fill (see history_slot in drive.cuh)."""
+    """Return the number of slots for the generations 0 ... last (see history_slot in drive.cuh)."""
     return min(last, 127) + 1 if last < 128 else _cpu.history_slot(sampled_at_or_before(last)) + 1
 
 
@@ -420,7 +420,7 @@ def sampled_generations(last: int) -> IntArray:
 
 
 def fill_data(task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None) -> None:
-    """Write the objective's arrays, of the precision that the kernels read on a device, into a task."""
+    """Write the addresses and sizes of the objective's arrays into a task."""
     for k in range(MAX_ARRAYS):
         task[f"array{k}"] = address(arrays[k], dtype, device=device) if k < len(arrays) else 0
         task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0

@@ -1,4 +1,4 @@
-"""Two populations that evolve in turns, and the answers of their runs: what an engine holds of a co-evolution."""
+"""The state of a co-evolution: two populations that evolve in turns, and the incumbents of their runs."""
 
 from __future__ import annotations
 
@@ -11,33 +11,43 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous, to_numpy
-from skde.engines.batch import FEWER, MAX_ARRAYS, TASK, Batch, Layout, Runs, fill_data, layout, size_of
+from skde.engines.batch import (
+    MEMORY_ADVICE,
+    MAX_ARRAYS,
+    TASK,
+    Batch,
+    ArrayShapes,
+    Runs,
+    fill_data,
+    array_shapes,
+    size_of,
+)
 from skde.engines.spec import Spec
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 # One field of eight bytes each, as in coevolution.cuh.
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
-# The steps between the turns (CoevolutionStep in coevolution.cuh).
+# The steps between the generations of the sides (CoevolutionStep in coevolution.cuh).
 RENEW, GATHER, CORRECT, CONCLUDE = range(4)
-# In what a checkpoint holds, a side's arrays begin with its name; of what is between the sides, it holds what a cycle
-# finds there.
+# In a checkpoint the names of a side's arrays begin with the side's name. Of the arrays that the sides exchange it has
+# those that a cycle reads first.
 SIDES = ("x", "y")
 SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
 
 
 @dataclass(frozen=True)
 class Game:
-    """A compiled game: its name in games.cuh, what it reads, and how many constraints it is the Lagrangian of.
+    """A compiled game: its name in games.cuh, its arrays, and the numbers of constraints of a Lagrangian.
 
     Attributes
     ----------
     kernel : str
         The name.
     arrays : tuple of ndarray
-        What the functor reads.
+        The arrays that the functor reads.
     inequalities, equalities : int
-        Constraints; 0, 0: a function of x and y.
+        Numbers of constraints; 0, 0 for a function of x and y.
     """
 
     kernel: str
@@ -46,14 +56,14 @@ class Game:
     equalities: int = 0
 
     def __post_init__(self) -> None:
-        # Opponents take three places of what a functor reads, and a Lagrangian's penalty factors one.
+        # Opponents take three of a functor's arrays, and the penalty factors of a Lagrangian take one.
         most = MAX_ARRAYS - 3 - (self.scratch > 0)
         if len(self.arrays) > most:
             raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
 
     @property
     def number(self) -> int:
-        """Its place in games.cuh."""
+        """Its index in games.cuh."""
         return int(_cpu.games()[self.kernel][0])
 
     @property
@@ -63,29 +73,29 @@ class Game:
 
     @property
     def scratch(self) -> int:
-        """Vectors that x's features need as working memory."""
+        """Vectors of working memory for the features of x."""
         constraints = self.inequalities + self.equalities
         return 1 + constraints if constraints else 0
 
 
 @dataclass
 class CoevolutionSpec:
-    """What one co-evolution of R runs is made of, beside the specs of its two sides; all of it checked before.
+    """The spec of a co-evolution of R runs, checked.
 
     Attributes
     ----------
-    x, y, answers : Spec
-        The sides, and the answers: populations of one, x and y one behind the other, whose generations are the cycles.
+    x, y, incumbents : Spec
+        The sides, and the incumbents: populations of one, x followed by y, with cycles as generations.
     gens_x, gens_y : int
         Generations of a side in a cycle.
     renewed : int
-        Individuals of y that give way to new points in every cycle.
+        Individuals of y that new points replace in every cycle.
     archive : int
-        Strongest opponents that are remembered.
+        Size of the archive of strongest opponents.
     inequalities, equalities : int
-        Constraints of the problem whose Lagrangian is played; 0, 0: none.
+        Numbers of constraints of a Lagrangian's problem; 0, 0 without one.
     updates : bool
-        Whether y is one vector of multipliers, corrected once a cycle.
+        Whether y is one vector of multipliers that is corrected once a cycle.
     penalty : float or None
         r of the Lagrangian; None: adapted.
     feasibility : float
@@ -122,27 +132,27 @@ class CoevolutionSpec:
 
     @property
     def opponents(self) -> int:
-        """Opponents that x has in the population of y."""
+        """Number of opponents of x in the population of y."""
         return 1 if self.updates else self.y.pop_max
 
     @property
     def max_opponents(self) -> int:
-        """Opponents that x has at most, with those that are remembered."""
+        """Largest number of opponents of x, with those in the archive."""
         return self.opponents + self.archive
 
     @property
     def features(self) -> int:
-        """Numbers that stand for a point x."""
+        """Length of the description of a point x."""
         return 1 + self.constraints if self.constraints else len(self.x.lower)
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[CoevolutionSpec]:
-        """Return what parts are made of, the runs begin ... end - 1."""
+        """Return the specs of parts, each with the runs begin ... end - 1."""
         specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.incumbents)), strict=True)
         return [replace(self, x=x, y=y, incumbents=incumbents) for x, y, incumbents in specs]
 
 
-def exchange_shapes(spec: CoevolutionSpec) -> Layout:
-    """Return what is kept between the sides of a co-evolution."""
+def exchange_shapes(spec: CoevolutionSpec) -> ArrayShapes:
+    """Return the arrays that the sides of a co-evolution exchange."""
     R = spec.n_runs
     shapes: dict[str, tuple[int, ...]] = {
         "columns": (R, len(spec.y.lower), spec.max_opponents),
@@ -156,44 +166,44 @@ def exchange_shapes(spec: CoevolutionSpec) -> Layout:
 
 
 def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
-    """Refuse a co-evolution that has no room in memory.
+    """Refuse a co-evolution that does not fit into memory.
 
     Raises
     ------
     MemoryError
-        With what is needed and what is available.
+        With the memory needed and available.
     """
     n_runs = spec.n_runs
     needed = size_of(exchange_shapes(spec)) + sum(
-        size_of(layout(side, n_runs)) for side in (spec.x, spec.y, spec.incumbents)
+        size_of(array_shapes(side, n_runs)) for side in (spec.x, spec.y, spec.incumbents)
     )
     what = f"a co-evolution of {n_runs} runs with {spec.x.pop_max} and {spec.y.pop_max} individuals"
-    check_memory(what, needed, FEWER, xp)
+    check_memory(what, needed, MEMORY_ADVICE, xp)
 
 
 class IncumbentRuns(Runs):
-    """Batches whose runs' values are those of their answers."""
+    """Batches in which the value of a run is that of its incumbent."""
 
-    monotone = False  # an answer may meet a stronger opponent
+    monotone = False  # an incumbent may meet a stronger opponent
 
     def is_blank(self) -> bool:
-        """Whether no run has an answer with a number against every opponent."""
+        """Whether no run has an incumbent with finite values against all opponents."""
         return not np.isfinite(self.best()[1]).any()
 
 
 class Coevolution(IncumbentRuns, Batch):
-    """The state of R runs in the memory of one engine: the batch of their answers, with the two sides.
+    """The state of R runs in the memory of one engine: the batch of their incumbents, with the two sides.
 
     Parameters
     ----------
     spec : CoevolutionSpec
-        What to run.
+        The spec of the co-evolution.
     xp : module
         NumPy or CuPy.
     x, y : Batch
         The sides.
     device_context : callable, default nullcontext
-        Returns a context in which that library works on this engine's device.
+        Returns a context in which the library works on this engine's device.
     """
 
     def __init__(
@@ -208,7 +218,7 @@ class Coevolution(IncumbentRuns, Batch):
         self.constraints, self.opponents = spec.constraints, spec.opponents
         self.max_opponents, self.features = spec.max_opponents, spec.features
         self.fields = np.zeros(1, FIELDS)
-        self.step_program: Any = None  # how an engine launches the steps between the turns
+        self.step_program: Any = None  # the engine's launcher for the steps between generations
         super().__init__(spec.incumbents, xp, device_context)
 
     def _allocate(self) -> None:
@@ -220,9 +230,9 @@ class Coevolution(IncumbentRuns, Batch):
             self.exchange["penalties"][...] = self.coevolution_spec.penalty
 
     def refresh(self) -> None:
-        """Let the kernels know what the spec says now, and where the arrays lie."""
+        """Pass the current spec and the addresses of the arrays to the kernels."""
         super().refresh()
-        self.task["tol"] = -1.0  # of a population of one there is no spread
+        self.task["tol"] = -1.0  # a population of one has no spread
         fields, spec = self.fields, self.coevolution_spec
         fields["pop_x"], fields["pop_y"] = self.x.pop_max, self.opponents
         fields["gens_x"], fields["gens_y"] = spec.gens_x, spec.gens_y
@@ -237,28 +247,28 @@ class Coevolution(IncumbentRuns, Batch):
 
     @property
     def addresses(self) -> tuple[int, int, int, int]:
-        """Where the records are that the CPU's kernels read."""
+        """Addresses of the records that the CPU's kernels read."""
         return address(self.fields, FIELDS, 1), self.x.task_address, self.y.task_address, self.task_address
 
     def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the row of every run's answer, and its value."""
+        """Return the row of every run's incumbent, and its value."""
         generation, f = self.host("generation"), self.host("f")
         values = np.where(generation >= 0, f[generation & 1, np.arange(self.n_runs), 0].astype(float), np.nan)
         return np.zeros(self.n_runs, np.int64), values
 
     def opponents_of(self, c: int) -> Array:
-        """Return the opponents that x has in cycle c: a copy of shape (R, n, dim y).
+        """Return the opponents of x in cycle c: a copy of shape (R, n, dim y).
 
-        A run that ended in an earlier cycle may remember fewer: its population of y then fills the rest.
+        The archive of a run that ended earlier may have fewer: its population of y then fills the rest.
         """
         n = self.opponents + min(c, self.coevolution_spec.archive)
-        known = self.opponents + np.minimum(self.host("generation") + 1, self.coevolution_spec.archive)
-        rows = np.where(np.arange(n) < known[:, None], np.arange(n), np.arange(n) % self.opponents)
+        filled = self.opponents + np.minimum(self.host("generation") + 1, self.coevolution_spec.archive)
+        rows = np.where(np.arange(n) < filled[:, None], np.arange(n), np.arange(n) % self.opponents)
         columns = self.exchange["columns"].transpose(0, 2, 1)
         return self.xp.ascontiguousarray(columns[self.xp.arange(self.n_runs)[:, None], self.xp.asarray(rows)])
 
     def state(self) -> dict[str, Any]:
-        """Return all that a checkpoint must hold."""
+        """Return the state for a checkpoint."""
         saved = super().state()
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             saved |= {f"{name}.{key}": array for key, array in side.state().items()}
@@ -267,7 +277,7 @@ class Coevolution(IncumbentRuns, Batch):
         return saved
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from a state that `state` returned."""
         super().restore(saved)
         for name, side in zip(SIDES, (self.x, self.y), strict=True):
             start = f"{name}."
@@ -278,7 +288,7 @@ class Coevolution(IncumbentRuns, Batch):
 
 
 def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
-    """Return a task whose data are the rows of Y as opponents of the rows of X, and the arrays to be kept alive."""
+    """Return a task with the rows of Y as opponents of the rows of X, and the arrays that must stay alive."""
     columns = contiguous(Y.T, X.dtype)
     own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)
     task = np.zeros(1, TASK)

@@ -11,7 +11,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous
-from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch, fill_data
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.threads import (
@@ -86,7 +86,7 @@ class CpuEngine:
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
-        check_batch(spec, n_runs)
+        check_batch_memory(spec, n_runs)
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch."""
@@ -187,7 +187,7 @@ class CpuEngine:
         trials: FloatArray = batch.rows[g & 1].copy()
         return trials
 
-    def fill(self, target: FloatArray, source: FloatArray) -> None:
+    def copy_array(self, target: FloatArray, source: FloatArray) -> None:
         """Copy an array into another of its shape."""
         np.copyto(target, source)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous
-from skde.engines.batch import TASK, Batch, check_batch, fill_data
+from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
@@ -105,7 +105,7 @@ class CudaEngine:
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec, where the GPU has no memory for it."""
         with self.device_context:
-            check_batch(spec, n_runs, self.xp)
+            check_batch_memory(spec, n_runs, self.xp)
 
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
@@ -143,7 +143,7 @@ class CudaEngine:
                 plan = make_plan(work, self.machine, resident)
             module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
-            if not plan.roomy:
+            if not plan.trials_shared:
                 teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
                 batch.array["workspace"] = self.xp.empty(max(1, teams * objective.scratch * batch.dim), spec.dtype)
                 batch.refresh()
@@ -256,10 +256,10 @@ class CudaEngine:
             fill_data(task, arrays, x.dtype, self.device)
             sizes = tuple(array.size for array in arrays)
             work = Work(dim, n, 1, objective.scratch, sizes, x.dtype.itemsize)
-            staged, roomy, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
+            staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # bounds are not needed, and their room stays free
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
-            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, staged, roomy, shared_bytes)
+            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             workspace = self.xp.empty(max(1, blocks * STEP_TEAMS * objective.scratch * dim), x.dtype)
             task["dim"], task["workspace"] = dim, workspace.data.ptr
             f = self.xp.empty(n, x.dtype)
@@ -300,7 +300,7 @@ class CudaEngine:
 
             plan = make_plan(work, self.machine, resident)
             batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
-            if not plan.roomy:
+            if not plan.trials_shared:
                 teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
                 batch.array["workspace"] = self.xp.empty(max(1, teams * game.scratch * dim), batch.spec.dtype)
                 batch.refresh()
@@ -343,10 +343,10 @@ class CudaEngine:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
         with self.device_context:
             out = self.xp.empty((batch.n_runs * batch.pop_max, batch.dim), batch.spec.dtype)
-            self.fill(out, batch.rows[g & 1])
+            self.copy_array(out, batch.rows[g & 1])
             return out
 
-    def fill(self, target: Array, source: Array) -> None:
+    def copy_array(self, target: Array, source: Array) -> None:
         """Copy a contiguous array into another, as memory, which starts quicker than a kernel.
 
         The source may be on another GPU, but then has to be complete.

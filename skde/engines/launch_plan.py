@@ -44,7 +44,7 @@ class Plan:
     blocks: int  # of a group, the blocks that serve one run at a time
     groups: int
     staged: int
-    roomy: bool
+    trials_shared: bool
     shared_bytes: int
 
     @property
@@ -84,11 +84,11 @@ def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[in
         used += elements * work.itemsize
         return True
 
-    roomy = fits(teams * (1 + work.scratch) * work.dim)
+    trials_shared = fits(teams * (1 + work.scratch) * work.dim)
     for bit, elements in enumerate((2 * work.dim, *work.array_sizes)):
         if fits(elements):
             staged |= 1 << bit
-    return staged, roomy, used
+    return staged, trials_shared, used
 
 
 def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int, int], int]) -> Plan:
@@ -103,7 +103,7 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     """
     team, teams = team_size(work, device)
     threads = BLOCK if team == "Block" else WARP * teams
-    staged, roomy, shared_bytes = shared_memory(work, device, team, teams)
+    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams)
     busy = team == "Warp" and work.pop * work.n_runs > 2 * MAX_WARPS * device.multiprocessors
     resident = RESIDENT.get(teams, 1) if busy else 1
     capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
@@ -111,4 +111,6 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
     passes = -(-work.pop // (most * teams))
     blocks = -(-work.pop // (passes * teams))
-    return Plan(team, threads, resident, blocks, min(work.n_runs, capacity // blocks), staged, roomy, shared_bytes)
+    return Plan(
+        team, threads, resident, blocks, min(work.n_runs, capacity // blocks), staged, trials_shared, shared_bytes
+    )

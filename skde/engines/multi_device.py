@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import Batch, Runs, check_batch, cut, join, ranges
+from skde.engines.batch import Batch, Runs, check_batch_memory, cut, join, ranges
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_coevolution_memory
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.spec import Spec
@@ -167,7 +167,7 @@ class MultiDeviceEngine:
     def check_memory(self, spec: Spec, n_runs: int) -> None:
         """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
         if self.xp is np:  # all parts are in the same memory
-            check_batch(spec, n_runs)
+            check_batch_memory(spec, n_runs)
             return
         for engine, (begin, end) in zip(self.engines, ranges(n_runs, len(self.engines)), strict=True):
             engine.check_memory(spec, end - begin)
@@ -238,7 +238,7 @@ class MultiDeviceEngine:
             engine, rows = self.engines[k], slice(*batch.ranges[k])
             own = [batch.xp.empty(array[rows].shape, array.dtype) for array in (trials, f)]
             for target, source in zip(own, (trials, f), strict=True):
-                engine.fill(target, source[rows])
+                engine.copy_array(target, source[rows])
             engine.accept(batch.parts[k], g, *own)
 
         self.threads.run(work)
@@ -248,7 +248,7 @@ class MultiDeviceEngine:
         with self.device_context:
             out = batch.xp.empty((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
             for part, rows in zip(batch.parts, batch.ranges, strict=True):
-                self.engines[0].fill(out[slice(*rows)], part.trials(g))
+                self.engines[0].copy_array(out[slice(*rows)], part.trials(g))
             return out.reshape(-1, batch.dim)
 
     def synchronize(self) -> None:
@@ -262,7 +262,7 @@ class MultiDeviceEngine:
         barrier.arrive.wait()
         try:
             for target, source in batch.migrant_copies[k]:
-                engine.fill(target, source)
+                engine.copy_array(target, source)
             engine.synchronize()
         except BaseException:
             barrier.leave.abort()

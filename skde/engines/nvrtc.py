@@ -25,7 +25,7 @@ class Launcher:
     def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
         self.module, self.plan = module, plan
         self.grid, self.block = (plan.grid,), (plan.threads,)
-        self.record = np.array([(plan.blocks, plan.staged, plan.roomy, scratch)], PLAN)[0]
+        self.record = np.array([(plan.blocks, plan.staged, plan.trials_shared, scratch)], PLAN)[0]
         self.functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:

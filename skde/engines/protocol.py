@@ -96,7 +96,7 @@ class DeviceEngine(Engine, Protocol):
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x."""
 
-    def fill(self, target: Array, source: Array) -> None:
+    def copy_array(self, target: Array, source: Array) -> None:
         """Copy an array into another."""
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:

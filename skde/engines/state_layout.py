@@ -16,7 +16,7 @@ from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
 WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
-MOST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 STATUSES = [int(status) for status in Status if status not in (Status.CALLBACK, Status.INTERRUPTED)]
 
 
@@ -82,16 +82,16 @@ def check_batch(
     generation = state["generation"]
     begun = np.maximum(generation, 0)
     checks = StateChecks(prefix)
-    checks.check_range("generation", "generations", generation, least, MOST - 1)
+    checks.check_range("generation", "generations", generation, least, MAX_INT64 - 1)
     evals = [schedule.evals(int(g) + 1) for schedule, g in zip(spec.schedules, generation, strict=True)]
-    checks.check("generation", "evaluations up to a generation must be below 2^63", max(evals) <= MOST)
+    checks.check("generation", "evaluations up to a generation must be below 2^63", max(evals) <= MAX_INT64)
     checks.check("status", f"states must be among {STATUSES}", np.isin(state["status"], STATUSES))
     checks.check_range("met", "generations of meetings", state["met"], 0, generation + 1)
     checks.check_range("since", "generations of improvements", state["since"], 0, begun)
     checks.check("archive", "its points must be finite", np.isfinite(state["archive"]))
     if spec.recorded:
         slots = state["history"].shape[1]
-        fewest, most = history_slots(spec.last), history_slots(MOST)
+        fewest, most = history_slots(spec.last), history_slots(MAX_INT64)
         checks.check("history", f"it must have {fewest} to {most} samples, got {slots}", fewest <= slots <= most)
     sizes = np.array([[one.size(int(g)), one.size(int(g) + 1)] for one, g in zip(spec.schedules, begun, strict=True)])
     check_points(spec, state["x"], generation, sizes[:, 0], checks, free)

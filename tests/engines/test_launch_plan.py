@@ -75,7 +75,7 @@ def test_shared_memory_holds_what_is_staged(dim: int, pop: int, scratch: int, ar
     found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
     teams = found.threads // (128 if found.team == "Block" else 32)
     elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
-    if found.roomy:
+    if found.trials_shared:
         elements += teams * (1 + scratch) * dim
     partials = 2 * 128 * 8 if found.team == "Block" else 0
     assert found.shared_bytes == elements * itemsize + partials
@@ -96,9 +96,9 @@ def test_many_runs_share_staged_matrices() -> None:
     found = plan(dim=100, pop=250, n_runs=30, scratch=1, array_sizes=(10_000,))
     assert (found.team, found.threads, found.groups) == ("Warp", 256, 30)
     assert found.staged == 0b11
-    assert found.roomy
+    assert found.trials_shared
 
 
-@pytest.mark.parametrize(("dim", "roomy"), [(1000, True), (40_000, False)])
-def test_what_does_not_fit_stays_in_global_memory(dim: int, roomy: bool) -> None:
-    assert plan(dim=dim, pop=20).roomy == roomy
+@pytest.mark.parametrize(("dim", "trials_shared"), [(1000, True), (40_000, False)])
+def test_what_does_not_fit_stays_in_global_memory(dim: int, trials_shared: bool) -> None:
+    assert plan(dim=dim, pop=20).trials_shared == trials_shared
