@@ -24,15 +24,15 @@ from skde.islands import JUDGE
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray
 
-WORKER_BYTES = 12  # of a thread, for every component or individual, beside scratch: Worker in cpu_isa.cpp
+WORKER_BYTES = 12  # of a thread for every component or individual, in addition to scratch: Worker in cpu_isa.cpp
 
 
 class CpuEngine:
     """Runs batches on the processor's cores.
 
-    Threads take whole runs first; the individuals of one run are shared only where a population is large enough to be
-    worth it. Results do not depend on the number of threads. A process that was forked after OpenMP had started threads
-    has one.
+    Threads take whole runs first. They share the individuals of one run only where a population is large enough to gain
+    from it. Results do not depend on the number of threads. A process that was forked after OpenMP had started threads
+    uses one thread.
 
     Parameters
     ----------
@@ -60,32 +60,32 @@ class CpuEngine:
         return max(1, int(joblib.effective_n_jobs(self.n_jobs)))
 
     def _team(self, batch: Batch) -> int:
-        """Return the threads of a call that runs whole generations."""
+        """Return the number of threads for a call that runs whole generations."""
         return team_size(self.threads, batch.n_runs, batch.pop_max, batch.dim)
 
     def _step_team(self, batch: Batch) -> int:
-        """Return the threads of a call that does a part of one generation."""
+        """Return the number of threads for a call that does a part of one generation."""
         small = batch.n_runs * batch.pop_max * batch.dim < COMPONENTS_WORTH_THREADS
         return 1 if small else self._team(batch)
 
     def _cycle_team(self, batch: Coevolution) -> int:
-        """Return the threads of a call that works on both sides of a co-evolution."""
+        """Return the number of threads for a call that works on both sides of a co-evolution."""
         individuals = max(batch.x.pop_max, batch.y.pop_max, batch.max_opponents)
         return team_size(self.threads, batch.n_runs, individuals, max(batch.x.dim, batch.y.dim, batch.features))
 
     def _row_team(self, components: int) -> int:
-        """Return the threads of a call that evaluates rows with so many components in all."""
+        """Return the number of threads for a call that evaluates rows with so many components in all."""
         return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
 
     def use_own_stream(self) -> None:
-        """Let the calling thread not wait for what others have started: here it never does."""
+        """Do nothing: threads on the CPU are independent."""
 
     def apply(self, work: Callable[[Any], None]) -> None:
         """Call work(numpy)."""
         work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
+        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
         check_batch_memory(spec, n_runs)
 
     def batch(self, spec: Spec) -> Batch:
@@ -100,7 +100,7 @@ class CpuEngine:
         batch.program = objective.cpu_address(batch.single), scratch
 
     def _check_scratch(self, scratch: int, length: int, dtype: np.dtype[Any]) -> None:
-        """Refuse an objective where the threads' working memory has no room."""
+        """Refuse an objective when there is no memory for the threads' scratch vectors."""
         threads = self.threads
         needed = threads * length * (scratch * dtype.itemsize + WORKER_BYTES)
         check_memory(f"working memory of {threads} threads", needed, "take a smaller n_jobs, or less scratch")
@@ -125,7 +125,7 @@ class CpuEngine:
         _cpu.accept(batch.number, batch.single, batch.task_address, g, where, values, team)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
-        """Do one step of the meeting of the islands after generation g."""
+        """Do one step of the migration between islands after generation g."""
         _cpu.migrate(batch.number, batch.single, batch.task_address, g, step, self._step_team(batch))
 
     def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
@@ -167,7 +167,7 @@ class CpuEngine:
         _cpu.cycles(batch.x.number, batch.y.number, batch.program, batch.single, *batch.addresses, until, team)
 
     def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the turns."""
+        """Do one step of cycle c between the generations of the sides."""
         _cpu.coevolution_step(batch.single, *batch.addresses, c, step, self._cycle_team(batch))
 
     def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -188,7 +188,7 @@ class CpuEngine:
         return trials
 
     def copy_array(self, target: FloatArray, source: FloatArray) -> None:
-        """Copy an array into another of its shape."""
+        """Copy an array into another of the same shape."""
         np.copyto(target, source)
 
     def synchronize(self) -> None:
@@ -196,10 +196,10 @@ class CpuEngine:
 
 
 def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
-    """Return the objective's arrays in the precision of a batch."""
+    """Return the objective's arrays in the precision of the batch."""
     return tuple(contiguous(np.asarray(array), dtype) for array in objective.arrays)
 
 
 def real_dtype(single: bool) -> np.dtype[Any]:
-    """Return what the compiled functions of a precision read."""
+    """Return the dtype that the compiled functions of a precision read."""
     return np.dtype(np.float32 if single else np.float64)

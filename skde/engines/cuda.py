@@ -24,12 +24,12 @@ NULL = np.int64(0)
 WHOLE = nullcontext()  # around one launch, which Ctrl-C cannot divide
 
 
-class Current:
-    """In which a GPU is the calling thread's current one; entered once.
+class CurrentDevice:
+    """A context in which a GPU is the calling thread's current one; it can be entered once.
 
-    CuPy's own context sets the device anew each time, which takes microseconds, and one is wanted several times a
-    generation. This one asks first, and mostly has nothing to do. CuPy knows of no other current device than the
-    runtime's, so the two may be nested.
+    CuPy's context sets the device each time, which takes microseconds, and a generation enters several contexts. This
+    one sets the device only if it is not current. Both contexts use the current device of the CUDA runtime, so they may
+    be nested.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Current:
         self._use(self.device, self.before)
 
     def __exit__(self, *error: object) -> None:
-        self._use(self.before, self.runtime.getDevice())  # an objective may have made another one current
+        self._use(self.before, self.runtime.getDevice())  # an objective may have changed the current device
 
     def _use(self, device: int, current: int) -> None:
         if device != current:
@@ -65,7 +65,7 @@ class CudaEngine:
     Raises
     ------
     RuntimeError
-        Where CuPy is missing or finds no such GPU.
+        When CuPy is missing or finds no such GPU.
     """
 
     chunk_seconds = CHUNK_SECONDS
@@ -80,20 +80,20 @@ class CudaEngine:
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
         self.exclusive = Lock()
-        self._loading: dict[tuple[str, str], Lock] = {}  # so that threads wait for a kernel that one compiles
+        self._loading: dict[tuple[str, str], Lock] = {}  # so that only one thread compiles a kernel
 
     @property
-    def device_context(self) -> Current:
-        """In which this GPU is the current one: a new object each time, as it remembers which was before."""
-        return Current(self.xp.cuda.runtime, self.device)
+    def device_context(self) -> CurrentDevice:
+        """A context in which this GPU is the current one: a new object each time, because it stores the previous one."""
+        return CurrentDevice(self.xp.cuda.runtime, self.device)
 
     @property
     def threads(self) -> int:
-        """Threads on the host."""
+        """Number of threads on the host."""
         return 1
 
     def use_own_stream(self) -> None:
-        """Let the calling thread not wait for what others have started: from now on it has a stream of its own."""
+        """Give the calling thread its own stream, so that it does not wait for the work of other threads."""
         self.xp.cuda.runtime.setDevice(self.device)
         self.xp.cuda.Stream(non_blocking=True).use()
 
@@ -103,7 +103,7 @@ class CudaEngine:
             work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec, where the GPU has no memory for it."""
+        """Refuse a batch of so many runs like those of a spec when the GPU has no memory for it."""
         with self.device_context:
             check_batch_memory(spec, n_runs, self.xp)
 
@@ -122,7 +122,7 @@ class CudaEngine:
             spec = batch.spec
             arrays = self._upload(objective, spec.dtype)
             batch.attach(arrays)
-            # A team of its own for what is learned between generations, while the others do their individuals' share.
+            # One more team adapts the parameters between generations while the others work on individuals.
             teams = batch.pop_max + int(spec.needs.stages > 0)
             work = Work(
                 batch.dim,
@@ -172,7 +172,7 @@ class CudaEngine:
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
-        """Do one step of the meeting of the islands after generation g."""
+        """Do one step of the migration between islands after generation g."""
         with self.device_context:
             batch.step("migrate", batch.record, np.int64(g), NULL, np.int64(step))
 
@@ -191,9 +191,9 @@ class CudaEngine:
         Parameters
         ----------
         batch : Batch
-            Whose trials of generation g + 1 have been made.
+            The batch, with the trials of generation g + 1.
         g : int
-            The generation that is done.
+            The last complete generation.
         values : callable
             X of shape (R * P, D) -> f of shape (R * P,), on CuPy arrays; called three times, to warm up and to record.
 
@@ -204,13 +204,13 @@ class CudaEngine:
         Raises
         ------
         RuntimeError
-            When the objective does what a graph cannot hold, such as reading an array back to the host.
+            When the objective does something that a graph cannot record, such as a copy to the host.
         """
         cupy = self.xp
         with self.device_context:
             cupy.cuda.get_current_stream().synchronize()
             stream = cupy.cuda.Stream(non_blocking=True)
-            # The graph writes to the memory that the objective's temporaries had: nobody else may get it.
+            # The graph writes to the memory of the objective's temporaries: no other allocation may reuse it.
             pool = cupy.cuda.MemoryPool()
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 clock = cupy.full(1, g, np.int64)
@@ -257,7 +257,7 @@ class CudaEngine:
             sizes = tuple(array.size for array in arrays)
             work = Work(dim, n, 1, objective.scratch, sizes, x.dtype.itemsize)
             staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
-            staged &= ~1  # bounds are not needed, and their room stays free
+            staged &= ~1  # evaluation needs no bounds
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
             plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             workspace = self.xp.empty(max(1, blocks * STEP_TEAMS * objective.scratch * dim), x.dtype)
@@ -281,11 +281,11 @@ class CudaEngine:
             batch.x.attach(self._upload(game, batch.spec.dtype))
             dim = max(batch.x.dim, batch.y.dim)
             algorithms = (batch.x.spec.algorithm, batch.y.spec.algorithm)
-            # One value serves both sides' kernels.
+            # The kernels of both sides share one definition of a constant.
             constants = tuple(sorted(set(batch.x.constants) & set(batch.y.constants)))
             stages = max(batch.x.spec.needs.stages, batch.y.spec.needs.stages)
             pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(stages > 0)
-            # A lane has a component or an opponent: of which there are more decides how many lanes a team has.
+            # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
             work = Work(max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize)
 
             def module(team: str, threads: int, resident: int) -> Any:
@@ -314,7 +314,7 @@ class CudaEngine:
             batch.program("cycles", batch.fields[0], *records, np.int64(until))
 
     def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the turns."""
+        """Do one step of cycle c between the generations of the sides."""
         with self.device_context:
             if batch.step_program is None:
                 plan = Plan(
@@ -347,9 +347,9 @@ class CudaEngine:
             return out
 
     def copy_array(self, target: Array, source: Array) -> None:
-        """Copy a contiguous array into another, as memory, which starts quicker than a kernel.
+        """Copy a contiguous array into another, by a memory copy, which starts faster than a kernel.
 
-        The source may be on another GPU, but then has to be complete.
+        A source on another GPU has to be complete.
         """
         address(target, target.dtype, device=self.device)
         address(source, target.dtype, target.size, source.device.id)
@@ -357,12 +357,12 @@ class CudaEngine:
             target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
 
     def synchronize(self) -> None:
-        """Wait for everything started on the current stream."""
+        """Wait for all work on the current stream."""
         with self.device_context:
             self.xp.cuda.get_current_stream().synchronize()
 
     def _address(self, array: Array, dtype: np.dtype[Any], size: int) -> np.int64:
-        """Return an array's address as a kernel takes it."""
+        """Return an array's address as a kernel argument."""
         return np.int64(address(array, dtype, size, self.device))
 
     def _upload(self, objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[Array, ...]:
@@ -385,14 +385,14 @@ class CudaEngine:
 
 
 class Recording:
-    """One generation as a CUDA graph, on a stream of its own.
+    """One generation as a CUDA graph, with its stream.
 
     Parameters
     ----------
     graph, stream
         CuPy's.
     memory : tuple
-        What the graph works on, alive alive.
+        The memory of the graph, which must stay alive.
     """
 
     def __init__(self, graph: Any, stream: Any, memory: tuple[Any, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The devices of this machine, and what runs on one of them."""
+"""The devices of this machine, and evaluation on one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skde.typing import Array
 
 
 def find_gpus() -> tuple[int, str]:
-    """Return the number of usable GPUs, and where there is none, why."""
+    """Return the number of usable GPUs, and the reason when there is none."""
     if find_spec("cupy") is None:
         return 0, "CuPy is not installed (pip install 'skde[cuda12]' or 'skde[cuda13]')"
     import cupy
@@ -30,7 +30,7 @@ def find_gpus() -> tuple[int, str]:
 
 
 def check_device(device: str) -> int | None:
-    """Return the number of a GPU, None for "auto" and "cpu", or say what is allowed."""
+    """Return the number of a GPU, None for "auto" and "cpu"; refuse any other text."""
     match = re.fullmatch(r"auto|cpu|cuda(?::(\d+))?", device) if isinstance(device, str) else None
     if match is None:
         raise ValueError(f"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got {device!r}")
@@ -38,7 +38,7 @@ def check_device(device: str) -> int | None:
 
 
 def choose_device(device: str = "auto", n_jobs: int | None = None) -> tuple[DeviceEngine, str]:
-    """Return the engine of one device, and why it was chosen; see `choose_engine`."""
+    """Return the engine of one device, and the reason for the choice; see `choose_engine`."""
     number = check_device(device)
     if device == "cpu":
         return CpuEngine(n_jobs), "asked for"
@@ -52,21 +52,21 @@ def choose_device(device: str = "auto", n_jobs: int | None = None) -> tuple[Devi
 
 @lru_cache
 def cuda_engine(number: int) -> DeviceEngine:
-    """Return the engine of a GPU, importing CUDA on the way."""
+    """Return the engine of a GPU; this imports CuPy."""
     from skde.engines.cuda import CudaEngine
 
     return CudaEngine(number)
 
 
 def evaluate(objective: Compiled, x: Array) -> Array:
-    """Return the values of the rows of x, evaluated where x lives."""
+    """Return the values of the rows of x, computed on the device of x."""
     if isinstance(x, np.ndarray):
         return CpuEngine().evaluate(objective, x)
     return cuda_engine(x.device.id).evaluate(objective, x)
 
 
 def matrix(game: Game, X: Array, Y: Array) -> Array:
-    """Return the game's values of the rows of X against the rows of Y, of shape (n, m), made where X lives."""
+    """Return the game's values of the rows of X against the rows of Y, of shape (n, m), computed on the device of X."""
     engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.device.id)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     with engine.device_context:

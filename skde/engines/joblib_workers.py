@@ -1,4 +1,4 @@
-"""joblib's workers as one engine: processes, or machines through Dask and Ray."""
+"""The engine of joblib's workers: processes, or machines through Dask and Ray."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from skde.stopping import Status
 class JoblibEngine(CpuEngine):
     """Runs a batch on the workers of joblib's active backend.
 
-    The batch stays here. Every worker is sent the state of its runs, and sends it back after some generations; islands
-    of one run that several workers have meet here. Nothing stays with a worker, so that any backend will do.
+    The batch stays in this process. A worker receives the state of its runs and returns it after some generations;
+    migrations between workers happen in this process. Workers keep no state, so that any backend works.
 
     Parameters
     ----------
     device : str
-        The device of every worker; "auto": a GPU where it has one.
+        The device of every worker; "auto": a GPU if it has one.
     n_jobs : int or None
-        Workers. None: as many as joblib.parallel_config says, or else one.
+        Number of workers. None: that of joblib.parallel_config, otherwise one.
     """
 
     chunk_seconds = 1.0  # a message takes milliseconds
@@ -39,14 +39,14 @@ class JoblibEngine(CpuEngine):
         self.name = f"joblib, {device}"
 
     def apply(self, work: Callable[[Any], None]) -> None:
-        """Have one worker call work(xp), xp the library of its device."""
+        """Call work(xp) in one worker, with the array library of its device."""
         import joblib
 
         joblib.Parallel(n_jobs=self.workers)([joblib.delayed(apply_on)(self.device, work)])
 
     @contextmanager
     def share(self, batch: Batch, objective: ObjectiveLike, execution: str) -> Iterator[None]:
-        """Return the context in which a batch runs an objective, by "run" or by "step": some backends start slowly."""
+        """Return the context in which a batch runs an objective, by "run" or by "step", with the same workers."""
         import joblib
 
         with joblib.Parallel(n_jobs=self.workers) as parallel:
@@ -67,31 +67,32 @@ class JoblibEngine(CpuEngine):
             self._advance(batch, rows, g, end)
 
     def _advance(self, batch: Batch, rows: Sequence[tuple[int, int]], begin: int, until: int) -> None:
-        """Have the workers run whole generations of those parts that have not ended."""
+        """Run whole generations of the parts with running runs in the workers."""
         import joblib
 
         parallel, objective, execution = batch.program
         specs, state = batch.spec.parts(rows), batch.state()
         parts = [cut(state, *one) for one in rows]
-        going = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
+        running = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
         done = parallel(
-            joblib.delayed(work)(self.device, specs[k], parts[k], objective, execution, begin, until) for k in going
+            joblib.delayed(advance_state)(self.device, specs[k], parts[k], objective, execution, begin, until)
+            for k in running
         )
-        for k, part in zip(going, done, strict=True):
+        for k, part in zip(running, done, strict=True):
             parts[k] = part
         with interrupts.held:
             batch.restore(join(parts))
 
 
 def apply_on(device: str, work: Callable[[Any], None]) -> None:
-    """Call work(xp) on a device; this is what a worker does."""
+    """Call work(xp) on a device, in a worker."""
     choose_device(device, 1)[0].apply(work)
 
 
-def work(
+def advance_state(
     device: str, spec: Spec, state: dict[str, Any], objective: ObjectiveLike, execution: str, begin: int, until: int
 ) -> dict[str, Any]:
-    """Return the state of some runs at generation `until`; this is what a worker does."""
+    """Return the state of some runs at generation `until`, in a worker."""
     engine, _ = choose_device(device, 1)
     batch = engine.batch(spec)
     batch.restore(state)

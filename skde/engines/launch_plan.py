@@ -1,4 +1,4 @@
-"""How the persistent GPU driver spreads a batch over the machine; plain arithmetic, tested without one."""
+"""The launch of the persistent GPU driver for a batch; only arithmetic, so that it is tested without a GPU."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 WARP, BLOCK = 32, 128
-MAX_WARPS = 8  # teams of one warp in a block, where they share staged arrays
-FEW_WARPS = 4  # and where they share nothing much
+MAX_WARPS = 8  # teams of one warp in a block that shares many staged bytes
+FEW_WARPS = 4  # teams of one warp in any other block
 MUCH_STAGED = 16 * 1024  # bytes
-# Warps in a block -> blocks that a multiprocessor must hold when individuals are many: the compiler then keeps to the
-# registers that this leaves. Measured on an H200.
+# Warps in a block -> blocks that a multiprocessor must hold when there are many individuals: the compiler then limits
+# its registers. Measured on an H200.
 RESIDENT = {FEW_WARPS: 5, MAX_WARPS: 2}
 
 
 @dataclass(frozen=True)
 class Device:
-    """What the plan must know of a GPU."""
+    """The properties of a GPU that a plan depends on."""
 
     multiprocessors: int
     shared_per_block: int  # bytes a block may ask for
@@ -24,7 +24,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Work:
-    """What there is to do."""
+    """The sizes of a batch that a plan depends on."""
 
     dim: int
     pop: int
@@ -36,12 +36,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Plan:
-    """A launch: the kind of team, the grid, and what lies in shared memory (Plan in gpu.cu)."""
+    """A launch: the kind of team, the grid, and the contents of shared memory (Plan in gpu.cuh)."""
 
     team: str  # "Warp" or "Block"
     threads: int  # of a block
     resident: int  # blocks that a multiprocessor must be able to hold
-    blocks: int  # of a group, the blocks that serve one run at a time
+    blocks: int  # of a group, which works on one run at a time
     groups: int
     staged: int
     trials_shared: bool
@@ -56,8 +56,8 @@ class Plan:
 def team_size(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
-    A block of 128 lanes an individual is quickest while the machine has blocks to spare; a warp an individual,
-    several to a block, wins when dimensions are few or individuals many, for they then share what is staged.
+    A block of 128 lanes for each individual is fastest while the machine has unused blocks. One warp for each individual
+    is faster with few dimensions or many individuals, because the warps of a block share the staged arrays.
     """
     individuals = work.pop * work.n_runs
     if work.dim > WARP and individuals <= 4 * device.multiprocessors:
@@ -70,9 +70,9 @@ def team_size(work: Work, device: Device) -> tuple[str, int]:
 
 
 def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[int, bool, int]:
-    """Return which arrays are staged (bits), whether trials have room in shared memory, and the bytes that this takes.
+    """Return which arrays are staged (bits), whether trials fit into shared memory, and the bytes in all.
 
-    What is touched most comes first: trials and scratch, bounds, then the data arrays as far as they fit.
+    The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit.
     """
     used = teams * 2 * BLOCK * 8 if team == "Block" else 0
     staged = 0
@@ -97,9 +97,9 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     Parameters
     ----------
     work, device
-        The task and the machine.
+        The sizes of the batch, and the machine.
     blocks_per_multiprocessor : callable
-        (team, threads, resident, shared bytes) -> how many such blocks one multiprocessor holds.
+        (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
     """
     team, teams = team_size(work, device)
     threads = BLOCK if team == "Block" else WARP * teams
@@ -107,7 +107,7 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     busy = team == "Warp" and work.pop * work.n_runs > 2 * MAX_WARPS * device.multiprocessors
     resident = RESIDENT.get(teams, 1) if busy else 1
     capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
-    # As many blocks a run as leave every run resident; then only as many as the passes over a population need.
+    # As many blocks for a run as leave every run resident; then only as many as the passes over a population need.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
     passes = -(-work.pop // (most * teams))
     blocks = -(-work.pop // (passes * teams))

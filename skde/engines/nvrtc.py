@@ -1,4 +1,4 @@
-"""The GPU's kernels: compiled at run time for what they are to work on, and launched."""
+"""Compilation of the GPU's kernels at run time, and their launches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAN = np.dtype([("blocks", "i8"), ("staged", "i8"), ("roomy", "i8"), ("scratch"
 
 
 class Launcher:
-    """Launches the kernels of one module as a plan says."""
+    """Launches the kernels of one module by a plan."""
 
     def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
         self.module, self.plan = module, plan
@@ -43,7 +43,7 @@ class Launcher:
 
 
 def allow_shared(function: Any, size: int) -> None:
-    """Let a kernel have that many bytes of shared memory, and never less than before: other threads launch it too."""
+    """Raise a kernel's limit of shared memory; never lower it, because other threads launch the kernel too."""
     if size > function.max_dynamic_shared_size_bytes:
         function.max_dynamic_shared_size_bytes = size
 
@@ -71,7 +71,7 @@ def kernel_options(
     objective: Compiled | None = None,
     switches: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """Return the compiler's options for one member of the family."""
+    """Return the compiler's options for an algorithm and an objective."""
     options = basic_options(dtype, team, threads, resident)
     if algorithm:
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
@@ -91,7 +91,7 @@ def game_options(
     algorithms: tuple[str, ...] = (),
     constants: tuple[tuple[str, int], ...] = (),
 ) -> tuple[str, ...]:
-    """Return the compiler's options for co-evolution: of a game, and of the two algorithms that play it."""
+    """Return the compiler's options for a co-evolution: a game and two algorithms."""
     options = basic_options(dtype, team, threads, resident)
     if game is not None:
         options.append(f"-DSKDE_GAME={game.cpp_type}")
@@ -102,9 +102,9 @@ def game_options(
 
 
 def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) -> list[str]:
-    """Return the options of every kernel.
+    """Return the options of all kernels.
 
-    No contraction (--fmad=false): the CPU does not contract either, so both round alike.
+    Without contraction (--fmad=false), as on the CPU, so that both round alike.
     """
     return [
         f"-I{KERNELS}",
@@ -114,12 +114,12 @@ def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) 
         f"-DSKDE_TEAM={team}",
         f"-DSKDE_THREADS={threads}",
         f"-DSKDE_RESIDENT={resident}",
-        f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache does not look into the headers
+        f"-DSKDE_SOURCE={source_hash()}",  # CuPy's cache ignores changes of the headers
     ]
 
 
 def kernel_switches(spec: Spec) -> tuple[str, ...]:
-    """Return what kernels have only where a batch needs it."""
+    """Return the definitions that only some batches need."""
     needed = {"SKDE_ISLANDS": spec.islands.every > 0, "SKDE_TIMED": spec.run_seconds is not None}
     return tuple(name for name, is_needed in needed.items() if is_needed)
 

@@ -1,4 +1,4 @@
-"""What engines offer. They own memory, loops, launches and time, and know nothing of algorithms."""
+"""The interfaces of engines, which own memory, loops, launches and time, and know no algorithms."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from skde.typing import Array
 
 
 class ObjectiveLike(Protocol):
-    """An objective, compiled or a function of arrays: Objective of skde/objectives/objective.py."""
+    """An objective, compiled or a function of arrays, as skde/objectives/objective.py defines it."""
 
     @property
     def compiled(self) -> Compiled | None:
-        """What the kernels call."""
+        """The functor for the kernels; None for a Python function."""
 
     def values(self, X: Array) -> Array:
-        """Return the function's values of the rows of X, as an engine takes them."""
+        """Return the values of the rows of X in the form that engines expect."""
 
 
 class Engine(Protocol):
-    """What a Runner needs."""
+    """The interface that a Runner needs."""
 
     @property
     def name(self) -> str:
@@ -36,17 +36,17 @@ class Engine(Protocol):
 
     @property
     def device_context(self) -> AbstractContextManager[Any]:
-        """In which that library works on this engine's device."""
+        """A context in which the array library works on this engine's device."""
 
     @property
     def chunk_seconds(self) -> float:
-        """How long one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
+        """Seconds that one call of `run` should take: time limits, callbacks and Ctrl-C wait for its end."""
 
     def apply(self, work: Callable[[Any], None]) -> None:
-        """Call work(xp) where Python functions are called; xp is the library of their arrays."""
+        """Call work(xp) on the device, or in the worker, that evaluates Python functions; xp is the array library."""
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec, where there is no memory for it."""
+        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
 
     def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""
@@ -67,22 +67,22 @@ class Engine(Protocol):
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
 
     def synchronize(self) -> None:
-        """Wait for what was started."""
+        """Wait for all work that was started."""
 
 
 class DeviceEngine(Engine, Protocol):
-    """An engine with one device's memory."""
+    """An engine of one device."""
 
     @property
     def threads(self) -> int:
-        """Threads used on the host."""
+        """Number of threads on the host."""
 
     @property
     def exclusive(self) -> AbstractContextManager[Any]:
-        """In which no other thread's runs with clocks of their own are on the device."""
+        """A context that keeps the timed runs of other threads off the device."""
 
     def use_own_stream(self) -> None:
-        """Let the calling thread not wait for what others have started, from now on."""
+        """Make the calling thread independent of the work that other threads start."""
 
     def batch(self, spec: Any) -> Batch:
         """Allocate a batch."""
@@ -91,13 +91,13 @@ class DeviceEngine(Engine, Protocol):
         """Make a batch ready to run a compiled objective."""
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
-        """Do one step of the meeting of the islands after generation g."""
+        """Do one step of the migration between islands after generation g."""
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x."""
 
     def copy_array(self, target: Array, source: Array) -> None:
-        """Copy an array into another."""
+        """Copy an array into another of the same shape."""
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
@@ -109,7 +109,7 @@ class DeviceEngine(Engine, Protocol):
         """Run whole cycles up to number `until`."""
 
     def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the turns."""
+        """Do one step of cycle c between the generations of the sides."""
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:
         """Return the game's values of the rows of X against the rows of Y."""
@@ -117,7 +117,7 @@ class DeviceEngine(Engine, Protocol):
 
 @runtime_checkable
 class SharingEngine(Protocol):
-    """An engine that shares a batch out, and has functions evaluated where the parts are."""
+    """An engine that divides a batch into parts, and evaluates Python functions where the parts are."""
 
     def share(self, batch: Any, objective: ObjectiveLike, execution: str) -> AbstractContextManager[None]:
         """Return the context in which a batch runs an objective, by "run" or by "step"."""

@@ -10,7 +10,7 @@ from skde.engines.protocol import Engine
 
 
 def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = None) -> tuple[Engine, str]:
-    """Return the engine for a device or for several, and why it was chosen.
+    """Return the engine for one device or several, and the reason for the choice.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = Non
     Raises
     ------
     ValueError
-        For any other text, and for lists that are empty or mixed.
+        For any other text, and for an empty or mixed list.
     RuntimeError
-        When the GPU asked for is not there.
+        When there is no such GPU.
     """
     if isinstance(device, str) or not isinstance(device, Sequence):
         return choose_device(device, n_jobs)
@@ -39,16 +39,16 @@ def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = Non
 
 
 def engine_for(device: str | Sequence[str], n_jobs: int | None, python: bool, verbose: int) -> Engine:
-    """Return the engine for a device, and say what "auto" chose where `verbose` asks for it.
+    """Return the engine for a device; with `verbose`, print the choice of "auto".
 
     Parameters
     ----------
     device, n_jobs
         As for `choose_engine`.
     python : bool
-        Whether a Python function is evaluated, which may only know NumPy: "auto" then is the CPU.
+        Whether the objective is a Python function, which may require NumPy: "auto" then is the CPU.
     verbose : int
-        Whether to say it.
+        Whether to print it.
     """
     chosen = isinstance(device, str) and device == "auto"
     if chosen and python:

@@ -1,4 +1,4 @@
-"""What a batch is made of, and what it runs: all that an engine has to be told."""
+"""The spec of a batch, and the interface of a compiled objective."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.islands import Archipelago
 from skde.typing import FloatArray, IntArray
 
-# The host hears from an engine about this often: time limits, callbacks and Ctrl-C wait no longer.
+# Length of one engine call: time limits, callbacks and Ctrl-C wait for its end.
 CHUNK_SECONDS = 0.04
 
 
@@ -26,19 +26,19 @@ class Compiled(Protocol):
 
     @property
     def scratch(self) -> int:
-        """Vectors of length dim that one evaluation needs as working memory."""
+        """Number of vectors of length dim that one evaluation needs as working memory."""
 
     @property
     def arrays(self) -> tuple[FloatArray, ...]:
-        """The data that the functor reads, in its order."""
+        """The arrays that the functor reads, in its order."""
 
     def cpu_address(self, single: bool) -> int:
-        """Address of the function on the CPU, for float32 (`single`) or float64."""
+        """Return the address of the function on the CPU, for float32 (`single`) or float64."""
 
 
 @dataclass
 class Spec:
-    """What a batch of R runs is made of, all of it checked before."""
+    """The spec of a batch of R runs, checked."""
 
     algorithm: str
     parameters: FloatArray  # (R, number of parameters); column 0 is pop_size
@@ -47,19 +47,19 @@ class Spec:
     upper: FloatArray  # (D,)
     limits: IntArray  # (R,) the number of the last generation
     start: FloatArray  # (n, D), the first rows of every initial population; n may be 0
-    constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where all runs agree
+    constants: tuple[str, ...] = ()  # parameters that kernels may be compiled for, where they are equal in all runs
     needs: StateSizes = field(default_factory=StateSizes)
     schedules: tuple[PopulationSchedule, ...] = ()  # (R,)
-    islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that belong together
+    islands: Archipelago = field(default_factory=Archipelago)  # consecutive runs that exchange individuals
     target: float | None = None
     tol: float | None = None
     stagnation: int | None = None
-    run_seconds: float | None = None  # after which a run ends by its own clock; only of whole generations in the engine
-    pause_seconds: float = 0.0  # of its clock, after which a run hands back to the host
+    run_seconds: float | None = None  # time limit of each run by its own clock; only for execution "run"
+    pause_seconds: float = 0.0  # by a run's own clock, after which it returns to the host
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
-    recorded: bool = True  # whether the best value of generations is kept
-    pop_max: int = 0  # rows of a population; 0: as many as the largest has
-    last: int = 0  # the largest of all limits that there have been
+    recorded: bool = True  # whether there is a history of best values
+    pop_max: int = 0  # rows of a population; 0: those of the largest one
+    last: int = 0  # the largest limit so far
     iteration: int = 1  # generations of the longest iteration
 
     def __post_init__(self) -> None:
@@ -92,12 +92,12 @@ class Spec:
         )
 
     def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
-        """Return how islands meet across parts, the runs begin ... end - 1: never, where all of a run are in one."""
+        """Return the migration between parts: none, where every run has all its islands in one part."""
         whole = all(begin % self.islands.n_islands == 0 for begin, _ in rows)
         return replace(self.islands, every=0) if whole else self.islands
 
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[Spec]:
-        """Return what parts are made of: islands meet by themselves or, where they do so across parts, not."""
+        """Return the specs of parts; the kernels migrate only where no migration crosses parts."""
         every = 0 if self.shared_islands(rows).every else self.islands.every
         return [
             replace(

@@ -1,4 +1,4 @@
-"""What a batch's saved state has to be, so that kernels never read or write outside its arrays."""
+"""The layout of a batch's saved state, and checks that keep kernels inside its arrays."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ def coevolution_layout(spec: CoevolutionSpec) -> dict[str, Layout]:
 def check_batch(
     spec: Spec, arrays: dict[str, Any], prefix: str = "", own: Any = None, free: int = 0, least: int = 0
 ) -> None:
-    """Check what a batch's state, of the right layout, holds.
+    """Check the values of a batch's state, after its layout.
 
     Parameters
     ----------
     spec : Spec
-        What it is the state of.
+        The spec of the batch.
     arrays : dict of str to ndarray
-        The state; names have the prefix.
+        The state; its names have the prefix.
     prefix : str
-        Of the names.
+        The prefix of the names.
     own : Algorithm or None
-        Which checks what its kernel counts and indexes with.
+        The algorithm that checks the counts and indices of its kernel.
     free : int
-        The last variables, whose values may be outside their bounds.
+        Number of the last variables that may be outside their bounds.
     least : int
-        The smallest number that a run's last generation may have; -1: before the initial population.
+        The smallest number of a run's last generation; -1: before the initial population.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def check_batch(
 
 
 def runs_by_parameters(spec: Spec, among: Any) -> Iterator[tuple[FloatArray, IntArray]]:
-    """Return every set of parameters with the numbers of the runs that have it."""
+    """Return every set of parameters with the indices of its runs."""
     different, which = np.unique(spec.parameters, axis=0, return_inverse=True)
     for k, parameters in enumerate(different):
         runs = np.flatnonzero((which.reshape(-1) == k) & among)
@@ -144,7 +144,7 @@ def check_points(
 
 
 def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
-    """Check what a co-evolution's state, of the right layout, holds; `own_x` and `own_y` are the sides' algorithms.
+    """Check the values of a co-evolution's state, after its layout; `own_x` and `own_y` are the sides' algorithms.
 
     Raises
     ------

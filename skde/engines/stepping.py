@@ -1,4 +1,4 @@
-"""Generation by generation: trials, their values, selection."""
+"""Single generations: trials, their values, selection."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from skde.engines.protocol import DeviceEngine, ObjectiveLike
 from skde.stopping import Status
 from skde.typing import Array, IntArray
 
-# How often the host asks a GPU that works through its queue how far it is.
+# Interval between two reads of a GPU's status.
 POLL_SECONDS = 0.005
 
 
 class StatusPoll:
-    """The runs' states, as far as is known.
+    """The last known status of all runs.
 
-    A GPU works through its queue, and asking it means waiting for it: it is asked every few milliseconds. Stopped runs
-    stand still meanwhile.
+    Reading the status from a GPU waits for its queue, so it is read every few milliseconds only. Runs that have stopped
+    do not change in between.
+
+    Parameters
+    ----------
+    batch : Runs
+        The batch of the runs.
     """
 
     def __init__(self, batch: Runs) -> None:
         self.batch = batch
-        self.exact = batch.xp is np  # the CPU is asked every time
+        self.exact = batch.xp is np  # the status is read every time
         self.status: IntArray = batch.host("status")
         self.time = 0.0
 
     def poll(self, force: bool = False) -> bool:
-        """Ask, where it is time or one must be sure, and return whether it was asked."""
+        """Read the status when the interval is over, or with `force`; return whether it was read."""
         now = time.perf_counter()
         if not force and not self.exact and now - self.time < POLL_SECONDS:
             return False
@@ -38,43 +43,43 @@ class StatusPoll:
 
 
 class Evaluation:
-    """The values of a batch's trials, made for those runs only that still run.
+    """The values of a batch's trials, computed for the running runs only.
 
     Parameters
     ----------
     engine : DeviceEngine
-        Where the batch is.
+        The engine of the batch.
     batch : Batch
-        Whose trials.
+        The batch with the trials.
     objective : ObjectiveLike
-        Of which the values are.
+        The objective.
     """
 
     def __init__(self, engine: DeviceEngine, batch: Batch, objective: ObjectiveLike) -> None:
         self.engine, self.batch, self.objective = engine, batch, objective
-        self._known: bytes | None = None  # the states that the rows were chosen by
+        self._status: bytes | None = None  # the status that the rows were selected by
         self._rows: Array = None
 
     def values(self, g: int, status: IntArray) -> Array:
-        """Return the values of the trials of generation g, flattened; what is not used is NaN, or anything."""
+        """Return the values of the trials of generation g, flattened; unused ones are arbitrary."""
         batch, xp = self.batch, self.batch.xp
         with self.engine.device_context:
             X = batch.rows[g & 1]
             if self.objective.compiled is not None:
                 return self.engine.evaluate(self.objective.compiled, X)
-            rows = self._used(g, status)
+            rows = self._used_rows(g, status)
             if len(rows) == len(X):
                 return self.objective.values(self.engine.trials(batch, g))
             f = xp.full(len(X), np.nan, X.dtype)
             f[rows] = self.objective.values(X[rows])
             return f
 
-    def _used(self, g: int, status: IntArray) -> Array:
-        """Return the numbers of the rows of trials that running runs have."""
-        batch, known = self.batch, status.tobytes()
-        if batch.varies or known != self._known:
+    def _used_rows(self, g: int, status: IntArray) -> Array:
+        """Return the indices of the rows with trials of running runs."""
+        batch, key = self.batch, status.tobytes()
+        if batch.varies or key != self._status:
             used = (status == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.sizes(g)[:, None])
-            self._known, self._rows = known, batch.xp.asarray(np.flatnonzero(used))
+            self._status, self._rows = key, batch.xp.asarray(np.flatnonzero(used))
         return self._rows
 
 
@@ -87,28 +92,28 @@ def load(engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution
 def advance(
     engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution: str, begin: int, until: int
 ) -> None:
-    """Run whole generations of a loaded batch, up to number `until`, and judge it.
+    """Run whole generations of a loaded batch, up to number `until`, and judge the last one.
 
     Parameters
     ----------
     engine, batch
-        Where, and what.
+        The engine and its batch.
     objective : ObjectiveLike
-        What is minimised.
+        The objective.
     execution : {"run", "step"}
-        By the engine's own loop (compiled objectives), or one generation after the other.
+        Whole generations in the engine (compiled objectives), or one generation at a time.
     begin, until : int
-        The generation that the runs furthest behind are at, and the last one.
+        The generation of the runs furthest behind, and the last one.
     """
     with engine.device_context:
         if execution == "run":
             engine.run(batch, begin, until)
         else:
-            hearing, evaluation = StatusPoll(batch), Evaluation(engine, batch, objective)
+            poll, evaluation = StatusPoll(batch), Evaluation(engine, batch, objective)
             for g in range(begin + 1, until + 1):
                 engine.propose(batch, g)
-                if hearing.poll() and not (hearing.status == Status.RUNNING).any():
+                if poll.poll() and not (poll.status == Status.RUNNING).any():
                     break
-                engine.accept(batch, g, None, evaluation.values(g, hearing.status))
+                engine.accept(batch, g, None, evaluation.values(g, poll.status))
             engine.judge(batch, until)
         engine.synchronize()

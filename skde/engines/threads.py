@@ -1,29 +1,29 @@
-"""How many threads a call of the CPU's core starts, and whether it may."""
+"""The number of threads of a call of the CPU's core."""
 
 from __future__ import annotations
 
 import os
 import threading
 
-# In cpu_isa.cpp: from so many components on, threads share the individuals of one population.
+# As in cpu_isa.cpp: with at least so many components, threads share the individuals of one population.
 COMPONENTS_WORTH_SHARING = 10_000
-# A generation around a Python function takes less than half a millisecond below this. Threads would gain little there,
-# and OpenMP's wait for their next turn without sleeping, so they take the cores away from other processes.
+# With fewer components, the engine's share of a generation takes less than half a millisecond. Threads would gain
+# little, and OpenMP's threads spin while they wait, which takes cores away from other processes.
 COMPONENTS_WORTH_THREADS = 100_000
 
-largest = 1  # threads of the largest OpenMP team of this process, or of the one that it was forked from
-forked = False  # whether this process was forked after there was such a team
+largest = 1  # size of the largest OpenMP team of this process, or of its parent before a fork
+forked = False  # whether this process was forked after the start of such a team
 
 
 def team_size(threads: int, n_runs: int, individuals: int, dim: int) -> int:
-    """Return how many threads work on populations, as `for_each_run` in cpu_isa.cpp has it.
+    """Return the number of threads that work on populations, as `for_each_run` in cpu_isa.cpp.
 
     Parameters
     ----------
     threads : int
-        Threads that are allowed.
+        The largest number of threads.
     n_runs, individuals, dim : int
-        Populations, rows of each, components of a row.
+        Numbers of populations, of rows of each, and of components of a row.
     """
     shared = threads > n_runs and individuals * dim >= COMPONENTS_WORTH_SHARING
     return allowed_team(min(threads, individuals if shared else n_runs))
@@ -32,13 +32,13 @@ def team_size(threads: int, n_runs: int, individuals: int, dim: int) -> int:
 def allowed_team(threads: int) -> int:
     """Return the size of the OpenMP team that a call may start.
 
-    OpenMP's threads do not live on in a forked process, where a call would wait for them for ever: one thread then has
-    to do. Results do not depend on it.
+    OpenMP's threads do not survive a fork, and a call in the forked process would wait for them forever: it uses one
+    thread. Results do not depend on it.
 
     Raises
     ------
     RuntimeError
-        For more threads than the system gives; OpenMP would end the process.
+        For more threads than the system allows; OpenMP would end the process.
     """
     global largest
     if threads <= 1 or forked:
@@ -50,7 +50,7 @@ def allowed_team(threads: int) -> int:
 
 
 def check_startable(threads: int) -> None:
-    """Start so many threads, and let them end."""
+    """Start and end so many threads."""
     end = threading.Event()
     started: list[threading.Thread] = []
     try:
@@ -70,7 +70,7 @@ def check_startable(threads: int) -> None:
 
 
 def note_fork() -> None:
-    """Remember, in a forked process, whether OpenMP's threads were lost."""
+    """Record, in a forked process, whether OpenMP's threads were lost."""
     global forked
     forked = forked or largest > 1
 

@@ -19,7 +19,7 @@ import pytest
 from skde import DE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, Status
 from skde.engines import find_gpus
 from skde.engines.batch import ranges
-from skde.engines.cuda import Current
+from skde.engines.cuda import CurrentDevice
 from skde.islands import Archipelago
 from skde.testing import PROBE_CALLS, same
 
@@ -328,18 +328,18 @@ class Runtime(threading.local):
 
 def test_a_gpu_is_the_current_one_for_a_while() -> None:
     runtime = Runtime()
-    with Current(runtime, 2):
-        with Current(runtime, 2), Current(runtime, 1), Current(runtime, 2):
+    with CurrentDevice(runtime, 2):
+        with CurrentDevice(runtime, 2), CurrentDevice(runtime, 1), CurrentDevice(runtime, 2):
             assert runtime.device == 2
         assert runtime.device == 2
     assert (runtime.device, runtime.changes) == (0, 6)
-    with pytest.raises(ZeroDivisionError), Current(runtime, 1), Current(runtime, 0):
+    with pytest.raises(ZeroDivisionError), CurrentDevice(runtime, 1), CurrentDevice(runtime, 0):
         raise ZeroDivisionError
     assert (runtime.device, runtime.changes) == (0, 10)
-    with Current(runtime, 0):
+    with CurrentDevice(runtime, 0):
         runtime.setDevice(3)  # as an objective may do
     assert (runtime.device, runtime.changes) == (0, 12)
-    with Current(runtime, 0), Current(runtime, 0):
+    with CurrentDevice(runtime, 0), CurrentDevice(runtime, 0):
         pass
     assert runtime.changes == 12  # nothing to do
 
@@ -349,7 +349,7 @@ def test_every_thread_has_its_current_gpu() -> None:
 
     def work(device: int) -> list[int]:
         seen = [runtime.getDevice()]
-        with Current(runtime, device):
+        with CurrentDevice(runtime, device):
             inside.wait(60)
             seen.append(runtime.getDevice())
             inside.wait(60)
