@@ -1,4 +1,4 @@
-"""The augmented Lagrangian of a constrained problem: a game between points and multipliers."""
+"""The augmented Lagrangian of a constrained problem, as a game of points against multipliers."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class AugmentedLagrangian:
     problem : ConstrainedProblem
         The problem.
     penalty : float or array-like of shape (m + l,), default 1.0
-        r, > 0; one number, or one a constraint, inequalities first.
+        The factors r, > 0: one number, or one for each constraint, inequalities first.
 
     Raises
     ------
     TypeError, ValueError
-        For something else than a ConstrainedProblem, and for a penalty that is not positive or of another length.
+        For a problem that is no ConstrainedProblem, and for a penalty that is not positive or has another length.
 
     Notes
     -----
@@ -45,7 +45,7 @@ class AugmentedLagrangian:
 
     Differences: equation 7 is printed with the threshold :math:`+\mu_i / (2 r)`, at which :math:`p_i` jumps; here it is
     :math:`-\mu_i / (2 r)`, at which it and its derivatives are continuous. :math:`\mu_i` may be 0, and
-    :math:`\lambda_j` negative. Every constraint may have a factor of its own.
+    :math:`\lambda_j` negative. Every constraint may have another factor.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class AugmentedLagrangian:
         if not isinstance(problem, ConstrainedProblem):
             raise TypeError(f"problem must be a ConstrainedProblem, got {problem!r} ({type(problem).__name__})")
         self.problem = problem
-        self.penalty = penalties(penalty, problem.n_inequalities + problem.n_equalities)
+        self.penalty = check_penalty(penalty, problem.n_inequalities + problem.n_equalities)
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the values of points against multipliers.
@@ -84,12 +84,12 @@ class AugmentedLagrangian:
 
 
 def lagrangian_game(inequalities: int, penalty: Any) -> Game:
-    """Return the game of features (f, g, h) against multipliers; its second array tells by its size how many are g."""
+    """Return the game of features (f, g, h) against multipliers; the size of its second array is the number of g."""
     return Game("lagrangian", (penalty, np.zeros(inequalities)))
 
 
-def penalties(given: Any, constraints: int) -> Any:
-    """Return r, checked, of shape (constraints,)."""
+def check_penalty(given: Any, constraints: int) -> Any:
+    """Return the factors r, checked, of shape (constraints,)."""
     if np.ndim(given) == 0:
         return np.full(constraints, check_real("penalty", given, 0, low_open=True, high_open=True))
     r = np.asarray(given, np.float64)

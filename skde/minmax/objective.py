@@ -1,4 +1,4 @@
-"""Every form of a function of x and y that a user may pass, made into one."""
+"""The objective of a min-max solver, from every form that a user may pass."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from skde.validation import check_bounds
 
 
 class IncumbentRules(FeasibilityRules):
-    """Feasibility rules for answers, which are a point and its multipliers one behind the other."""
+    """Feasibility rules for incumbents, which are a point followed by its multipliers."""
 
     def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return what is known of a run's answer with its code."""
+        """Return the outcome of a run's incumbent with its code."""
         return super().outcome(run, x[: self.problem.dim], code, xp)
 
 
@@ -34,17 +34,17 @@ class MinMaxObjective:
     Parameters
     ----------
     box_x, box_y : ndarray of shape (dim, 2)
-        The bounds; of a Lagrangian's multipliers None.
+        The bounds; box_y is None for the multipliers of a Lagrangian.
     game : Game or None
-        What the kernels play.
+        The compiled game for the kernels.
     function : callable or None
-        f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled form.
+        f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled game.
     problem : ConstrainedProblem or None
-        Whose Lagrangian it is.
+        The problem of a Lagrangian.
     rules : IncumbentRules or None
-        What the values of its answers mean.
+        The meaning of the values of incumbents.
     source : dict
-        What a checkpoint notes down to find it again.
+        The entry of a file from which the function is found again.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class MinMaxObjective:
         self._probed = False
 
     def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
-        """Call Python functions of whole populations with a few points, once; see skde/objectives/probe.py."""
+        """Probe Python functions of whole populations with a few points, once; see skde/objectives/probe.py."""
         if self._probed or self.game is not None or isinstance(self.function, PairByPair):
             return
         if self.problem is not None:
@@ -82,22 +82,22 @@ class MinMaxObjective:
         Parameters
         ----------
         running : ndarray of shape (R,)
-            Which runs want to know; the others' values are 0.
+            The runs that need values; the values of the others are 0.
         X : ndarray of shape (R, n, dim x)
             Points.
         Y : ndarray of shape (R, m, dim y) or None
-            Opponents; None for what stands for the points in a Lagrangian.
+            Opponents; None for the features of the points in a Lagrangian.
         """
         values: Array = None
         for r in np.flatnonzero(running):
-            found = self.features(X[r]) if Y is None else self.values(X[r], Y[r])
+            own = self.features(X[r]) if Y is None else self.values(X[r], Y[r])
             if values is None:
-                values = array_namespace(X).zeros((len(X), *found.shape), X.dtype)
-            values[r] = found  # before the next call, which may return the same memory
+                values = array_namespace(X).zeros((len(X), *own.shape), X.dtype)
+            values[r] = own  # a copy, because the next call may return the same memory
         return values
 
     def features(self, X: Array) -> Array:
-        """Return what stands for points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
+        """Return the features of points in a Lagrangian: f, g and h, of shape (n, 1 + m + l)."""
         if self.problem is None:
             raise RuntimeError("only a constrained problem has features")
         return self.problem.values(X)
@@ -111,22 +111,22 @@ class MinMaxObjective:
         return self.checked(self.function(X, Y), X, Y)
 
     def checked(self, given: Any, X: Array, Y: Array) -> Array:
-        """Return what the function gave as an (n, m) array of numbers, or say what is wrong with it."""
+        """Return the function's return value as an (n, m) array of numbers, or refuse it."""
         values = real_array(given, X, "the function's return value")
-        wanted = (len(X), len(Y))
-        if values.shape != wanted:
+        expected = (len(X), len(Y))
+        if values.shape != expected:
             hint = "; a function of a single pair needs pairwise=True"
-            if values.shape == wanted[::-1]:
+            if values.shape == expected[::-1]:
                 hint = "; it is transposed: rows are points x, columns are opponents y"
             raise ValueError(
-                f"f(X, Y) must return shape {wanted}, the value of every row of X against every row of Y, got "
+                f"f(X, Y) must return shape {expected}, the value of every row of X against every row of Y, got "
                 f"{values.shape}{hint}"
             )
         return contiguous(values, X.dtype)
 
 
 class PairByPair:
-    """A function of one pair as a function of many, in parallel through joblib."""
+    """A function of one pair as a function of populations, in parallel through joblib."""
 
     def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None) -> None:
         self.function = function
@@ -135,15 +135,17 @@ class PairByPair:
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
         opponents = Y if isinstance(Y, np.ndarray) else Y.get()
-        return RowByRow(partial(pairs_of, self.function, opponents), self.n_jobs, numbers)(X)
+        return RowByRow(partial(values_of_pairs, self.function, opponents), self.n_jobs, checked_numbers)(X)
 
 
-def pairs_of(function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray) -> list[Any]:
-    """Return what a function of one pair gives for a point and every opponent."""
+def values_of_pairs(
+    function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray
+) -> list[Any]:
+    """Return the values of a function of one pair for a point and every opponent."""
     return [function(x, y) for y in opponents]
 
 
-def numbers(values: list[Any], x: FloatArray) -> list[float]:
+def checked_numbers(values: list[Any], x: FloatArray) -> list[float]:
     """Return the values of a point's pairs, each checked to be one real number."""
     return [one_number(value, "with pairwise=True the function") for value in values]
 
@@ -158,7 +160,7 @@ def resolve_minmax(
     pairwise: bool = False,
     n_jobs: int | None = None,
 ) -> MinMaxObjective:
-    """Return what a user passed to MinMaxSolver.fit, with its boxes."""
+    """Return the objective for the arguments of MinMaxSolver.fit."""
     if isinstance(f, str):
         f = get_problem(f, dim=dim)
     elif dim is not None:
@@ -196,7 +198,7 @@ def resolve_minmax(
 
 
 def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
-    """Return one side's box, checked; `dim` is the problem's number of variables, where it has one."""
+    """Return one side's box, checked; `dim` is the number of variables of a problem."""
     try:
         box = check_bounds(given)
     except ValueError as error:
@@ -207,7 +209,7 @@ def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
 
 
 def source_of(problem: Any) -> dict[str, Any]:
-    """Return how a problem of the registry is found again, or what to say of another."""
+    """Return the entry of a file from which a problem is found again, or a name for errors."""
     if problem.kernel is None:
         return {"callable": problem.name}
     dim = problem.dim if isinstance(problem, ConstrainedProblem) else problem.dim_x

@@ -46,7 +46,7 @@ def levels(
     box_y: FloatArray,
     device: str,
 ) -> tuple[float, float]:
-    """Return max over y of f(x, y) and min over x of f(x, y), each by a search that begins with the point itself."""
+    """Return max over y of f(x, y) and min over x of f(x, y), each by a search that starts at the given point."""
     algorithm = JDE(pop_size=SEARCH["pop_size"])
     search = Minimizer(algorithm, max_iter=SEARCH["generations"], device=device, random_state=0)
 

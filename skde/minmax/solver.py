@@ -38,20 +38,20 @@ from skde.validation import check_jobs, named_parameters
 class MinMaxSolver(BaseSolver):
     r"""Minimise over x the maximum over y of a function, with two populations that evolve in turns.
 
-    A cycle lets the population of x evolve for `gens_x` generations while y stands still, then y for `gens_y`
-    generations while x does:
+    In a cycle the population of x evolves for `gens_x` generations while y is fixed, then y for `gens_y` generations
+    while x is fixed:
 
     .. math::
 
         F_1(x) = \max_{y \in P_2 \cup A} f(x, y), \qquad F_2(y) = \min_{x \in P_1} f(x, y)
 
-    with the strongest opponents of earlier cycles in the archive A. All values are made anew when the other side has
-    moved. The answer x_ is judged by the worst of all opponents that it has met: the best x of a cycle takes its place
-    when its own worst value is smaller.
+    with the strongest opponents of earlier cycles in the archive A. All values are computed again after the other side
+    has evolved. The value of the incumbent x_ is the worst against all opponents that it has met: the best x of a cycle
+    replaces it when its worst value is smaller.
 
-    A constrained problem is solved as the game of points against multipliers with its `AugmentedLagrangian`. By
-    default the multipliers are not a population but one vector, corrected once a cycle by the method of multipliers,
-    and the penalty factors grow where a violation does not fall:
+    A constrained problem is solved as a game of points against multipliers, with its `AugmentedLagrangian`. By default
+    the multipliers are not a population but one vector, corrected once a cycle by the method of multipliers, and the
+    penalty factors grow where a violation does not fall:
 
     .. math::
 
@@ -59,100 +59,102 @@ class MinMaxSolver(BaseSolver):
         \qquad r_i \leftarrow 2 r_i \text{ where } v_i > v_i^{before} / 2
 
     at the best :math:`x^b` of the population, with :math:`v_i = |\max(g_i, -\mu_i / (2 r_i))|` or :math:`|h_i|`. The
-    answer is then the best point by feasibility rules among the populations of all cycles.
+    incumbent is then the best point by feasibility rules among the populations of all cycles.
 
     Parameters
     ----------
     algorithm_x, algorithm_y : str or Algorithm, default "jde" and None
-        How the sides evolve: any algorithm of the registry but "ss". By name: with 50 individuals. None: y as x.
-        Populations keep their size: of `LSHADE`, `JSO` and `LSRTDE` pop_min is not used. JSO plans with n_cycles, and
-        L-SRTDE's front begins anew from its best points when all values have been made anew.
+        The algorithms of the sides: any of the registry but "ss". A name means 50 individuals. None: y as x.
+        Population sizes are constant: pop_min of `LSHADE`, `JSO` and `LSRTDE` is not used. JSO plans with n_cycles, and
+        L-SRTDE's front restarts from its best points when all values are computed again.
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
-        The boxes, for ask and tell, and for fit where the call does not give them. Problems bring their own.
+        The boxes for ask and tell, and for fit without bounds. Problems have their own boxes.
     n_cycles : int, default 200
         Cycles after the initial populations, >= 0.
     gens_x, gens_y : int, default 20
         Generations of a side in a cycle, >= 1.
     archive_size : int, default 10
-        Strongest opponents of x that are remembered, one a cycle, >= 0; the oldest gives way.
+        Size of the archive of strongest opponents of x, one from each cycle, >= 0; a new one replaces the oldest.
     renewal : float, default 0.2
-        Share of y's population, in [0, 1), that gives way to points anywhere in the box, the worst first, before y
-        evolves in a cycle. Keeps y from gathering at one answer to x where there are several.
+        Share of y's population, in [0, 1), that random points of the box replace, the worst first, before y evolves in
+        a cycle. This keeps y from gathering at one of several best responses to x.
     multipliers : {"update", "evolve"}, default "update"
-        Of a constrained problem: corrected once a cycle, or a population.
+        Whether the multipliers of a constrained problem are corrected once a cycle, or are a population.
     penalty : float or None, default None
-        The factor r of the Lagrangian, in (0, 1e300]; None: one a constraint, from the initial population, and adapted.
+        The factor r of the Lagrangian, in (0, 1e300]; None: one for each constraint, from the initial population, and
+        adapted.
     multiplier_bound : float, default 1e4
-        Largest size of a multiplier that evolves, in (0, 1e300].
+        Largest absolute value of a multiplier that evolves, in (0, 1e300].
     feasibility_tol : float, default 1e-6
-        How far a constraint of a feasible point may be violated, >= 0.
+        Largest violation of a constraint at a feasible point, >= 0.
     max_evals : int or None, default None
-        Evaluations of one run, never exceeded: whole cycles that fit. A pair (x, y) is one or, of a constrained
-        problem, a point x.
+        Limit of the evaluations of one run, which runs whole cycles and never exceeds it. An evaluation is a pair
+        (x, y) or, for a constrained problem, a point x.
     max_time : float or None, default None
-        Seconds of running time, > 0, heeded between cycles of all runs: to about 50 ms, or the time of one cycle.
+        Time limit in seconds, > 0, checked between cycles of all runs: about every 50 ms, or after each longer cycle.
     target : float or None, default None
-        A run ends when its answer's value is <= target.
+        A run ends when the value of its incumbent is <= target.
     tol : float or None, default None
-        A run ends when a cycle changes nothing: the best values of both sides, at its end and at that of the cycle
-        before, differ by at most tol times the larger of 1 and their size, >= 0.
+        A run ends when a cycle changes nothing: the best values of both sides, at its end and at the end of the cycle
+        before, differ by at most tol times the larger of 1 and their absolute values, >= 0.
     stagnation : int or None, default None
-        A run ends when its answer's value has not improved for this many cycles, >= 1.
+        A run ends when the value of its incumbent has not improved for this many cycles, >= 1.
     n_runs : int, default 1
-        Independent runs in one batch; run 0 is the run that n_runs=1 makes.
+        Independent runs in one batch; run 0 is the run of n_runs=1.
     device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
-        "auto": for names and problems a GPU where there is one; for Python functions the CPU. A list, of GPUs or of
-        "cpu" several times, shares the runs out: a thread a device, from each of which a Python function may be called;
-        results are to the bit those of one device.
+        "auto": a GPU, if there is one, for names and problems; the CPU for Python functions. A list, of GPUs or of
+        "cpu" several times, divides the runs: one thread for each device, and each may call a Python function. Results
+        have the same bits as on one device.
     dtype : {"float64", "float32"}, default "float64"
-        Of positions and values; a constrained problem needs float64.
+        Precision of positions and values; a constrained problem needs float64.
     pairwise : bool, default False
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
         (m, dim y) returns all values, of shape (n, m).
     n_jobs : int or None, default None
-        Threads of a CPU, for compiled problems; joblib workers of a callable with pairwise=True.
+        Number of CPU threads for compiled problems, and of joblib workers for a callable with pairwise=True.
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` after the first cycle and then about every 40 ms, or every cycle where one takes
-        longer. One that returns True, or raises StopIteration, ends the fit.
+        Called with a `Progress` after the first cycle and then about every 40 ms, or after each longer cycle. A
+        callback that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
-        1: what "auto" chose, and a progress bar.
+        1: print the choice of "auto" and a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit.
 
     Attributes
     ----------
     x_, y_ : ndarray of shape (dim x,), (dim y,)
-        The best answer of all runs, and the strongest opponent that it has met; of a constrained problem the
-        multipliers at the end. The answers of several runs are judged by the opponents of all; by their own only, where
-        the function is not there: with ask and tell, and of a Python function in a file until resume.
+        The best incumbent of all runs, and the strongest opponent that it has met; for a constrained problem the
+        multipliers at the end. The incumbents of several runs are compared against the opponents of all runs; against
+        their own opponents only, where there is no function: with ask and tell, and after loading a fit of a Python
+        function until resume.
     fun_ : float
-        f(x_, y_); of a constrained problem f(x_).
+        f(x_, y_); for a constrained problem f(x_).
     multipliers_ : ndarray of shape (m + l,)
-        Of a constrained problem: y_.
+        y_ of a constrained problem.
     max_violation_ : float
-        Of a constrained problem: the largest violation of a constraint at x_, 0 where there is none.
+        The largest violation of a constraint at x_, for a constrained problem; 0 without a violation.
     worst_case_ : float
-        An estimate of max over y of f(x_, y), at least fun_; above it where x_ has not met its strongest opponent.
+        An estimate of max over y of f(x_, y), at least fun_; larger where x_ has not met its strongest opponent.
     saddle_gap_ : float
-        worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Both are made by searches of
-        200 generations when one is first asked for.
+        worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Searches of 200 generations
+        compute both estimates on first access.
     n_evals_, n_iter_, time_ : int, int, float
-        Of the best run: evaluations, cycles, seconds.
+        Evaluations, cycles and seconds of the best run.
     converged_, message_ : bool, str
-        Whether the best run reached its target or tolerance; why it ended.
+        Whether the best run reached its target or tolerance; the reason for its end.
     population_x_, population_y_ : ndarray of shape (pop_size, dim)
-        Of the best run.
+        The populations of the best run.
     history_ : History
-        Of the best run, by cycles; the answer's value may rise when it meets a stronger opponent.
+        The history of the best run, by cycles; values may rise when the incumbent meets a stronger opponent.
     runs_ : list of RunResult
-        Every run; x is x and y one behind the other.
+        The results of all runs; their x is x followed by y.
     result_ : scipy.optimize.OptimizeResult
         The best run in SciPy's form; nfev counts all runs, success is converged_.
 
     Raises
     ------
     ValueError, TypeError
-        From fit, for parameters, boxes or values that are not allowed.
+        From fit, for invalid parameters, boxes or values.
 
     Notes
     -----
@@ -315,11 +317,11 @@ class MinMaxSolver(BaseSolver):
         Raises
         ------
         ValueError, TypeError
-            For parameters, boxes or values that are not allowed; the best so far stays readable.
+            For invalid parameters, boxes or values; the best so far stays readable.
         RuntimeError
-            For a device that is not there.
+            When there is no such device.
         KeyboardInterrupt
-            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
+            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` continues.
         """
         check_parameters(self)
         found = self._resolve(f, bounds_x, bounds_y, dim)
@@ -328,7 +330,7 @@ class MinMaxSolver(BaseSolver):
         return self
 
     def resume(self, f: Any = None) -> Self:
-        """Go on with a fit that was interrupted, or saved, up to the limits that are set now.
+        """Continue a fit that was interrupted, or saved, up to the current limits.
 
         Parameters
         ----------
@@ -369,7 +371,7 @@ class MinMaxSolver(BaseSolver):
         return runner
 
     def _resolve_again(self, f: Any) -> MinMaxObjective:
-        """Return what a fit is to go on with, checked to be of the kind and sizes that its populations have."""
+        """Return the objective for resume, checked for the kind and sizes of the fit."""
         batch, (box_x, box_y) = self._coevolution, self._boxes
         if isinstance(f, str):
             f = get_problem(f, dim=len(box_x))
@@ -412,12 +414,12 @@ class MinMaxSolver(BaseSolver):
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
     def ask(self) -> tuple[Array, Array]:
-        """Return the points whose values against each other are wanted next.
+        """Return the points to evaluate next, each x against each y.
 
         Returns
         -------
         X, Y : ndarray of shape (n, dim x), (m, dim y), or (n_runs, n, dim x), (n_runs, m, dim y) with n_runs > 1
-            NumPy or CuPy, where the solver lives. Asking again without telling returns the same points. The rows of
+            NumPy or CuPy, on the solver's device. Calling ask again without tell returns the same points. The rows of
             a run that has ended are points of its last populations: they are inside the boxes, and need no value.
 
         Raises
@@ -444,12 +446,12 @@ class MinMaxSolver(BaseSolver):
         return (X, Y) if runner.batch.n_runs > 1 else (X[0], Y[0])
 
     def tell(self, X: Array, Y: Array, F: Array) -> Self:
-        """Give the values of the pairs asked for, and go on.
+        """Set the values of the pairs that `ask` returned, and continue.
 
         Parameters
         ----------
         X, Y : ndarray
-            What `ask` returned.
+            The points that `ask` returned.
         F : array-like of shape (n, m), or (n_runs, n, m)
             The value of every row of X against every row of Y. Those of a run that has ended are ignored.
 
@@ -476,7 +478,7 @@ class MinMaxSolver(BaseSolver):
             except StopIteration:
                 self._cycle = None
                 runner.end_generation()
-            except BaseException:  # a generator that has failed would look like one that is done
+            except BaseException:  # after an error the generator would look finished
                 self._cycle = None
                 raise
         return self
@@ -495,7 +497,7 @@ class MinMaxSolver(BaseSolver):
 
     @property
     def stopped_(self) -> bool:
-        """Whether every run has ended, so that there is nothing more to ask."""
+        """Whether every run has ended, so that no points are left to evaluate."""
         return hasattr(self, "_runner") and self._runner.done
 
     # -- results -------------------------------------------------------------------------------------------------------
@@ -530,7 +532,7 @@ class MinMaxSolver(BaseSolver):
 
     @property
     def x_(self) -> FloatArray:
-        """The best answer of all runs, of shape (dim x,)."""
+        """The best incumbent of all runs, of shape (dim x,)."""
         return self._best.x[: self._coevolution.x.dim]
 
     @property
@@ -540,7 +542,7 @@ class MinMaxSolver(BaseSolver):
 
     @property
     def multipliers_(self) -> FloatArray:
-        """Of a constrained problem: y_, of shape (m + l,)."""
+        """y_ of a constrained problem, of shape (m + l,)."""
         self._fitted()
         if self._objective is None or self._objective.problem is None:
             raise AttributeError("multipliers_ are of constrained problems only")

@@ -34,7 +34,7 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 
 
 class MinMaxRunner(Runner):
-    """A runner that says what a game without a finite answer lacks."""
+    """A runner with an error for a game without a finite incumbent."""
 
     def _check_start(self) -> None:
         if self.generation == 0 and self.rules is None and self.batch.is_blank():
@@ -212,7 +212,7 @@ def last_cycle(given: MinMaxParameters, schedule: PopulationSchedule) -> int:
 
 
 def get_side(name: str, given: Any) -> Algorithm:
-    """Return a side's algorithm, one whose generations are judged one by one."""
+    """Return a side's algorithm; its iterations must be single generations."""
     try:
         algorithm = get_algorithm(given)
     except ValueError as error:
@@ -225,15 +225,15 @@ def get_side(name: str, given: Any) -> Algorithm:
 
 
 def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generations: int, dtype: str) -> Spec:
-    """Return what one side is made of; it runs for as long as the cycles do."""
+    """Return the spec of one side; the cycles limit its generations."""
     algorithm = get_side(name, given)
     setting = FitSetting(len(box), max_iter=generations)
     parameters = algorithm.kernel_parameters(setting)
     if algorithm.shrinks:
-        parameters["pop_min"] = parameters["pop_size"]  # the other side's opponents stay as many as they are
+        parameters["pop_min"] = parameters["pop_size"]  # the number of opponents does not change
     check_precision(box, dtype)
     n_runs = len(seeds)
-    one = build_spec(
+    single = build_spec(
         [algorithm],
         [parameters],
         [PopulationSchedule.from_parameters(parameters)],
@@ -245,4 +245,4 @@ def side_spec(name: str, given: Any, box: FloatArray, seeds: IntArray, generatio
         recorded=False,
         dtype=np.dtype(dtype),
     )
-    return one.repeated(n_runs, seeds.copy(), np.full(n_runs, UNLIMITED))
+    return single.repeated(n_runs, seeds.copy(), np.full(n_runs, UNLIMITED))
