@@ -12,14 +12,14 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, contiguous, to_numpy
 from skde.engines.batch import (
-    MEMORY_ADVICE,
     MAX_ARRAYS,
+    MEMORY_ADVICE,
     TASK,
-    Batch,
     ArrayShapes,
+    Batch,
     Runs,
-    fill_data,
     array_shapes,
+    fill_data,
     size_of,
 )
 from skde.engines.spec import Spec

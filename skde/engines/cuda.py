@@ -84,7 +84,7 @@ class CudaEngine:
 
     @property
     def device_context(self) -> CurrentDevice:
-        """A context in which this GPU is the current one: a new object each time, because it stores the previous one."""
+        """A context in which this GPU is the current one: a new object each time, which stores the previous GPU."""
         return CurrentDevice(self.xp.cuda.runtime, self.device)
 
     @property

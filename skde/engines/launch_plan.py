@@ -56,8 +56,8 @@ class Plan:
 def team_size(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
-    A block of 128 lanes for each individual is fastest while the machine has unused blocks. One warp for each individual
-    is faster with few dimensions or many individuals, because the warps of a block share the staged arrays.
+    A block of 128 lanes for each individual is fastest while the machine has unused blocks. One warp for each
+    individual is faster with few dimensions or many individuals: the warps of a block share the staged arrays.
     """
     individuals = work.pop * work.n_runs
     if work.dim > WARP and individuals <= 4 * device.multiprocessors:

@@ -1,4 +1,4 @@
-"""The CUDA engine: what only a GPU can show. Everything else is the contract's."""
+"""Tests of the CUDA engine that need a GPU, in addition to the contract tests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_persistent_driver_equals_the_cpu(
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_too_large_for_shared_memory(dtype: str) -> None:
-    """Trials and scratch then live in the new population and in the workspace."""
+    """Trials and scratch are then in the new population and in the workspace."""
     options: dict[str, Any] = {"max_iter": 5, "random_state": 0, "dtype": dtype}
     algorithm = DE(pop_size=9)
     problem = "shifted_rosenbrock"
@@ -90,7 +90,7 @@ def test_graph_stops_at_a_target() -> None:
     assert graph.converged_
 
 
-def test_graph_refuses_what_it_cannot_hold() -> None:
+def test_graph_refuses_functions_that_it_cannot_record() -> None:
     import cupy
 
     def reads_back(X: Any) -> Any:
@@ -135,7 +135,7 @@ def test_device_objective_equals_the_cpu(dtype: str) -> None:
     assert same(gpu, cpu)
 
 
-def test_time_limit_and_callbacks_are_heeded() -> None:
+def test_time_limit_and_callbacks_end_fits() -> None:
     seen: list[int] = []
     m = Minimizer(max_time=0.5, device="cuda", callbacks=lambda progress: seen.append(progress.n_iter))
     m.fit("rotated_rastrigin", dim=100)

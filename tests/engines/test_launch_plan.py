@@ -54,7 +54,7 @@ def test_launches_fit_the_machine(
     arrays=st.lists(st.integers(1, 40_000), max_size=4),
 )
 def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratch: int, arrays: list[int]) -> None:
-    """Runs are dealt to groups and individuals to a group's teams, as the kernels deal them."""
+    """Runs are divided among groups and individuals among the teams of a group, as in the kernels."""
     found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays))
     runs = [run for group in range(found.groups) for run in range(group, n_runs, found.groups)]
     assert sorted(runs) == list(range(n_runs))
@@ -70,8 +70,8 @@ def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratc
     arrays=st.lists(st.integers(1, 60_000), max_size=8),
     itemsize=st.sampled_from([4, 8]),
 )
-def test_shared_memory_holds_what_is_staged(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
-    """What the kernel lays out (gpu.cuh) is what the launch asks for."""
+def test_shared_memory_holds_staged_arrays(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
+    """The launch asks for as many bytes as the kernel uses (gpu.cuh)."""
     found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
     teams = found.threads // (128 if found.team == "Block" else 32)
     elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
@@ -100,5 +100,5 @@ def test_many_runs_share_staged_matrices() -> None:
 
 
 @pytest.mark.parametrize(("dim", "trials_shared"), [(1000, True), (40_000, False)])
-def test_what_does_not_fit_stays_in_global_memory(dim: int, trials_shared: bool) -> None:
+def test_large_arrays_stay_in_global_memory(dim: int, trials_shared: bool) -> None:
     assert plan(dim=dim, pop=20).trials_shared == trials_shared

@@ -1,4 +1,4 @@
-"""Runs and islands shared out over devices and joblib's workers: the same bits, whatever their number."""
+"""Runs and islands on several devices and joblib workers: the same bits for every number of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def make(algorithm: Any = None, **parameters: Any) -> Minimizer:
 
 
 def equal(first: Minimizer, second: Minimizer) -> bool:
-    """Whether all that can be read of two fits is the same, but for the time."""
+    """Whether all results of two fits but the time are equal."""
     told = [
         [(run.fun, run.n_evals, run.n_iter, run.status, run.x.tolist(), run.history.best.tolist()) for run in m.runs_]
         for m in (first, second)
@@ -66,7 +66,7 @@ def test_parts_are_consecutive_and_even() -> None:
     assert ranges(4, 4) == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
-def test_islands_of_whole_runs_meet_by_themselves() -> None:
+def test_islands_of_whole_runs_migrate_within_a_part() -> None:
     spec = make().fit("sphere", dim=2)._runner.batch.spec
     for n, across in ((1, 0), (2, 5), (3, 0), (4, 5)):
         rows = ranges(15, n)
@@ -77,7 +77,7 @@ def test_islands_of_whole_runs_meet_by_themselves() -> None:
         assert np.array_equal(np.concatenate([part.seeds for part in parts]), spec.seeds)
 
 
-def test_legs_end_where_islands_meet() -> None:
+def test_legs_end_at_migrations() -> None:
     islands = Archipelago(n_islands=3, every=10)
     assert list(islands.legs(-1, 25)) == [(-1, 10), (10, 20), (20, 25)]
     assert [g for g in range(31) if islands.meet(g)] == [10, 20, 30]
@@ -105,7 +105,7 @@ def test_the_number_of_devices_does_not_matter(algorithm: Any, habits: Any) -> N
 
 @pytest.mark.parametrize("execution", ["run", "step"])
 @pytest.mark.parametrize("rule", [{"target": 1e-2}, {"stagnation": 3}, {"tol": 0.3}])
-def test_early_stops_are_heard_of_by_all(rule: Any, execution: str) -> None:
+def test_early_stops_end_all_parts(rule: Any, execution: str) -> None:
     one = make(max_iter=400, **rule).fit("sphere", dim=4)
     assert one.runs_[0].status != Status.LIMIT
     for n in (2, 3):
@@ -121,7 +121,7 @@ def test_the_target_at_the_last_generation_is_seen() -> None:
     assert equal(one, two)
 
 
-def test_independent_runs_with_parameters_of_their_own() -> None:
+def test_independent_runs_with_different_parameters() -> None:
     algorithms = [DE(pop_size=size) for size in (20, 8, 30, 10, 12)]
     options: dict[str, Any] = {"n_islands": 1, "n_runs": 5, "migration": None, "max_iter": None, "max_evals": 900}
     for objective, where in (("ackley", {"dim": 5}), (squares, {"bounds": BOX})):
@@ -188,7 +188,7 @@ def test_callbacks_see_the_whole() -> None:
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Heed it, also where the shell has told its jobs not to."""
+    """Handle Ctrl-C, also where the shell has told its jobs to ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -205,7 +205,7 @@ def stop(error: type[BaseException] | None) -> None:
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, None])
 @pytest.mark.parametrize("fails", [4, 17, 60])
-def test_a_failing_function_ends_all_and_can_be_gone_on_from(error: type[BaseException] | None, fails: int) -> None:
+def test_a_failing_function_ends_all_and_the_fit_can_be_resumed(error: type[BaseException] | None, fails: int) -> None:
     """The others may be some generations ahead."""
     calls = 0
 
@@ -275,7 +275,7 @@ def test_processes_take_all_forms_of_objectives() -> None:
     assert equal(rows, make(max_iter=12).fit(squares, bounds=BOX))
 
 
-def test_workers_stop_and_go_on(tmp_path: Path) -> None:
+def test_workers_stop_and_resume(tmp_path: Path) -> None:
     whole = make(max_iter=100, tol=1e-6).fit(squares, bounds=BOX)
     part = make(max_iter=100, tol=1e-6, execution="joblib", callbacks=lambda progress: progress.n_iter >= 5)
     part.fit(squares, bounds=BOX).save(tmp_path / "part")
@@ -298,7 +298,7 @@ def test_a_workers_exception_is_the_fits() -> None:
         make(execution="joblib").fit(lambda X: squares(X) * np.nan, bounds=BOX)
 
 
-def test_whether_workers_run_it_is_decided_when_it_begins() -> None:
+def test_a_fit_cannot_change_between_joblib_and_other_executions() -> None:
     m = make().fit(squares, bounds=BOX).set_params(execution="joblib", max_iter=50)
     with pytest.raises(ValueError, match="execution='joblib': this fit began on 'cpu'"):
         m.resume()
@@ -314,7 +314,7 @@ def gpus() -> list[list[str]]:
 
 
 class Runtime(threading.local):
-    """What CUDA's runtime says of the current device: every thread has its own, at first number 0."""
+    """A stand-in for CUDA's runtime: every thread has a current device, at first number 0."""
 
     def __init__(self) -> None:
         self.device, self.changes = 0, 0
@@ -420,7 +420,7 @@ def test_the_callers_gpu_stays_the_current_one(device: Any, current: Any, tmp_pa
 
 
 @pytest.mark.gpu
-def test_fits_in_threads_have_a_gpu_each() -> None:
+def test_fits_in_threads_use_different_gpus() -> None:
     import cupy
 
     def work(number: int) -> Minimizer:
@@ -459,7 +459,7 @@ def test_early_stops_on_several_gpus(rule: Any, devices: list[str]) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("devices", gpus(), ids=str)
 def test_functions_ask_and_tell_on_several_gpus(devices: list[str]) -> None:
-    """A function is given arrays of the GPU that its thread works on; points that are asked for lie on the first."""
+    """A function gets arrays of its thread's GPU; the points of ask are on the first GPU."""
     import cupy
 
     seen: set[int] = set()

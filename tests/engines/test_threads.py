@@ -1,4 +1,4 @@
-"""OpenMP's threads: who starts them, how many, and that a forked process does not wait for those that it has lost."""
+"""OpenMP's threads: which calls start them, how many, and forked processes, which have lost them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ print("equal")
 
 
 def run_script(text: str, tmp_path: Path) -> str:
-    """Run a program in a process of its own, which has its file's name for joblib."""
+    """Run a program in a new process, with the name of its file for joblib."""
     script = tmp_path / "script.py"
     script.write_text(text)
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT)])}
@@ -119,7 +119,7 @@ def test_a_process_that_is_forked_after_a_fit(name: str, tmp_path: Path) -> None
     assert run_script(FORKED.format(fit=FITS[name]), tmp_path) == "equal\n"
 
 
-def test_a_fit_on_several_devices_goes_on_in_a_forked_process(tmp_path: Path) -> None:
+def test_a_fit_on_several_devices_resumes_in_a_forked_process(tmp_path: Path) -> None:
     assert run_script(RESUMED, tmp_path) == "equal\n"
 
 

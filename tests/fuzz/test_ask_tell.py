@@ -206,6 +206,8 @@ def test_minmax(seed: int) -> None:
         sides = [
             (side.population(r), one.population(r))
             for r in range(whole.n_runs)
-            for side, one in zip((whole._coevolution.x, whole._coevolution.y), (parts._coevolution.x, parts._coevolution.y), strict=True)
+            for side, one in zip(
+                (whole._coevolution.x, whole._coevolution.y), (parts._coevolution.x, parts._coevolution.y), strict=True
+            )
         ]
         assert all(np.array_equal(a, b) for first, second in sides for a, b in zip(first, second, strict=True))

@@ -16,7 +16,7 @@ SIDES = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test
 
 
 def game(X: Any, Y: Any) -> Any:
-    """Return the values of a game with a saddle point at 0.5 and -0.5, of several waves on the way."""
+    """Return the values of a game with several waves and a saddle point at 0.5 and -0.5."""
     xp = array_namespace(X)
     x, y = X[:, None, :] - 0.5, Y[None] + 0.5
     return (x * x - y * y + x * y - 0.3 * xp.cos(5 * x) + 0.3 * xp.cos(5 * y)).sum(axis=2)
@@ -46,7 +46,7 @@ def state(solver: MinMaxSolver) -> dict[str, Any]:
 
 
 def same(first: MinMaxSolver, second: MinMaxSolver, scratch: bool = True) -> bool:
-    """Whether two fits ended with the same bits: everywhere, or but for numbers of which not all are used."""
+    """Whether two fits ended with the same bits, in all numbers or in all that are used."""
     a, b = ({k: v for k, v in state(s).items() if scratch or not k.endswith(".extra")} for s in (first, second))
     runs = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in first.runs_]
     others = [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in second.runs_]

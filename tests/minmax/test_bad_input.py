@@ -1,4 +1,4 @@
-"""Every wrong thing a user may give to MinMaxSolver gets an error that names it and says what was given."""
+"""Errors of MinMaxSolver for bad input: each names the parameter and the given value."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_boxes(bounds_x: Any, bounds_y: Any, message: str) -> None:
 
 
 def test_boxes_of_the_wrong_length() -> None:
-    """The kernels would read behind them."""
+    """The kernels would read outside the arrays."""
     for name, options, message in (
         ("minmax/rustem1", {"bounds_x": [(0, 1)] * 3}, "bounds_x has 3 pairs, but the problem has 2 variables"),
         ("minmax/rustem1", {"bounds_y": [(0, 1)]}, "bounds_y has 1 pairs, but the problem has 2 variables"),
@@ -139,7 +139,7 @@ def test_functions_of_pairs() -> None:
             make(pairwise=True).fit(lambda x, y, value=value: value, BOX, BOX)
 
 
-def test_what_is_allowed() -> None:
+def test_allowed_values() -> None:
     whole = make().fit(f, BOX, BOX)
     lists = make().fit(lambda X, Y: f(X, Y).tolist(), Bounds([-2, -2], [2, 2]), np.array(BOX))
     assert np.array_equal(lists.x_, whole.x_)
@@ -186,7 +186,7 @@ def test_infeasible_problems(upper: float, options: dict[str, Any]) -> None:
     assert solver.max_violation_ == pytest.approx(92, rel=1e-5)
 
 
-def test_what_there_is_not() -> None:
+def test_missing_attributes() -> None:
     for read in ("x_", "fun_", "worst_case_", "saddle_gap_", "multipliers_", "result_", "population_x_"):
         with pytest.raises(NotFittedError, match="this MinMaxSolver has evaluated nothing yet"):
             getattr(make(), read)
@@ -226,8 +226,8 @@ def test_a_constrained_fit_of_functions_is_not_stored(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_resuming_something_else() -> None:
-    """The populations have their sizes: the kernels would read behind them."""
+def test_resuming_another_objective() -> None:
+    """The kernels would read outside the populations."""
     game, constrained = make().fit(f, BOX, BOX), make().fit("fabris2012/p6")
     for solver, other, message in (
         (game, "minmax/rustem4", "bounds_y has 2 pairs, but the problem has 3 variables"),
@@ -275,7 +275,7 @@ def test_ask_and_tell() -> None:
         solver.resume()
 
 
-def test_errors_on_the_way() -> None:
+def test_errors_during_a_fit() -> None:
     whole = make().fit(f, BOX, BOX)
     calls = []
 

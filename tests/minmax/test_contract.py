@@ -1,4 +1,4 @@
-"""What every solver promises, of MinMaxSolver: for every algorithm that it takes, device and kind of game."""
+"""The contract of all solvers, for MinMaxSolver: every algorithm, device and kind of game."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestSolver:
         assert same(pickle.loads(pickle.dumps(part)).set_params(max_evals=None).resume(), whole)
 
 
-def test_the_front_begins_anew() -> None:
+def test_the_front_restarts() -> None:
     """L-SRTDE compares trials with its front, whose values must not be those against earlier opponents."""
     solver = make(algorithm_x=side("lsrtde")).fit(game, BOX, BOX)
     batch = solver._coevolution.x
@@ -96,7 +96,7 @@ def test_populations_keep_their_size() -> None:
 
 @pytest.mark.parametrize("devices", [["cpu", "cpu"], ["cpu"] * 3])
 @pytest.mark.parametrize("f", ["minmax/rustem5", "fabris2012/p3", game])
-def test_several_devices_do_as_one(devices: list[str], f: Any, tmp_path: Path) -> None:
+def test_several_devices_equal_one(devices: list[str], f: Any, tmp_path: Path) -> None:
     boxes = () if isinstance(f, str) else (BOX, BOX)
     whole = make(n_runs=5).fit(f, *boxes)
     shared = make(n_runs=5, device=devices).fit(f, *boxes)
@@ -132,7 +132,7 @@ def test_ask_needs_one_device() -> None:
 
 @pytest.mark.parametrize("asked", [1, 2, 3, 5, 8, 9, 12])
 def test_saved_amid_a_cycle(asked: int, tmp_path: Path) -> None:
-    """The rest of a cycle is made from where it was broken off, by hand or by fit."""
+    """The rest of an interrupted cycle is the same by ask and tell and by fit."""
     whole = make(n_runs=2).fit(game, BOX, BOX)
     part = played(make(n_runs=2, bounds_x=BOX, bounds_y=BOX), 14 + asked)
     part.save(tmp_path / "part.skde")
@@ -141,7 +141,7 @@ def test_saved_amid_a_cycle(asked: int, tmp_path: Path) -> None:
     assert same(MinMaxSolver.load(tmp_path / "part.skde").resume(game), whole)
 
 
-def test_an_interrupted_function_goes_on() -> None:
+def test_an_interrupted_function_resumes() -> None:
     calls = []
 
     def failing(X: Any, Y: Any) -> Any:
@@ -172,7 +172,7 @@ def test_compiled_constraints_are_those_of_python(name: str, multipliers: str) -
 
 
 def test_no_number_counts_as_infinity_in_a_compiled_game() -> None:
-    """Points that have no number against some opponent, and against no other infinity."""
+    """Points with NaN against one opponent, and no infinity against the others."""
     problem, seen = get_problem("minmax/rustem2"), []
     boxes = [(6e76, 1.2e77), (5e76, 1e77)], [(7.5e153, 1.5e154), (6.5e153, 1.3e154)]
 
@@ -195,7 +195,7 @@ def test_compiled_games_are_those_of_python(name: str) -> None:
 
 
 def test_compiled_games_without_numbers() -> None:
-    """Where squares overflow, some values are infinite, and differences of these are no numbers."""
+    """Where squares overflow, some values are infinite, and their differences are NaN."""
     problem = get_problem("minmax/rustem3")
     boxes = [(-5.0, 5.0), (-5.0, -0.1)], [(-1.4e154, 1.4e154)] * 2
     seen = []
@@ -310,7 +310,7 @@ class TestOnGpu:
         solver = make(device="cuda", n_cycles=60, gens_x=10).fit(ring())
         assert solver.fun_ == pytest.approx(-np.sqrt(2), abs=1e-4)
 
-    def test_goes_on_elsewhere(self, tmp_path: Path) -> None:
+    def test_resumes_on_another_device(self, tmp_path: Path) -> None:
         whole = make().fit("fabris2012/p3")
         make(device="cuda", n_cycles=3).fit("fabris2012/p3").save(tmp_path / "part.skde")
         loaded = MinMaxSolver.load(tmp_path / "part.skde", device="cpu")

@@ -1,4 +1,4 @@
-"""When a co-evolution ends: by its tolerance, and by the rules of every solver."""
+"""The stopping rules of a co-evolution."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def test_the_tolerance_is_that_of_a_cycle_that_changes_nothing(name: str, tol: f
 
 
 def test_the_tolerance_after_a_file(tmp_path: Path) -> None:
-    """What the cycle before has come to is in the file."""
+    """The file holds the best values of the cycle before."""
     whole = make(n_cycles=500, tol=1e-3).fit("minmax/rustem4")
     make(n_cycles=whole.n_iter_ - 1, tol=1e-3).fit("minmax/rustem4").save(tmp_path / "part.skde")
     assert same(MinMaxSolver.load(tmp_path / "part.skde").set_params(n_cycles=500).resume(), whole)
 
 
 @pytest.mark.parametrize("name", ["rustem1", "rustem5", "rustem6", "lagrangian1"])
-def test_a_tolerance_is_kept(name: str) -> None:
-    """Of the pairs of two populations that have just been drawn, one may well be a saddle point."""
+def test_a_tolerance_does_not_hold_at_the_start(name: str) -> None:
+    """A pair of two initial populations may well be a saddle point."""
     problem = get_problem(f"minmax/{name}")
     solver = MinMaxSolver(tol=1e-6, n_runs=10, random_state=0, device="cpu").fit(problem)
     assert all(run.status == Status.CONVERGED for run in solver.runs_)

@@ -1,4 +1,4 @@
-"""Runs that have ended while others go on, and a function's StopIteration."""
+"""Runs that have ended while others continue, and a function's StopIteration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def solver(**parameters: Any) -> MinMaxSolver:
 
 
 def kept(solver: MinMaxSolver) -> dict[str, Any]:
-    """Return all numbers but how the sides' states are noted down, which differs where the host drives."""
+    """Return all numbers but the status of the sides, which differs with execution on the host."""
     return {name: array for name, array in state(solver).items() if not name.endswith(".status")}
 
 
@@ -42,7 +42,7 @@ def same(first: MinMaxSolver, second: MinMaxSolver) -> bool:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_what_has_ended_takes_no_notice(dtype: str, device: str) -> None:
+def test_values_of_ended_runs_are_ignored(dtype: str, device: str) -> None:
     fitted = solver(dtype=dtype, device=device).fit(game)
     assert len({run.n_iter for run in fitted.runs_}) > 2
     told = solver(dtype=dtype, device=device)
@@ -57,8 +57,8 @@ def test_what_has_ended_takes_no_notice(dtype: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_has_ended_keeps_its_values(device: str) -> None:
-    """Its populations are those of a fit that ended with it."""
+def test_ended_runs_keep_their_values(device: str) -> None:
+    """Their populations are those of a fit that ended at the same time."""
     fitted = solver(device=device).fit(game)
     for r, run in enumerate(fitted.runs_):
         alone = solver(device=device, n_runs=1, random_state=run.seed).fit(game)
@@ -80,8 +80,8 @@ def test_compiled_games_end_as_those_of_python(device: str) -> None:
     assert same(outside, inside)
 
 
-def test_a_compiled_fit_goes_on_by_hand() -> None:
-    """The engine's own loop leaves the other half of what has ended unwritten."""
+def test_a_compiled_fit_continues_by_ask_and_tell() -> None:
+    """The engine's loop does not write the other half of the arrays of runs that have ended."""
     problem = get_problem("minmax/rustem5")
     parameters = {**PARAMETERS, "target": 5.0, "bounds_x": problem.bounds_x, "bounds_y": problem.bounds_y}
     m = make(**parameters, callbacks=lambda progress: True).fit(problem)

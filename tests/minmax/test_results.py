@@ -1,4 +1,4 @@
-"""What an answer is worth: the opponents that it meets, those of other runs, and the worst case."""
+"""The values of incumbents against their opponents, those of other runs, and the worst case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skde import MinMaxSolver, get_problem
 from .games import BOX, game, make
 
 
-def test_equal_answers_change_nothing() -> None:
+def test_equal_incumbents_change_nothing() -> None:
     def flat(X: Any, Y: Any) -> Any:
         return np.zeros((len(X), len(Y)))
 
@@ -23,8 +23,8 @@ def test_equal_answers_change_nothing() -> None:
     assert np.array_equal(first.x_, last.x_)
 
 
-def test_an_answer_meets_the_strongest_opponents() -> None:
-    """Two answers of y to every x: a population that knows one of them only would be deceived."""
+def test_an_incumbent_meets_the_strongest_opponents() -> None:
+    """There are two best responses of y to every x, and a population may find only one of them."""
 
     def two(X: Any, Y: Any) -> Any:
         x, y = X[:, :1], Y[:, 0]
@@ -42,7 +42,7 @@ class TestTheBestOfSeveralRuns:
         return MinMaxSolver(n_runs=12, n_cycles=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
 
     @pytest.mark.parametrize("compiled", [True, False])
-    def test_is_judged_by_the_opponents_of_all(self, compiled: bool) -> None:
+    def test_is_compared_against_the_opponents_of_all(self, compiled: bool) -> None:
         problem = get_problem("minmax/two_planes")
         given = (problem,) if compiled else (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
         solver = self.solver(device="cpu").fit(*given)
@@ -76,15 +76,15 @@ class TestTheBestOfSeveralRuns:
         assert self.solver(device="cpu").fit(steps, BOX, BOX).fun_ == 0
 
     def test_without_numbers(self) -> None:
-        """Where every answer has an opponent that leaves no number, the first one stands with what it claims."""
+        """Where every incumbent has NaN against an opponent, the first run is the best, with its own value."""
         solver = self.solver(device="cpu").fit(game, BOX, BOX)
         solver._objective.function = lambda X, Y: np.full((len(X), len(Y)), np.nan)
         solver._compared = None
         assert solver.fun_ == np.inf
 
 
-def test_the_worst_case_is_not_what_was_met() -> None:
-    """An answer that has met few opponents claims too little."""
+def test_the_worst_case_is_not_that_of_met_opponents() -> None:
+    """The value of an incumbent that has met few opponents is too small."""
     problem = get_problem("minmax/two_planes")
     solver = MinMaxSolver(n_cycles=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
     grid = np.linspace(*problem.bounds_y[0], 100_001)[:, None]
@@ -94,7 +94,7 @@ def test_the_worst_case_is_not_what_was_met() -> None:
     assert solver.worst_case_ - solver.saddle_gap_ <= solver.fun_
 
 
-def test_the_worst_case_is_that_of_the_answer_now() -> None:
+def test_the_worst_case_is_that_of_the_current_incumbent() -> None:
     problem, seen = get_problem("minmax/two_planes"), []
     solver = make(n_cycles=4, callbacks=lambda progress: seen.append(solver.worst_case_))
     solver.fit(lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
