@@ -1,4 +1,4 @@
-"""Ctrl-C during a fit: it waits for the end of what must not be left half-way."""
+"""Deferral of Ctrl-C during a fit to the end of steps that must be complete."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from typing import Any
 
 
 class Interrupts:
-    """What becomes of Ctrl-C in the main thread, the only one that Python tells of it.
+    """Handling of Ctrl-C in the main thread, which is the only one that Python runs signal handlers in.
 
-    Steps that change the state in several parts, such as the launches that make one generation, are made in the
-    context `held`; Ctrl-C is then heard at their end. That needs a signal handler, which takes microseconds to set: the
-    first of these steps in a fit sets it, and the end of the fit puts the old one back. Outside fits nothing is held.
+    Steps that change the state in several parts, such as the launches that make one generation, run in the context
+    `deferred`: Ctrl-C takes effect at their end. That needs a signal handler, which takes microseconds to set: the
+    first of these steps in a fit sets it, and the end of the fit restores the old one. Outside fits nothing is deferred.
 
     Attributes
     ----------
-    fit, held : context managers
-        In which a fit runs; in which Ctrl-C waits. Both may be nested.
+    fit, deferred : context managers
+        The context of a fit, and that of a step. Both may be nested.
     """
 
     def __init__(self) -> None:
         self.fits = self.steps = 0
-        self.before: Any = None  # the handler that there was
-        self.waiting: tuple[int, FrameType | None] | None = None
-        self.fit, self.held = Fit(self), Held(self)
+        self.old_handler: Any = None
+        self.pending: tuple[int, FrameType | None] | None = None
+        self.fit, self.deferred = FitContext(self), StepContext(self)
 
-    def listen(self) -> None:
+    def install(self) -> None:
         """Set the handler, unless Ctrl-C is ignored or not Python's."""
-        before = signal.getsignal(signal.SIGINT)
-        if callable(before):
-            self.before = before
-            signal.signal(signal.SIGINT, self.hear)
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):
+            self.old_handler = handler
+            signal.signal(signal.SIGINT, self.handle)
 
-    def hear(self, number: int, frame: FrameType | None) -> None:
+    def handle(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal: now, or at the end of the step."""
         if self.steps:
-            self.waiting = number, frame
+            self.pending = number, frame
         else:
-            self.tell(number, frame)
+            self.forward(number, frame)
 
-    def tell(self, number: int, frame: FrameType | None) -> None:
-        """Call the old handler. The exception that it usually raises may keep a fit from leaving by itself."""
-        before, fits = self.before, self.fits
-        self.leave()
-        before(number, frame)
+    def forward(self, number: int, frame: FrameType | None) -> None:
+        """Call the old handler, with everything uninstalled: its exception may keep a fit's context from its end."""
+        handler, fits = self.old_handler, self.fits
+        self.uninstall()
+        handler(number, frame)
         self.fits = fits
 
-    def leave(self) -> None:
-        """Put the old handler back, unless somebody else has set one."""
-        before, self.before, self.waiting = self.before, None, None
+    def uninstall(self) -> None:
+        """Restore the old handler, unless another one has been set in the meantime."""
+        handler, self.old_handler, self.pending = self.old_handler, None, None
         self.fits = self.steps = 0
-        if before is not None and signal.getsignal(signal.SIGINT) == self.hear:
-            signal.signal(signal.SIGINT, before)
+        if handler is not None and signal.getsignal(signal.SIGINT) == self.handle:
+            signal.signal(signal.SIGINT, handler)
 
 
-class Fit:
-    """In which a fit runs."""
+class FitContext:
+    """The context of a fit."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self.interrupts = interrupts
@@ -70,11 +70,11 @@ class Fit:
         if in_main_thread():
             self.interrupts.fits -= 1
             if self.interrupts.fits <= 0:
-                self.interrupts.leave()
+                self.interrupts.uninstall()
 
 
-class Held:
-    """In which Ctrl-C waits."""
+class StepContext:
+    """The context of a step that Ctrl-C does not break off."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self.interrupts = interrupts
@@ -82,23 +82,23 @@ class Held:
     def __enter__(self) -> None:
         interrupts = self.interrupts
         if in_main_thread() and interrupts.fits:
-            if interrupts.before is None:
-                interrupts.listen()
+            if interrupts.old_handler is None:
+                interrupts.install()
             interrupts.steps += 1
 
     def __exit__(self, *error: object) -> None:
         interrupts = self.interrupts
         if not in_main_thread() or interrupts.steps == 0:
             return
-        # Python hears of signals between calls: not between these lines.
+        # Python runs signal handlers between calls: not between these lines.
         interrupts.steps -= 1
-        if interrupts.steps == 0 and interrupts.waiting is not None:
-            waiting, interrupts.waiting = interrupts.waiting, None
-            interrupts.tell(*waiting)
+        if interrupts.steps == 0 and interrupts.pending is not None:
+            pending, interrupts.pending = interrupts.pending, None
+            interrupts.forward(*pending)
 
 
 def in_main_thread() -> bool:
-    """Whether this is the thread that hears of Ctrl-C."""
+    """Whether this is the main thread."""
     return threading.current_thread() is threading.main_thread()
 
 

@@ -166,7 +166,7 @@ class CudaEngine:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.device_context:
             if batch.spec.islands.meet(g - 1):
-                with interrupts.held:
+                with interrupts.deferred:
                     for step in range(JUDGE, REORDER + 1):
                         self.migrate(batch, g - 1, step)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
@@ -178,7 +178,7 @@ class CudaEngine:
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.device_context, interrupts.held if batch.spec.needs.stages else WHOLE:
+        with self.device_context, interrupts.deferred if batch.spec.needs.stages else WHOLE:
             n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
             batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))

@@ -81,7 +81,7 @@ class DeviceThreads:
         # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and waits for all of them.
         started: list[Future[None]] = []
         try:
-            with interrupts.held:
+            with interrupts.deferred:
                 started.append(self.pool.submit(run_all))
             wait(started)
         finally:

@@ -61,7 +61,7 @@ class JoblibEngine(CpuEngine):
         islands = batch.spec.shared_islands(rows)
         for g, end in islands.legs(begin, until):
             if islands.meet(g):
-                with interrupts.held:
+                with interrupts.deferred:
                     for step in range(EMIGRATE, REORDER + 1):
                         self.migrate(batch, g, step)
             self._advance(batch, rows, g, end)
@@ -80,7 +80,7 @@ class JoblibEngine(CpuEngine):
         )
         for k, part in zip(running, done, strict=True):
             parts[k] = part
-        with interrupts.held:
+        with interrupts.deferred:
             batch.restore(join(parts))
 
 

@@ -156,7 +156,7 @@ class CoevolutionEngine:
             features = yield self._population(x), None
             batch.exchange["table"][...] = features.transpose(0, 2, 1)
         if spec.updates:
-            with interrupts.held:  # multipliers are corrected once a cycle, and no request follows
+            with interrupts.deferred:  # multipliers are corrected once a cycle, and no request follows
                 engine.coevolution_step(batch, c, CORRECT)
                 yield from self._conclude(batch, c, None)
         else:
@@ -173,7 +173,7 @@ class CoevolutionEngine:
         given = values is not None
         if not given:
             values = yield from self._values(batch, points, batch.opponents_of(c), features=True)
-        with interrupts.held:
+        with interrupts.deferred:
             if not given:
                 fitness = self.worst_for_x(values)[:, : x.pop_max]
                 self._set_fitness(x, c * batch.coevolution_spec.gens_x, fitness)
@@ -190,7 +190,7 @@ class CoevolutionEngine:
         elif c > 0 and y.host("met").max() < c:  # y has no values yet against the new x
             engine.coevolution_step(batch, c, RENEW)
             values = yield from self._values(batch, points, self._population(y), features=True)
-            with interrupts.held:
+            with interrupts.deferred:
                 self._set_fitness(y, done, self.worst_for_y(values))
                 self._set(y.array["met"], y, c)
         for g in range(done + 1, c * spec.gens_y + 1):
@@ -231,7 +231,7 @@ class CoevolutionEngine:
 
     def _set(self, target: Array, side: Batch, values: Any) -> None:
         """Write values for the runs that still run."""
-        running = side.array["status"] == Status.RUNNING
+        running = side.array["status"] == int(Status.RUNNING)
         target[...] = self.xp.where(running.reshape(-1, *(1,) * (target.ndim - 1)), values, target)
 
     def _population(self, side: Batch) -> Array:
