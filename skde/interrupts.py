@@ -13,7 +13,8 @@ class Interrupts:
 
     Steps that change the state in several parts, such as the launches that make one generation, run in the context
     `deferred`: Ctrl-C takes effect at their end. That needs a signal handler, which takes microseconds to set: the
-    first of these steps in a fit sets it, and the end of the fit restores the old one. Outside fits nothing is deferred.
+    first of these steps in a fit sets it, and the end of the fit restores the old one. Nothing is deferred outside
+    fits.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from scipy.optimize import NonlinearConstraint
 from skde import DE, AugmentedLagrangian, ConstrainedProblem, DeviceObjective, Minimizer, MinMaxSolver, get_problem
 from skde.arrays import address, contiguous, real_values
 
-from .short import BOX, f, fit
+from .short_fits import BOX, f, fit
 
 FIELDS = np.dtype([("before", "f4"), ("value", "f8")])  # packed: the values lie at odd multiples of four bytes
 

@@ -27,7 +27,7 @@ from skde import (
 )
 from skde.engines import find_gpus
 
-from .short import BOX, f, fit
+from .short_fits import BOX, f, fit
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from skde import DE, JDE, LSHADE, Migration, Minimizer, MinMaxSolver
 
-from .short import BOX, f, fit
+from .short_fits import BOX, f, fit
 
 MINIMIZER = [
     ({"algorithm": "de"}, "algorithm was DE(.*) when the fit began and is 'de' now: set it back, or call fit"),

@@ -17,7 +17,7 @@ from skde.benchmark.records import replace_text
 from skde.files import atomic_write
 from skde.serialization import save as save_checkpoint
 
-from .short import fit
+from .short_fits import fit
 
 
 def save_fit(path: Path) -> None:

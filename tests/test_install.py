@@ -1,4 +1,4 @@
-"""Python finds the compiled core, or says how to get it."""
+"""Messages about a missing compiled core."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import pytest
 from skde import Checkpoint, Minimizer, Status
 from skde.testing import PROBE_CALLS
 
-from .short import BOX, f, fit
+from .short_fits import BOX, f, fit
 
 
 def test_a_callback_that_fails() -> None:

@@ -16,7 +16,7 @@ import pytest
 from skde import DE, LSHADE, PSO, SHADE, SS, Migration, Minimizer, MinMaxSolver, Status
 from skde.algorithms import ALGORITHMS
 
-from .short import BOX, f, fit
+from .short_fits import BOX, f, fit
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""When a result is called a success: as in SciPy, where a target or a tolerance was reached, not where a limit was."""
+"""The success of a result, as in SciPy: a target or a tolerance was reached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.optimize import NonlinearConstraint
 from skde import DE, Minimizer, MinMaxSolver, Status, minimize, scipy_method
 from skde.cli.main import main
 
-from .short import BOX, f
+from .short_fits import BOX, f
 
 ENDS: list[tuple[dict[str, Any], Status]] = [
     ({}, Status.LIMIT),

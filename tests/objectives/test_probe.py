@@ -17,7 +17,7 @@ from skde.arrays import array_namespace
 from skde.objectives.probe import probe, sample, sizes
 from skde.testing import PROBE_CALLS
 
-from ..short import BOX, f, fit
+from ..short_fits import BOX, f, fit
 
 PATHS: dict[str, dict[str, Any]] = {
     "fit": {},

@@ -1,4 +1,4 @@
-"""Rows that need no value: of runs that have ended, and behind populations that are smaller than the largest."""
+"""Ask and tell with rows that need no value, and with functions that raise StopIteration."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def make(algorithm: Any, **parameters: Any) -> Minimizer:
     return Minimizer(algorithm, bounds=BOX, **{"random_state": 1, "device": "cpu", "n_jobs": 1, **parameters})
 
 
-def told(m: Minimizer) -> Minimizer:
-    """Make a fit by hand, in which what has ended hears nothing but NaN."""
+def fit_by_tell(m: Minimizer) -> Minimizer:
+    """Fit with ask and tell; runs that have ended are given NaN."""
     while not m.stopped_:
         X = m.ask()
         assert inside(X)
@@ -65,14 +65,14 @@ def results(m: Minimizer) -> list[Any]:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("algorithm", "parameters"), CASES)
-def test_what_has_ended_takes_no_notice(algorithm: Any, parameters: dict[str, Any], device: Any) -> None:
+def test_values_of_ended_runs_are_ignored(algorithm: Any, parameters: dict[str, Any], device: Any) -> None:
     fitted = make(algorithm, device=device, **parameters).fit(bowl)
     assert len(set(fitted._runner.batch.host("generation"))) > 1
-    assert results(told(make(algorithm, device=device, **parameters))) == results(fitted)
+    assert results(fit_by_tell(make(algorithm, device=device, **parameters))) == results(fitted)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_has_ended_shows_its_last_population(device: Any) -> None:
+def test_ended_runs_return_their_last_population(device: Any) -> None:
     m = make(DE(pop_size=8), device=device, **RUNS)
     while not m.stopped_:
         X = m.ask()
@@ -103,12 +103,12 @@ def test_constraints_are_asked_inside_the_bounds() -> None:
         return x[0]
 
     m = make(DE(pop_size=8), constraints=NonlinearConstraint(inequality, 0, 3), **RUNS)
-    assert results(told(m)) == results(make(DE(pop_size=8), constraints=m.constraints, **RUNS).fit(bowl))
+    assert results(fit_by_tell(m)) == results(make(DE(pop_size=8), constraints=m.constraints, **RUNS).fit(bowl))
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the host does not hear for long that runs have ended, as from a GPU."""
+    """Also where the host polls the status seldom, as that of a GPU."""
 
     class Late(stepping.StatusPoll):
         def poll(self, force: bool = False) -> bool:
@@ -119,7 +119,7 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
     monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
     monkeypatch.setattr(stepping, "StatusPoll", Late)
     monkeypatch.setattr("skde.runner.StatusPoll", Late)
-    for (algorithm, parameters), known in zip(CASES, expected, strict=True):
+    for (algorithm, parameters), wanted in zip(CASES, expected, strict=True):
         seen: list[bool] = []
 
         def watched(X: Any, seen: list[bool] = seen) -> Any:
@@ -128,7 +128,7 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
 
         m = make(algorithm, device=device, **parameters).fit(watched)
         assert all(seen)
-        assert results(m) == known
+        assert results(m) == wanted
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a fit: it is raised, what was found can be read, and resume ends where the whole fit does."""
+"""Ctrl-C at random lines of a fit: it is raised, the results are readable, and resume ends as a whole fit does."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ WAYS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def ctrl_c() -> Iterator[None]:
-    """Heed it, also where the shell has told its jobs not to."""
+    """Let Ctrl-C raise, also where the shell ignores it for its jobs."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -75,14 +75,14 @@ def ctrl_c() -> Iterator[None]:
 
 
 def test_ctrl_c_while_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They have begun, and nobody has taken note of that yet: their end is waited for all the same."""
+    """Threads that have just begun are waited for."""
     make, given = WAYS["devices"]
     submit = ThreadPoolExecutor.submit
     starts: list[Any] = []
 
     def pressed(pool: Any, work: Any, *arguments: Any) -> Any:
         future = submit(pool, work, *arguments)
-        if work.__name__ == "everyone":
+        if work.__name__ == "run_all":
             starts.append(future)
             if len(starts) == 2:
                 signal.raise_signal(signal.SIGINT)
@@ -93,11 +93,11 @@ def test_ctrl_c_while_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(KeyboardInterrupt):
         part.fit(**given)
     assert starts[-1].done()
-    assert told(part.resume(f)) == told(make("cpu").fit(**given))
+    assert outcomes(part.resume(f)) == outcomes(make("cpu").fit(**given))
 
 
 class Moment:
-    """The k-th line of this package's that the main thread comes to: there Ctrl-C is pressed."""
+    """Ctrl-C at the k-th line of the package that the main thread runs."""
 
     def __init__(self, k: int | None = None) -> None:
         self.k, self.lines = k, 0
@@ -106,7 +106,7 @@ class Moment:
         name = frame.f_code.co_filename
         if not name.startswith(SOURCES) or name.endswith("interrupts.py"):
             return None
-        # Leaving a context is a line for who traces; a signal comes before or after it.
+        # Tracing sees the exit of a context as a line; a signal comes before or after it.
         if event == "line" and "with interrupts" not in linecache.getline(name, frame.f_lineno):
             self.lines += 1
             if self.lines == self.k:
@@ -123,8 +123,8 @@ class Moment:
             sys.settrace(before)
 
 
-def told(solver: Any) -> list[Any]:
-    """Return all that can be read of the runs, but for the time."""
+def outcomes(solver: Any) -> list[Any]:
+    """Return the results of all runs, their times left out."""
     return [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in solver.runs_]
 
 
@@ -133,7 +133,7 @@ def told(solver: Any) -> list[Any]:
 def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make, given = WAYS[way]
     if device == "cuda" and way == "joblib":
-        pytest.skip("its workers are processes' business")
+        pytest.skip("its workers are other processes")
     draw = random.Random(way)
     with joblib.parallel_config("threading"):
         whole = make(device).fit(**given)
@@ -146,7 +146,7 @@ def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pyt
                 pressed.during(lambda part=part: part.fit(**given))
             except KeyboardInterrupt:
                 assert pressed.lines >= pressed.k
-            else:  # how often an engine is called depends on how fast it is
+            else:  # the number of engine calls depends on their speed
                 assert pressed.lines < pressed.k
             again = next(iter(given.values()))
             try:
@@ -159,5 +159,5 @@ def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pyt
                 part.save(tmp_path / "part.skde")
                 part = type(part).load(tmp_path / "part.skde")
             part.resume(again)
-            assert told(part) == told(whole)
+            assert outcomes(part) == outcomes(whole)
             assert np.array_equal(part.population_, whole.population_)

@@ -1,4 +1,4 @@
-"""A rule that ends a run and a limit in the same generation: the rule wins, in one piece and in several."""
+"""Stopping rules and limits in the same generation: the rule wins, also in a fit of several pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fit of a few generations, for tests of what may go wrong."""
+"""Fits of a few generations."""
 
 from __future__ import annotations
 
