@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import values_of_codes, violation_of_code
-from skde.runner import Runner, budget
+from skde.runner import Runner, StopRequest, budget
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_path, check_real
 
@@ -128,15 +128,15 @@ class ProgressBar:
 
 
 @contextmanager
-def observed(solver: Any, runner: Runner) -> Any:
-    """Within this context a progress bar stands where `verbose` asks for one; gives what a Runner is to call.
+def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
+    """Give the function that a Runner calls after each engine call; None without callbacks and progress bar.
 
-    None where nobody looks. What it gives returns whether a callback asked to stop.
+    The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
     """
     callbacks = callback_list(solver.callbacks)
     bar = ProgressBar(budget(runner.batch.spec), solver.max_time) if solver.verbose else None
 
-    def look() -> bool:
+    def report() -> bool:
         progress = Progress(runner, solver)
         if bar is not None:
             bar(progress)
@@ -146,7 +146,7 @@ def observed(solver: Any, runner: Runner) -> Any:
             return True
 
     try:
-        yield look if callbacks or bar is not None else None
+        yield report if callbacks or bar is not None else None
     finally:
         if bar is not None:
             try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm
 from skde.base import BaseSolver
-from skde.callbacks import Callback, observed
+from skde.callbacks import Callback, stop_request
 from skde.engines import Engine, JoblibEngine, Spec
 from skde.islands import Migration
 from skde.minimizer_spec import (
@@ -396,8 +396,8 @@ class Minimizer(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        with observed(self, runner) as look:
-            runner.fit(objective, execution, rules["max_time"], look)
+        with stop_request(self, runner) as stop:
+            runner.fit(objective, execution, rules["max_time"], stop)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner

@@ -12,7 +12,7 @@ from skde import serialization
 from skde.algorithms import Algorithm, get_algorithm
 from skde.arrays import contiguous, moved_to
 from skde.base import BaseSolver
-from skde.callbacks import Callback, observed
+from skde.callbacks import Callback, stop_request
 from skde.engines import Coevolution, CoevolutionSpec, Engine, SplitCoevolution
 from skde.minmax.engine import CoevolutionEngine, CycleRequests
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
@@ -408,8 +408,8 @@ class MinMaxSolver(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        with observed(self, runner) as callback:
-            runner.fit(objective, "step" if objective.game is None else "run", rules["max_time"], callback)
+        with stop_request(self, runner) as stop:
+            runner.fit(objective, "step" if objective.game is None else "run", rules["max_time"], stop)
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
