@@ -1,4 +1,4 @@
-"""NumPy and CuPy arrays: made of what users give, and handed to compiled code by address."""
+"""Conversion of users' arrays to NumPy and CuPy arrays, and their addresses for compiled code."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def to_numpy(array: Array) -> Any:
     return array.get() if hasattr(array, "get") else np.array(array)
 
 
-# -- what users give ---------------------------------------------------------------------------------------------------
+# -- users' arrays -----------------------------------------------------------------------------------------------------
 
 
 def as_real(given: Any, what: str, numbers: str = "numbers") -> Array:
-    """Return what was given as an array of real numbers, CuPy's where it is on a GPU.
+    """Return an array of real numbers, CuPy's where it is on a GPU.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def as_real(given: Any, what: str, numbers: str = "numbers") -> Array:
     what : str
         Its name in messages.
     numbers : str, default "numbers"
-        What it should be an array of, in messages.
+        The expected contents, in messages.
 
     Raises
     ------
     TypeError
-        When these are no real numbers.
+        For other types than real numbers.
     ValueError
-        When some are masked.
+        For masked entries.
     """
     if is_masked(given):
         raise ValueError(
@@ -79,10 +79,10 @@ def as_real(given: Any, what: str, numbers: str = "numbers") -> Array:
 
 
 def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> Array:
-    """Return what was given as an array of real numbers in the library, and on the device, of another array.
+    """Return an array of real numbers in the library, and on the device, of another array.
 
-    An array of another device is refused and not copied: it shows that the user's function works on a device that the
-    population is not on.
+    An array of another device is refused and not copied: it shows that the user's function computes on another device
+    than that of the population.
     """
     xp = array_namespace(like)
     if xp is not np and not isinstance(given, xp.ndarray):
@@ -101,7 +101,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
 
 
 def moved_to(given: Any, like: Array, what: str) -> Array:
-    """Return what was given as an array of real numbers where another array is; what is on the host is copied there."""
+    """Return an array of real numbers on the device of another array; an array on the host is copied there."""
     array = as_real(given, what)
     return real_array(array_namespace(like).asarray(array) if isinstance(array, np.ndarray) else array, like, what)
 
@@ -119,18 +119,18 @@ def check_device_of(array: Array, like: Array, what: str) -> None:
 
 
 def contiguous(array: Array, dtype: Any) -> Array:
-    """Return an array as compiled code reads it, in C order and aligned; itself, where it is so already."""
+    """Return an array in C order and aligned, as compiled code reads it; itself where it is so already."""
     dense = array.astype(dtype, order="C", copy=False)
     return dense if getattr(dense.flags, "aligned", True) else dense.copy()
 
 
 def real_values(given: Any, X: Array, what: str) -> Array:
-    """Return what was given as the values of points: (n,), one a row of X, in C order, with X's dtype and device.
+    """Return the values of points: shape (n,), one a row of X, in C order, with X's dtype and device.
 
     Raises
     ------
     ValueError, TypeError
-        When it is anything else than n real numbers there; `what` names it.
+        For anything else than n real numbers on that device; `what` names it.
     """
     n = len(X)
     values = real_array(given, X, what, f"{n} numbers")
@@ -152,11 +152,11 @@ def points(given: Any, dim: int | None, what: Any, name: str = "X", *, one: bool
     dim : int or None
         Variables; None: any number.
     what : object
-        Who takes them, for messages.
+        The receiver of the points, for messages.
     name : str, default "X"
         The parameter's name.
     one : bool, default False
-        Whether one point of shape (dim,) is taken too, for a row.
+        Whether one point of shape (dim,) is allowed, as a single row.
 
     Raises
     ------
@@ -176,31 +176,31 @@ def points(given: Any, dim: int | None, what: Any, name: str = "X", *, one: bool
 
 
 def complex_hint(dtype: np.dtype[Any]) -> str:
-    """Say what to do about complex values."""
+    """Return advice on complex values."""
     return "; return .real or an absolute value" if dtype.kind == "c" else ""
 
 
-# -- what compiled code gets -------------------------------------------------------------------------------------------
+# -- addresses for compiled code ---------------------------------------------------------------------------------------
 
 
 def address(array: Array, dtype: Any, size: int | None = None, device: int | None = None) -> int:
-    """Return where an array's memory begins: the only way to hand it to C++ or CUDA, which see nothing but that.
+    """Return the address of an array's memory for C++ or CUDA, after a check of all that they assume of it.
 
     Parameters
     ----------
     array : ndarray
         NumPy or CuPy.
     dtype : dtype
-        What the other side reads.
+        The dtype that the compiled code reads.
     size : int or None, default None
-        How many of these; None: the other side is told array.size.
+        The number of elements; None: the compiled code gets array.size.
     device : int or None, default None
         The GPU that reads; None: the CPU.
 
     Raises
     ------
     ValueError
-        When the other side would read something else. Users' arrays have been through `contiguous` before.
+        When the compiled code would read something else. Users' arrays have passed `contiguous` before.
     """
     on_host = isinstance(array, np.ndarray)
     where = None if on_host else array.device.id

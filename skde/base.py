@@ -21,23 +21,23 @@ from skde.serialization import check_keys, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import nearest
 
-# How an objective is found again.
+# The keys of a header's entry `source`, by which the objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
 
 
 class BaseSolver(BaseEstimator):
-    """A solver that holds a runner once it has begun: its results, files and pickles.
+    """The results, files and pickles of solvers; a Runner holds the fit.
 
-    Results are read from the runner, so they are there after a fit that broke off, too. A subclass says what a file
-    holds of it: `_state`, `_unstored` and `_restore`.
+    Results are read from the runner, so that they are there after an interrupted fit, too. A subclass defines the
+    contents of its files by `_state`, `_unstored` and `_restore`.
 
     Attributes
     ----------
     FIT_PARAMETERS : tuple of str
-        The parameters that the populations of a fit are made of. A fit cannot go on, or be saved, with others; the
-        rest, such as limits and callbacks, may change in between.
+        The parameters that determine the populations of a fit. They must not change before a fit is continued or
+        saved; the others, such as limits and callbacks, may.
     HEADER, OPTIONAL : dict of str to type
-        The entries of a file's header, those that it has to have and those that it may have.
+        The required and the optional keys of a file's header.
     """
 
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
@@ -46,7 +46,7 @@ class BaseSolver(BaseEstimator):
 
     device: str | Sequence[str]
     _runner: Runner
-    _begun: dict[str, Any]  # FIT_PARAMETERS as they were when the fit began
+    _begun: dict[str, Any]  # FIT_PARAMETERS at the beginning of the fit
 
     # -- results -------------------------------------------------------------------------------------------------------
 
@@ -109,12 +109,12 @@ class BaseSolver(BaseEstimator):
 
     @property
     def message_(self) -> str:
-        """Why the best run ended."""
+        """The reason for the end of the best run."""
         return self._best.message
 
     @property
     def history_(self) -> History:
-        """How the best run's best value fell."""
+        """The best value of the best run over time."""
         return self._best.history
 
     @property
@@ -146,11 +146,11 @@ class BaseSolver(BaseEstimator):
     # -- saving, loading and pickling ----------------------------------------------------------------------------------
 
     def _note_parameters(self) -> None:
-        """Remember the parameters that the fit begins with."""
+        """Keep a snapshot of the parameters that the fit begins with."""
         self._begun = {name: snapshot(getattr(self, name)) for name in self.FIT_PARAMETERS}
 
     def _check_unchanged(self) -> None:
-        """Refuse to go on with a fit, or to save it, where parameters are no longer those that it began with."""
+        """Refuse to continue or save a fit with other parameters than at its beginning."""
         for name in self.FIT_PARAMETERS:
             for changed, before, now in differences(name, self._begun[name], snapshot(getattr(self, name))):
                 raise ValueError(
@@ -163,7 +163,7 @@ class BaseSolver(BaseEstimator):
         Raises
         ------
         ValueError
-            For a parameter that is not there, with the nearest that is.
+            For an unknown parameter, with the nearest name.
         """
         names = list(self.get_params(deep=False))
         for name in parameters:
@@ -178,19 +178,19 @@ class BaseSolver(BaseEstimator):
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a file holds: a header for JSON, and arrays."""
+        """Return the contents of a file: a header for JSON, and arrays."""
 
     @classmethod
     @abstractmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        """Return a solver with the parameters that a file holds."""
+        """Return a solver with the parameters of a file."""
 
     @abstractmethod
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Take up what a file holds of a fit."""
+        """Restore the fit from the contents of a file."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save parameters and state: data only, written to a temporary name and renamed.
+        """Save parameters and state as data, in one atomic write.
 
         Functions and constraints are not data: `resume` needs them again.
 
@@ -202,7 +202,7 @@ class BaseSolver(BaseEstimator):
         Raises
         ------
         OSError
-            When it cannot be written; a file of that name then stays as it was.
+            When it cannot be written; an older file of that name then stays as it was.
         """
         header, arrays = self._state()
         serialization.save(path, json_view({"solver": type(self).__name__, **header}), arrays)
@@ -216,7 +216,7 @@ class BaseSolver(BaseEstimator):
         path : str or path-like
             A file that `save` wrote.
         device : str, list of str or None, default None
-            Where to go on; None: where it ran.
+            The device to continue on; None: that of the saved fit.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class BaseSolver(BaseEstimator):
         check_keys("source", header["source"], {}, SOURCE)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the parameters and, of a fit, what a file would hold; a Python objective is not part of it."""
+        """Pickle the parameters and the contents of a file; a Python objective is not part of it."""
         hidden = ("_runner", "_objective", "_cycle", "_compared", "_searched", "_begun", "_planned")
         state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
         if self.__sklearn_is_fitted__():
@@ -265,7 +265,7 @@ class BaseSolver(BaseEstimator):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up a pickled fit where it was."""
+        """Restore a pickled fit."""
         saved = state.pop("_saved", None)
         super().__setstate__(state)
         if saved is not None:
@@ -276,7 +276,7 @@ class BaseSolver(BaseEstimator):
 
 
 class Snapshot:
-    """The parameters of a parameter object, as they were.
+    """A copy of the parameters of a parameter object.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class Snapshot:
 
 
 def snapshot(value: Any) -> Any:
-    """Return what a parameter is now, which later changes of its own parameters or elements leave as it is."""
+    """Return a copy of a parameter that later changes of its parameters or elements do not reach."""
     if isinstance(value, BaseEstimator | Bounds):
         return Snapshot(value)
     if isinstance(value, list | tuple):
@@ -302,13 +302,13 @@ def snapshot(value: Any) -> Any:
 
 
 def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Return the names of what differs between two snapshots of a parameter, with both values."""
+    """Give name and both values of every difference between two snapshots of a parameter."""
     if isinstance(before, Snapshot) and isinstance(now, Snapshot) and before.kind is now.kind:
         for key, value in before.parameters.items():
             yield from differences(f"{name}__{key}", value, now.parameters[key])
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
-        for k, (one, other) in enumerate(zip(before, now, strict=True)):
-            if one is not other:
-                yield from differences(f"{name}[{k}]", one, other)
+        for k, (old, new) in enumerate(zip(before, now, strict=True)):
+            if old is not new:
+                yield from differences(f"{name}[{k}]", old, new)
     elif not (before is now or np.array_equal(before, now)):
         yield name, before, now

@@ -1,4 +1,4 @@
-"""Callbacks and the progress bar: observers of a fit while it runs."""
+"""Callbacks and the progress bar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Callback = Callable[["Progress"], Any]
 
 
 class Progress:
-    """A read-only view of a running fit, handed to callbacks; what costs something is fetched when it is asked for.
+    """A read-only view of a running fit for callbacks; the best point is fetched from the device on first use.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Progress:
 
     @property
     def violation(self) -> float:
-        """By how much the best point of all runs violates the constraints; 0 for a feasible one."""
+        """The violation of the constraints at the best point of all runs; 0 for a feasible one."""
         least = np.fmin.reduce(self._best[1])
         return 0.0 if self._runner.rules is None else violation_of_code(float(least))
 
@@ -74,12 +74,12 @@ class Progress:
 
 
 class Checkpoint:
-    """Saves the fit now and then, so that a killed one can be resumed.
+    """A callback that saves the fit at intervals, so that a killed fit can be resumed.
 
     Parameters
     ----------
     path : str or path-like
-        The file; written whole to a temporary name and renamed.
+        The file; each save is one atomic write.
     every : float, default 60.0
         Seconds between two saves, >= 0.
 
@@ -95,7 +95,7 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
-        """Save when it is time."""
+        """Save where the interval is over."""
         if time.monotonic() - self._last >= self.every:
             progress.minimizer.save(self.path)
             self._last = time.monotonic()
@@ -156,7 +156,7 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
 
 
 def callback_list(callbacks: Callback | Sequence[Callback] | None) -> Sequence[Callback]:
-    """Return what a user gave as a sequence of callables."""
+    """Return the parameter `callbacks` as a sequence of callables."""
     if callbacks is None:
         return []
     given = callbacks if isinstance(callbacks, Sequence) else [callbacks]
@@ -167,5 +167,5 @@ def callback_list(callbacks: Callback | Sequence[Callback] | None) -> Sequence[C
 
 
 def is_true(answer: Any) -> bool:
-    """Whether a callback asked to stop: True, NumPy's too, and nothing that merely counts as true."""
+    """Whether a callback's answer is True, Python's or NumPy's; other true values do not stop a fit."""
     return isinstance(answer, bool | np.bool_) and bool(answer)

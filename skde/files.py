@@ -1,4 +1,4 @@
-"""Writing files so that a name always has a whole file: the old one or the new one."""
+"""Atomic writing of files: a name always has a complete file, the old one or the new one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-# Of a file's name, in that of its temporary file: file systems allow 255 bytes.
+# Characters of a file's name in that of its temporary file: file systems allow 255 bytes.
 LONGEST_NAME = 40
 
 
@@ -34,7 +34,7 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
     Parameters
     ----------
     path : str or path-like
-        The file. Of a symbolic link the target is replaced. A file that is there keeps its permissions.
+        The file. The target of a symbolic link is replaced. An existing file keeps its permissions.
     text : bool, default False
         Whether the file takes text, in UTF-8, or bytes.
 
@@ -46,8 +46,8 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
     Raises
     ------
     OSError
-        When it cannot be written, or when the name is that of something other than a regular file. What was there
-        before is then untouched.
+        When it cannot be written, or when the name is that of something other than a regular file. The old file is
+        then untouched.
     """
     mode = permissions(path)
     target = Path(os.path.realpath(path))
@@ -72,7 +72,7 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
 
 
 def permissions(path: str | os.PathLike[str]) -> int | None:
-    """Return the permissions of a regular file, None where there is none; say what else is in its place."""
+    """Return the permissions of a regular file, None where there is no file; refuse everything else by its kind."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -91,11 +91,11 @@ def open_temporary(target: Path) -> tuple[Path, int]:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         if fcntl is None:
             return temporary, handle
-        with suppress(OSError):  # a file system without locks; nobody then removes what is not locked either
+        with suppress(OSError):  # a file system without locks, where no process removes stale files either
             fcntl.flock(handle, fcntl.LOCK_EX)
         if temporary.exists():
             return temporary, handle
-        os.close(handle)  # another process took it for stale before it was locked
+        os.close(handle)  # another process has removed it as stale before it was locked
 
 
 def remove_stale(target: Path) -> None:
@@ -118,14 +118,14 @@ def remove_if_stale(temporary: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         temporary.unlink(missing_ok=True)
     except OSError:
-        return  # somebody is writing it, or it belongs to somebody else
+        return  # another process is writing it, or another user owns it
     finally:
         os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:
-    """Have a folder's list of names on the disk, where the system can do that."""
-    # The file is whole by now: a folder that cannot be opened or synced is no reason to report an error.
+    """Sync a folder's list of names to the disk, where the system can do that."""
+    # The file is complete by now: a folder that cannot be opened or synced is no reason to report an error.
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

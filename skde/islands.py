@@ -1,4 +1,4 @@
-"""Islands: several populations in the place of one, which exchange individuals now and then."""
+"""Islands: several populations of one run that exchange individuals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOPOLOGIES = ("ring", "random", "full")
 CHOICES = ("best", "random")
 PLACES = ("worst", "random")
 NEVER = 2**62  # generations, more than any run makes
-# The steps of a meeting, with a barrier of all islands after each; REFRESH is for when all values have been made anew
+# The steps of a migration, with a barrier of all islands after each; REFRESH follows a new evaluation of all values
 # (Step in drive.cuh).
 JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH = range(5)
 
@@ -25,7 +25,7 @@ JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH = range(5)
 class Archipelago:
     """A migration as the kernels take it, for runs of `n_islands` islands each.
 
-    A batch that has only a part of them begins with island number `first`; the host then sees to it that they meet, and
+    A batch with only a part of the islands begins with island number `first`; the host then does the migrations, and
     the kernels' `every` is 0.
     """
 
@@ -40,15 +40,15 @@ class Archipelago:
     rows: int = 0
 
     def begun(self, n: int) -> int:
-        """Return how many islands there are in all archipelagos that a batch of n islands has a part of."""
+        """Return the number of islands in all archipelagos that a batch of n islands has a part of."""
         return -(-(self.first + n) // self.n_islands) * self.n_islands
 
     def meet(self, g: int) -> bool:
-        """Whether islands meet after generation g."""
+        """Whether there is a migration after generation g."""
         return self.every > 0 and g > 0 and g % self.every == 0
 
     def legs(self, begin: int, until: int) -> Iterator[tuple[int, int]]:
-        """Return the stretches from one meeting to the next between two generations: where each begins and ends."""
+        """Give begin and end of the stretches from one migration to the next between two generations."""
         while begin < until:
             end = min(until, (max(begin, 0) // self.every + 1) * self.every) if self.every else until
             yield begin, end
@@ -56,7 +56,7 @@ class Archipelago:
 
 
 class Migration(BaseEstimator):
-    """How the islands of a run exchange individuals.
+    """The exchange of individuals between the islands of a run.
 
     After every `every`-th generation each island sends copies of some of its individuals; where they arrive, each
     replaces one individual if it is better than that.
@@ -64,23 +64,23 @@ class Migration(BaseEstimator):
     Parameters
     ----------
     topology : {"ring", "random", "full"}, default "ring"
-        From where an island receives: the one before it; another one, drawn every time; or all others, of whose
-        emigrants it takes the best.
+        The source of an island's migrants: the island before it; another island, drawn every time; or the best
+        migrants of all other islands.
     every : int, default 100
         Generations between two migrations, >= 1.
     n_migrants : int or float, default 0.1
         Individuals that leave an island (a copy stays): a number >= 1 below the population's size, or a share of the
         population in (0, 1), at least one individual.
     select : {"best", "random"}, default "best"
-        Who leaves.
+        The individuals that migrate.
     replace : {"worst", "random"}, default "worst"
-        Who gives way, to a migrant that is better.
+        The individuals that better migrants replace.
 
     Notes
     -----
-    Islands are further runs of the batch, with seeds of their own, and the exchange is a function of seed and
-    generation: results do not depend on threads, devices or workers, nor on their number. Only islands that still run
-    take part; once one has reached the target, the others end at the next migration.
+    Islands are further runs of the batch with different seeds, and the exchange is a function of seed and generation:
+    results do not depend on threads, devices or workers, nor on their number. Only islands that still run take part.
+    Once one island has reached the target, the others end at the next migration.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much memory there is, and the refusal of what is sure to have no room in it."""
+"""Available memory, and the refusal of allocations that exceed it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-# Less than this is not looked at: finding out what there is takes as long as a small fit.
+# Smaller allocations are not checked: reading the available memory takes as long as a small fit.
 SMALL = 2**26
 
 MEMINFO = Path("/proc/meminfo")
@@ -18,23 +18,23 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def check_memory(what: str, needed: int, advice: str, xp: Any = np) -> None:
-    """Refuse what needs more memory than there is, before the system ends the process for it.
+    """Refuse an allocation that exceeds the available memory, before the system ends the process for it.
 
     Parameters
     ----------
     what : str
-        What needs it.
+        The thing to allocate, for the message.
     needed : int
-        Bytes, beside those that are in use.
+        Bytes, in addition to those in use.
     advice : str
-        What the user may do about it.
+        A way to need less, for the message.
     xp : module, default numpy
         NumPy, or CuPy for the memory of the current GPU.
 
     Raises
     ------
     MemoryError
-        With what is needed and what is available.
+        With the needed and the available memory.
     """
     if needed < SMALL:
         return
@@ -47,7 +47,7 @@ def check_memory(what: str, needed: int, advice: str, xp: Any = np) -> None:
 
 
 def in_units(size: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a number of bytes with its unit."""
     units = ("B", "KiB", "MiB", "GiB", "TiB")
     size = min(size, 2**1000)  # which a float can hold
     power = min((max(size, 1).bit_length() - 1) // 10, len(units) - 1)
@@ -55,18 +55,18 @@ def in_units(size: int) -> str:
 
 
 def host_memory() -> int | None:
-    """Return the bytes that this process may still take: of the machine, and of its control groups; None: unknown."""
+    """Return the bytes that the machine and the control groups leave to this process; None: unknown."""
     return min((room for room in (machine_memory(), *group_memory()) if room is not None), default=None)
 
 
 def gpu_memory(cupy: Any) -> int:
-    """Return the free bytes of the current GPU, with those that CuPy keeps for itself."""
+    """Return the free bytes of the current GPU, with those of CuPy's memory pool."""
     free, _ = cupy.cuda.runtime.memGetInfo()
     return int(free) + int(cupy.get_default_memory_pool().free_bytes())
 
 
 def machine_memory() -> int | None:
-    """Return the machine's free memory with its swap or, where the system does not tell, all of its memory."""
+    """Return the machine's free memory and swap or, where these are unknown, all of its memory."""
     try:
         entries = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
         return sum(int(entries[name].split()[0]) * 1024 for name in ("MemAvailable", "SwapFree"))
@@ -79,7 +79,7 @@ def machine_memory() -> int | None:
 
 
 def group_memory() -> Iterator[int]:
-    """Give what the control groups of this process have left, both versions of them, as in a container."""
+    """Give the memory left in the control groups of this process, of both versions, as in a container."""
     for folder, limit, usage in group_folders():
         try:
             most = (folder / limit).read_text().strip()

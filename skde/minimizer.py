@@ -50,19 +50,18 @@ class Minimizer(BaseSolver):
     Parameters
     ----------
     algorithm : str, Algorithm or list of Algorithm, default "jde"
-        A registry name or a parameter object, reached as ``algorithm__F`` by set_params; or one object a run, all of
-        one class, for runs with parameters of their own (population sizes too).
+        A registry name; a parameter object, reached as ``algorithm__F`` by set_params; or a list with one parameter
+        object for each run, all of one class. The objects of a list may differ in every parameter, also in pop_size.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
-        The box, for ask and tell, and for fit where the call does not give it. Problems bring their own.
+        The box, for ask and tell, and for fit where the call does not give it. Problems have one.
     max_iter : int or None, default None
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
-        Evaluations of one run, never exceeded: whole generations that fit. Where neither this nor max_iter nor
-        max_time is given, 10000 times dim.
+        Limit on the evaluations of one run, never exceeded: only whole generations are made. 10000 times dim where
+        max_iter, max_evals and max_time are all None.
     max_time : float or None, default None
-        Seconds of running time, > 0, heeded between generations of the whole batch: to about 50 ms, or the time of one
-        generation of all runs and islands where that takes longer; with execution="joblib" to that of a few messages to
-        the workers.
+        Time limit in seconds, > 0, checked about every 50 ms, or after one generation of all runs and islands where
+        that takes longer. With execution="joblib" it is checked after every few messages to the workers.
     target : float or None, default None
         A run ends when its best value, of a feasible point, is <= target.
     tol : float or None, default None
@@ -70,30 +69,30 @@ class Minimizer(BaseSolver):
     stagnation : int or None, default None
         A run ends when its best value has not improved for this many generations, >= 1.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, list of these or None, default None
-        What the points have to satisfy, as in `ConstrainedProblem`; with dtype="float64" only.
+        Constraints on the points, as in `ConstrainedProblem`; with dtype="float64" only.
     feasibility_tol : float, default 1e-6
         A point is feasible where g <= feasibility_tol and abs(h) <= feasibility_tol for all constraints g <= 0 and
         h = 0, >= 0.
     n_runs : int, default 1
-        Independent runs in one batch; run 0 is the run that n_runs=1 makes.
+        Independent runs in one batch; run 0 equals the run that n_runs=1 makes.
     n_islands : int, default 1
-        Populations of every run, each of the algorithm's size, which exchange individuals; limits on evaluations hold
-        for all of them together.
+        Populations of every run, each of the algorithm's size, which exchange individuals. Limits on evaluations count
+        all of them together.
     migration : Migration or None, default None
-        How islands exchange individuals; None: Migration().
+        The exchange of individuals between islands; None: Migration().
     device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
-        "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. Among a
-        list of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), islands and runs are shared out, at least one for each; every
+        "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. A list
+        of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. Every
         device has a thread, which calls a Python function with the points of its part.
     execution : {"auto", "run", "step", "graph", "joblib"}, default "auto"
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
         Python functions. "graph": a generation with a CuPy function is recorded as a CUDA graph and replayed, which
-        spares the host's work; the function must do the same operations every time and read nothing back to the host.
-        "joblib": islands and runs are shared out among joblib's workers: processes or, under
-        ``joblib.parallel_config("dask")`` or ``"ray"``, machines. `device` is every worker's; Python functions are
-        called there. Decided when a fit begins.
+        saves the host's work; the function must do the same operations every time and read nothing back to the host.
+        "joblib": islands and runs are divided among joblib's workers: processes or, under
+        ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
+        itself. A fit that has begun cannot change to or from "joblib".
     dtype : {"float64", "float32"}, default "float64"
-        Of positions and values.
+        The precision of positions and values.
     vectorized : bool, default True
         Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. Constraints
         likewise.
@@ -102,17 +101,16 @@ class Minimizer(BaseSolver):
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` whenever the host hears from the engine: after every generation of a Python function on
-        the CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled objective and on several
-        devices, about every second with execution="joblib". One that returns True, or raises StopIteration, ends the
-        fit.
+        Called with a `Progress` after each engine call: after every generation of a Python function on the CPU, every
+        few milliseconds of one on a GPU, about every 40 ms of a compiled objective and on several devices, and about
+        every second with execution="joblib". A callback that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
-        1: what "auto" chose, and a progress bar.
+        1: print the choice of "auto" and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
     warm_start : bool, default False
-        A second fit goes on from the population of the first, with fresh limits.
+        Let a second fit continue from the population of the first, with new limits.
 
     Attributes
     ----------
@@ -137,15 +135,15 @@ class Minimizer(BaseSolver):
 
     Notes
     -----
-    The result is reproducible across machines because nothing is left to them: draws are a function of their address
-    (Philox4x32-10), floating-point operations are neither contracted nor reordered, and sine, cosine and exponential
-    are the kernels' own. A Python objective brings its own rounding.
+    The result is reproducible across machines: random numbers are a function of their address (Philox4x32-10),
+    floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and
+    exponential. The rounding of a Python objective is that of its libraries.
 
-    With constraints, selection goes by feasibility rules (K. Deb: An efficient constraint handling method for genetic
-    algorithms, 2000): a feasible point is better than one that is not; of two feasible ones that with the smaller
-    value; of two others that with the smaller violation, the sum of all g above feasibility_tol and of what abs(h) is
-    above it, infinite where f or a constraint is not a finite number. Stagnation counts the generations in which
-    neither improved.
+    With constraints, selection follows feasibility rules (K. Deb: An efficient constraint handling method for genetic
+    algorithms, 2000). A feasible point is better than an infeasible one. Of two feasible points the one with the
+    smaller value is better, of two infeasible points the one with the smaller violation. The violation is the sum of
+    all g above feasibility_tol and of the excess of abs(h) over it; it is infinite where f or a constraint is not a
+    finite number. Stagnation counts the generations in which neither improved.
 
     Examples
     --------
@@ -250,14 +248,14 @@ class Minimizer(BaseSolver):
         Parameters
         ----------
         objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
-            A problem's name; a problem, also one with constraints of its own; C++ compiled into the kernels; or f(X) on
+            A problem's name; a problem, with or without constraints; C++ compiled into the kernels; or f(X) on
             arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point).
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
             The box.
         x0 : array-like of shape (dim,) or (n, dim), or None, default None
-            Points that the initial population of every run begins with, inside the box.
+            First points of the initial population of every run, inside the box.
 
         Returns
         -------
@@ -268,16 +266,16 @@ class Minimizer(BaseSolver):
         ValueError, TypeError
             For parameters, bounds or objective values that are not allowed; the best so far stays readable.
         RuntimeError
-            For a device that is not there.
+            For a device that does not exist.
         KeyboardInterrupt
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
 
         Notes
         -----
-        Before the first generation f(X) is called with five or six points of the box and with one of them, to see
-        that it returns one value a row, made of that row alone; likewise the constraints' functions. If the two
-        disagree it is called twice more: one that gives other values every time, such as a noisy one, is taken as it
-        is. These calls count neither in n_evals_ nor in time_.
+        Before the first generation f(X) is called with five or six points of the box and with one of them, to check
+        that it returns one value a row, computed from that row alone; likewise the constraints' functions. If the two
+        calls disagree, two more show whether the function is noisy: a noisy one is accepted. These calls count neither
+        in n_evals_ nor in time_.
         """
         check_parameters(self)
         found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
@@ -291,14 +289,14 @@ class Minimizer(BaseSolver):
         return self
 
     def resume(self, objective: Any = None) -> Minimizer:
-        """Go on with a fit that was interrupted, or saved, up to the limits that are set now.
+        """Continue a fit that was interrupted, or saved, up to the limits that are set now.
 
         Parameters
         ----------
         objective : optional
-            As in `fit`; needed after `load` where the objective was a Python function or a DeviceObjective, or had
-            constraints that are no part of a named problem: those are then set before, set_params(constraints=...), or
-            come with a `ConstrainedProblem`.
+            As in `fit`. It is needed after `load` where the objective was a Python function or a DeviceObjective, or
+            had constraints that are not part of a named problem. Set those constraints before, with
+            set_params(constraints=...), or give a `ConstrainedProblem`.
 
         Returns
         -------
@@ -355,7 +353,7 @@ class Minimizer(BaseSolver):
         )
 
     def _check_rules(self, found: Objective) -> None:
-        """See to it that an objective given again has constraints if the first one had, and the same tolerance."""
+        """Check that an objective given again has constraints if the first one had, and the same tolerance."""
         first, now = (
             "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
             for rules in (self._runner.rules, found.rules)
@@ -367,7 +365,7 @@ class Minimizer(BaseSolver):
             )
 
     def _saved_objective(self) -> Objective:
-        """Find the objective of a loaded fit again, where its name is enough for that."""
+        """Return the objective of a loaded fit, where its name is enough to find it."""
         source = getattr(self, "_source", {})
         if "problem" not in source:
             what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
@@ -429,10 +427,10 @@ class Minimizer(BaseSolver):
         Returns
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
-            NumPy or CuPy, where the solver lives; a copy. Asking again without telling returns the same points. All
-            rows are inside the bounds, and some need no value: those of a run (or island) that has ended, which are
-            points of its last population; and those behind a smaller population where sizes differ, as the largest
-            counts, which repeat its trials.
+            A copy, in NumPy or CuPy as the device has it. A second ask without a tell returns the same points. All
+            rows are inside the bounds. Some rows need no value: those of a run (or island) that has ended, which are
+            points of its last population; and, where population sizes differ, those after the end of a smaller
+            population, which repeat its trials.
 
         Raises
         ------
@@ -447,15 +445,14 @@ class Minimizer(BaseSolver):
         return X
 
     def tell(self, X: Array, f: Array) -> Self:
-        """Give the values of the points asked for, and select.
+        """Take the values of the points that `ask` returned, and select.
 
         Parameters
         ----------
         X : ndarray of the shape that `ask` returned
-            The points that were evaluated, usually those asked for; others are taken in their place, inside the bounds.
+            The points that were evaluated: those of `ask`, or others inside the bounds that replace them.
         f : array-like of shape (pop_size,), or (n_runs, pop_size)
-            Their values. With constraints these are evaluated here.
-            In rows that need no value, whatever they hold is ignored.
+            Their values; the constraints are evaluated here. The values of rows that need none are ignored.
 
         Returns
         -------
@@ -472,10 +469,10 @@ class Minimizer(BaseSolver):
 
     @property
     def stopped_(self) -> bool:
-        """Whether every run has ended, so that there is nothing more to ask.
+        """Whether every run has ended, so that `ask` has no more points.
 
-        A GPU is asked at most every few milliseconds, so this may come true some generations late: until then `ask`
-        returns points of the last populations, and what they are told is ignored.
+        The status of a GPU is polled at most every few milliseconds, so that this may turn true some generations late.
+        Until then `ask` returns points of the last populations, and their values are ignored.
         """
         return self._begun_runner().poll_stopped()
 
@@ -493,7 +490,7 @@ class Minimizer(BaseSolver):
         return self._runner
 
     def _constraints_alone(self) -> Objective | None:
-        """Return an objective with the constraints and without the function, whose values `tell` is given."""
+        """Return an objective with the constraints alone, for ask and tell; None without constraints."""
         if self.constraints is None:
             return None
         return ask_tell_objective(self.bounds, self.constraints, self.vectorized, row_jobs(self), self.feasibility_tol)

@@ -1,4 +1,4 @@
-"""Plots, as scikit-learn makes them; matplotlib is imported when one is drawn."""
+"""Plots in scikit-learn's style; matplotlib is imported when one is drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ConvergenceDisplay:
     Attributes
     ----------
     ax_, figure_, lines_
-        What `plot` drew.
+        The axes, figure and lines that `plot` drew.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, estimator: BaseSolver, *, f_opt: float = 0.0, ax: Any = None, **style: Any
     ) -> ConvergenceDisplay:
-        """Draw a fitted Minimizer's runs.
+        """Draw the runs of a fitted solver.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a user's function of one point returned, checked; and such functions as functions of many."""
+"""Functions of one point as functions of many, and checks of their return values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skde.typing import Array, FloatArray
 
 
 def one_number(value: Any, what: str, where: str = "") -> float:
-    """Return one real number, or say what came instead; `what` names who gave it, `where` at which point."""
+    """Return one real number, or refuse the value; `what` names the function, `where` the point."""
     array = np.asarray(value)
     if array.size != 1 or array.dtype.kind not in REAL or is_masked(value):
         raise TypeError(
@@ -30,8 +30,7 @@ def scalar(value: Any, row: FloatArray) -> float:
 class RowByRow:
     """A function of one point as a function of many, in parallel through joblib.
 
-    The points are handed out in as many batches as there are workers, so that a cheap function is not drowned in
-    messages.
+    The points are divided into one part a worker: one message for each point would cost more than a cheap function.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ class RowByRow:
     n_jobs : int or None
         joblib workers.
     checked : callable, default scalar
-        checked(value, row) is what the function's value at a point is taken for.
+        checked(value, row) returns the function's value at a point as a number.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Seeds: one a run, each of which makes its run again alone."""
+"""Seeds of runs and islands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skde.validation import check_int
 def run_seeds(random_state: Any, n_runs: int) -> Any:
     """Return the runs' seeds, uint64 of shape (n_runs,): the first is random_state itself when that is an int.
 
-    The others are SplitMix64's words after it, so any run can be made again alone, from the seed that its result names.
+    The others are SplitMix64's words after it. Any run can be repeated alone from the seed in its result.
     """
     if random_state is None:
         first = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -31,7 +31,7 @@ def run_seeds(random_state: Any, n_runs: int) -> Any:
 
 
 def island_seeds(seeds: Any, n_islands: int) -> Any:
-    """Return the seeds of all islands, those of one run behind each other; the first has the run's own.
+    """Return the seeds of all islands, run by run; the first island has the seed of its run.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def island_seeds(seeds: Any, n_islands: int) -> Any:
 
 
 def after(first: Any, count: int, step: int) -> Any:
-    """Return, for every seed, itself and what SplitMix64 makes of the count - 1 words that follow in these steps."""
+    """Return every seed and SplitMix64's output of the count - 1 words that follow it in these steps."""
     if count == 1:
         return first.copy()
     words = first[:, None] + np.arange(count, dtype=np.uint64) * np.uint64(step)

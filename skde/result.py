@@ -1,4 +1,4 @@
-"""What a fit leaves behind."""
+"""Results of runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from skde.typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class History:
-    """How the best value fell: sampled at every one of the first 128 generations, then 64 times a doubling.
+    """The best value over time: sampled at every one of the first 128 generations, then 64 times a doubling.
 
     Attributes
     ----------
     n_evals : ndarray of shape (n,)
         Evaluations done.
     seconds : ndarray of shape (n,)
-        Time since the fit began, interpolated between the moments at which the engine came back.
+        Time since the fit began, interpolated between the ends of engine calls.
     best : ndarray of shape (n,)
-        The best value so far, inside an iteration of `SS` that of its beginning; the last one is that of the end. With
-        constraints that of feasible points, infinite before the first.
+        The best value so far; inside an iteration of `SS` the value at its beginning. The last one is the final value.
+        With constraints only feasible points count, and the value is infinite before the first of them.
     """
 
     n_evals: IntArray
@@ -38,28 +38,28 @@ class History:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run.
+    """The result of one run.
 
     Attributes
     ----------
     x : ndarray of shape (dim,)
         The best point.
     fun : float
-        Its value; NaN where the run saw nothing but NaN, or was told the values and no point was feasible.
+        Its value; NaN where all values were NaN, or where ask and tell found no feasible point.
     n_evals, n_iter : int
         Evaluations, and generations after the initial population.
     time : float
         Seconds from the fit's beginning to this run's end.
     status : Status
-        Why it ended.
+        The reason for its end.
     seed : int
         A Minimizer with this random_state and n_runs=1 repeats the run alone.
     history : History
-        How its best value fell.
+        Its best value over time.
     max_violation : float
         The largest violation of one constraint at x, max(0, g) or abs(h); 0 without constraints.
     violation : float
-        What feasibility rules compare points by that are not feasible; 0 for one that is.
+        The violation by which feasibility rules compare infeasible points; 0 for a feasible one.
     """
 
     x: FloatArray
@@ -92,7 +92,7 @@ class RunResult:
 
 
 def best_run(runs: Sequence[RunResult]) -> int:
-    """Return the place of the best run: feasible, with the smallest value; where none is, with the least violation."""
+    """Return the index of the best run: the smallest value of feasible runs or, without any, the least violation."""
     if any(run.feasible for run in runs):
         return best_of(np.array([run.fun if run.feasible else np.inf for run in runs]))
     return best_of(np.array([run.violation for run in runs]))

@@ -24,7 +24,7 @@ from skde.validation import check_real
 
 # A chunk of generations is at most this many times as long as the one before.
 CHUNK_GROWTH = 8
-# For runs with their own time limits. All runs wait for the slowest at the end of a slice, for up to one iteration: a
+# For runs with their own time limits. At the end of a slice all runs wait for the slowest, for up to one iteration: a
 # hundredth of a second for scatter search. A GPU with a screen ends kernels that take longer than two seconds.
 SLICE_SECONDS = 0.25
 
@@ -263,7 +263,7 @@ class Runner:
 
     @property
     def _device(self) -> tuple[DeviceEngine, Batch]:
-        """Engine and batch, where they are those of one device."""
+        """Engine and batch of one device."""
         return cast(DeviceEngine, self.engine), cast(Batch, self.batch)
 
     def _ends(self, max_time: float | None, stop: StopRequest | None) -> bool:
@@ -294,9 +294,9 @@ class Runner:
             generations = self._next_chunk(generations, self._timer.seconds - before, max_time)
 
     def _run_slices(self, stop: StopRequest | None) -> None:
-        """Let the engine run every run for some time by its own clock: fast ones don't wait for slow ones.
+        """Run in slices of time, measured by each run's own clock, so that fast runs do not wait for slow ones.
 
-        What the host does in between, such as compiling, is no run's time.
+        The host's work between slices, such as compiling, counts for no run.
         """
         spec, until = self.batch.spec, 0  # the initial population first, to be checked
         spec.pause_seconds = 0.0
@@ -313,7 +313,7 @@ class Runner:
             until = self._last
 
     def _next_chunk(self, generations: int, took: float, max_time: float | None) -> int:
-        """Return how many generations fill the next chunk, from how long the last ones took."""
+        """Return the length of the next chunk in generations, from the seconds that the last one took."""
         room = self.engine.chunk_seconds
         if max_time is not None:
             room = min(room, max_time - (self._timer.seconds - self._time_origin))
@@ -364,7 +364,7 @@ class Runner:
         return self.batch.sizes(self.generation + 1)
 
     def _check_start(self) -> None:
-        """After the initial population: at least one number among the values."""
+        """Check that the initial population has at least one value that is a number."""
         if self.generation != 0:
             return
         if self.batch.is_blank():
@@ -534,13 +534,13 @@ class Runner:
             return self.rules.outcome(run, x, value, self.engine.xp)
 
     def _status_of(self, status: IntArray, best: int) -> Status:
-        """Return why a run of islands ended: for the target, if one reached it; else why the best one did."""
+        """Return the status of a run of islands: TARGET if one island reached it, else that of the best island."""
         if (status == Status.TARGET).any():
             return Status.TARGET
         return self._ending if (status == Status.RUNNING).any() else Status(best)
 
     def _times(self, last: int, spent: float) -> Callable[[Any], FloatArray]:
-        """Return when a run was done with generations: by its own clock, evenly, where it has one."""
+        """Return the function from generations to their times; a run's own clock is divided evenly."""
         if self.batch.spec.run_seconds is None:
             return self._timer.at
         return lambda generations: np.asarray(spent * (np.asarray(generations) + 1) / (last + 1))
@@ -553,7 +553,7 @@ class Runner:
         best: FloatArray,
         when: Callable[[Any], FloatArray],
     ) -> History:
-        """Return the samples up to the last generations of a run's islands, which themselves close the history."""
+        """Return the samples up to the last generations of a run's islands, which end the history."""
         generations = sampled_generations(int(last.max()))
         if generations[-1] != last.max():
             generations = np.append(generations, last.max())

@@ -1,4 +1,4 @@
-"""Minimising in one call, and as SciPy calls it."""
+"""The function minimize, and methods for scipy.optimize.minimize."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def minimize(
     -------
     result : scipy.optimize.OptimizeResult
         x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation. As
-        elsewhere in SciPy, success is whether a target or a tolerance was reached, not that the budget was spent.
+        elsewhere in SciPy, success means that a target or a tolerance was reached, not that the budget was spent.
 
     Raises
     ------
     ValueError, TypeError
-        As `Minimizer.fit`, and for a parameter that Minimizer has not.
+        As `Minimizer.fit`, and for a parameter that Minimizer does not have.
     KeyboardInterrupt
-        After Ctrl-C; what was found is lost. A `Minimizer` keeps it, and a callback that returns True ends this call
-        with a result.
+        After Ctrl-C, without a result. A `Minimizer` keeps its results, and a callback that returns True ends this
+        call with a result.
 
     Examples
     --------

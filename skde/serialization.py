@@ -1,4 +1,4 @@
-"""Saved state: arrays and one piece of JSON in an npz file, nothing that could run code when it is read."""
+"""The file format: arrays and a JSON header in an npz file, without anything that could run code."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from skde.files import atomic_write
 FORMAT = "skde"
 VERSION = 1
 HEADER = "header"
-# What reading a file that was damaged or made up may raise. zipfile raises RuntimeError for an entry that claims to be
-# encrypted or of a method it does not know.
+# The exceptions that damaged or crafted files may raise. zipfile raises RuntimeError for entries with the flag of
+# encryption or with an unknown method.
 READ_ERRORS = (
     OSError,
     ValueError,
@@ -36,18 +36,18 @@ READ_ERRORS = (
     zlib.error,
 )
 DTYPES = tuple(np.dtype(name) for name in ("float64", "float32", "int64", "uint64", "uint8"))
-# What an array in NumPy's format begins with; its description has about 120 characters.
+# The first bytes of an array in NumPy's format; its description has about 120 characters.
 NPY, LONGEST_NPY_HEADER = b"\x93NUMPY\x01\x00", 1000
 
 
 class Layout(NamedTuple):
-    """What an entry's array has to be; None among the lengths: any."""
+    """Required shape and dtype of an entry's array; a length of None allows any."""
 
     shape: tuple[int | None, ...]
     dtype: np.dtype[Any]
 
     def check(self, array: Any) -> None:
-        """Say what is wrong with an array."""
+        """Refuse an array of another shape or dtype."""
         wanted = tuple("any" if length is None else length for length in self.shape)
         lengths = zip(self.shape, array.shape, strict=False)
         if array.ndim != len(wanted) or any(length not in (None, found) for length, found in lengths):
@@ -69,7 +69,7 @@ def json_view(value: Any) -> Any:
 
 @contextmanager
 def entry(name: str) -> Iterator[None]:
-    """Within this context, what is wrong is said to be wrong with an entry of a file."""
+    """Name the entry of the file in the errors that are raised within this context."""
     try:
         yield
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -77,7 +77,7 @@ def entry(name: str) -> Iterator[None]:
 
 
 def check_layout(arrays: dict[str, Any], layout: dict[str, Layout], whole: bool = True) -> None:
-    """Check that arrays have the names, shapes and dtypes of a layout, and no others where it is the whole one.
+    """Check the names, shapes and dtypes of arrays; with `whole`, refuse arrays that the layout does not have.
 
     Raises
     ------
@@ -95,9 +95,9 @@ def check_layout(arrays: dict[str, Any], layout: dict[str, Layout], whole: bool 
 
 
 def check_keys(what: str, found: dict[str, Any], needed: dict[str, Any], optional: dict[str, Any]) -> None:
-    """Check that a part of the header has the keys that it needs, with values of these types, and no others.
+    """Check that a part of the header has all needed keys, no unknown ones, and values of their types.
 
-    Where a key's type is None, any will do.
+    A type of None allows any value.
     """
     known = {**needed, **optional}
     for key in needed:
@@ -113,7 +113,7 @@ def check_keys(what: str, found: dict[str, Any], needed: dict[str, Any], optiona
 
 
 def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write a checkpoint under a temporary name, then rename it: the old file stays until the new is whole.
+    """Write a checkpoint in one atomic write: the old file stays until the new one is complete.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def save(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str,
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read a checkpoint.
 
-    No more memory is taken than the file is long: what an entry says of itself is compared with what is there first.
+    The sizes that entries claim are compared with the file's length first, so that no more memory is allocated.
 
     Raises
     ------

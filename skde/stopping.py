@@ -1,4 +1,4 @@
-"""When a run ends, and what is said of it."""
+"""Status, limits and stopping rules of runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNLIMITED = 2**62
 
 
 class Status(IntEnum):
-    """Why a run ended; the first six are those of task.cuh."""
+    """The reason for the end of a run; the first six are those of task.cuh."""
 
     RUNNING = 0
     LIMIT = 1
@@ -28,11 +28,11 @@ class Status(IntEnum):
     TIME = 5
     CALLBACK = 6
     INTERRUPTED = 7
-    HELD = 8  # between two generations only: waits for runs that are behind
+    HELD = 8  # only between two generations: waits for runs at a lower generation
 
     @property
     def success(self) -> bool:
-        """Whether the run reached its target or its tolerance, rather than ran out of something."""
+        """Whether the run reached its target or its tolerance, and not a limit."""
         return self in (Status.TARGET, Status.CONVERGED)
 
 
@@ -77,7 +77,7 @@ def last_generations(
     """
     limits = np.full(len(schedules), UNLIMITED)
     if max_iter is not None:
-        # The initial population is generation 0 and no iteration; a warm start has it behind it.
+        # The initial population is generation 0 and not counted as an iteration; a warm start has it already.
         base = np.zeros(len(schedules), np.int64) if done is None else done
         limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED)
     evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands)
@@ -89,12 +89,12 @@ def last_generations(
 
 
 def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int = 1) -> dict[str, int | None]:
-    """Return what an algorithm may plan with, as far as it is known: one population's evaluations and generations."""
+    """Return the limits that an algorithm may plan with, as far as they are known, for one population."""
     if max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
     evals = None if max_evals is None else max(check_int("max_evals", max_evals, 1) // n_islands, 1)
     generations = None if max_iter is None else check_int("max_iter", max_iter, 0)
-    # Where a population shrinks, its sizes are found in doubles, which do not tell larger numbers apart.
+    # The sizes of a shrinking population are computed in doubles, which do not represent larger integers exactly.
     return {
         "max_evals": None if evals is None else min(evals, UNLIMITED),
         "max_iter": None if generations is None else min(generations, UNLIMITED),
@@ -117,7 +117,7 @@ def evals_allowed(
 
 
 def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:
-    """Return the checked rules that need no arithmetic."""
+    """Return the checked stopping rules and the time limit."""
     return {
         "target": None if target is None else check_real("target", target),
         "tol": None if tol is None else check_real("tol", tol, 0),

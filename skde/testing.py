@@ -1,6 +1,6 @@
-"""The contract that every algorithm of skde keeps, as tests to inherit.
+"""The contract of every algorithm, as a pytest class to inherit.
 
-Subclass `AlgorithmContract` in a pytest module and say which algorithm to test::
+Subclass `AlgorithmContract` in a pytest module and define the algorithm to test::
 
     class TestMine(AlgorithmContract):
         @pytest.fixture
@@ -31,7 +31,7 @@ except ImportError as error:
 
 # Bounds of different widths, none of them symmetric, one of them narrow.
 BOX = np.array([[-1.0, 3.0], [2.0, 2.5], [-100.0, -10.0], [0.0, 1e-9], [-5.0, 1000.0]])
-# Of a function before a fit, to see what it returns; of one that does as it should.
+# Calls of a correct function before a fit, which check its return values.
 PROBE_CALLS = 2
 
 
@@ -49,19 +49,19 @@ def same(first: Minimizer, second: Minimizer) -> bool:
 
 
 class AlgorithmContract:
-    """What is promised of every algorithm, on every device.
+    """The promises of every algorithm, on every device.
 
-    A subclass gives the fixture `algorithm`, a parameter object with at most 60 individuals, and may give `device`.
+    A subclass defines the fixture `algorithm`, a parameter object with at most 60 individuals, and may define `device`.
     """
 
     @pytest.fixture
     def algorithm(self) -> Algorithm:
-        """Return what is tested."""
+        """Return the algorithm under test."""
         raise TypeError("a subclass of AlgorithmContract needs a fixture named algorithm")
 
     @pytest.fixture
     def device(self) -> str:
-        """Return where it is tested."""
+        """Return the device of the tests."""
         return "cpu"
 
     def make(self, algorithm: Any, device: str | list[str], **parameters: Any) -> Minimizer:
@@ -212,7 +212,7 @@ class AlgorithmContract:
         path = tmp_path / "fit.skde"
         parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
         whole = self.make(algorithm, device, max_iter=25, **parameters).fit("levy", dim=8)
-        # Where the limit plans the fit it must stay; else a lower one interrupts it, wherever the host hears too late.
+        # A limit that the fit is planned with must stay; else a lower one ends it where the host polls too late.
         limit = 25 if algorithm.shrinks else 11
         stopped = self.make(algorithm, device, max_iter=limit, callbacks=lambda p: p.n_iter >= 3, **parameters)
         stopped.fit("levy", dim=8).save(path)
@@ -223,7 +223,7 @@ class AlgorithmContract:
 
     @pytest.mark.parametrize("execution", ["run", "step"])
     def test_a_raised_limit_is_gone_on_to(self, algorithm: Algorithm, device: str, execution: str) -> None:
-        """As if it had been that from the beginning; a population that shrinks with the budget stays small."""
+        """The result equals that of the higher limit; a population that shrinks with the budget stays small."""
         parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
         m = self.make(algorithm, device, max_iter=11, **parameters).fit("levy", dim=8)
         before, size = m.fun_, len(m.population_)
@@ -383,10 +383,10 @@ class AlgorithmContract:
         assert end.fun_ == np.inf
         assert not np.array_equal(start.population_, end.population_)
 
-    # -- what the field expects ----------------------------------------------------------------------------------------
+    # -- invariances and progress --------------------------------------------------------------------------------------
 
     def test_progress_on_a_sphere(self, algorithm: Algorithm, device: str) -> None:
-        """From about 1e4 to almost nothing."""
+        """The best value falls from about 1e4 to below 1e-10."""
         m = self.make(algorithm, device, max_iter=1000).fit("sphere", dim=5)
         assert m.fun_ < 1e-10 < m.history_.best[0]
 
@@ -400,10 +400,10 @@ class AlgorithmContract:
         def squares(X: Array) -> Array:
             return (X * X).sum(axis=1)
 
-        plain = self.make(algorithm, device).fit(squares, bounds=BOX)
+        first = self.make(algorithm, device).fit(squares, bounds=BOX)
         other = self.make(algorithm, device).fit(lambda X: 8.0 * squares(X / scale), bounds=BOX * scale)
-        assert np.array_equal(plain.population_ * scale, other.population_)
-        assert np.array_equal(plain.fitness_ * 8.0, other.fitness_)
+        assert np.array_equal(first.population_ * scale, other.population_)
+        assert np.array_equal(first.fitness_ * 8.0, other.fitness_)
 
     def test_equivariant_in_place(self, algorithm: Algorithm, device: str) -> None:
         """Shifting box and function together shifts the result.
@@ -412,15 +412,15 @@ class AlgorithmContract:
         compared, to rounding.
         """
         box = np.array([[-1.0, 1.0]] * 3)
-        plain = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 0.5) ** 2).sum(axis=1), bounds=box)
+        first = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 0.5) ** 2).sum(axis=1), bounds=box)
         other = self.make(algorithm, device, max_iter=4).fit(lambda X: ((X - 16.5) ** 2).sum(axis=1), bounds=box + 16.0)
-        assert np.allclose(other.population_ - 16.0, plain.population_, rtol=0, atol=1e-13)
+        assert np.allclose(other.population_ - 16.0, first.population_, rtol=0, atol=1e-13)
 
     def test_equivariant_in_value(self, algorithm: Algorithm, device: str) -> None:
         """Only the order of the values counts."""
-        plain = self.make(algorithm, device).fit(bowl, bounds=BOX)
+        first = self.make(algorithm, device).fit(bowl, bounds=BOX)
         other = self.make(algorithm, device).fit(lambda X: 8.0 * bowl(X), bounds=BOX)
-        assert np.array_equal(plain.x_, other.x_)
+        assert np.array_equal(first.x_, other.x_)
 
     def test_single_precision(self, algorithm: Algorithm, device: str) -> None:
         """Positions and values are float32 all the way."""
@@ -526,7 +526,7 @@ class AlgorithmContract:
 
     @pytest.mark.parametrize("problem", ["sphere", bowl])
     def test_stop_iteration_ends_a_fit(self, algorithm: Algorithm, device: str, problem: Any) -> None:
-        """And what it left can be gone on with."""
+        """The fit can be resumed."""
 
         def stop(progress: Any) -> None:
             raise StopIteration

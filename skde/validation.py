@@ -1,4 +1,4 @@
-"""Checks of what users give; every error names the thing, what was given and what is allowed."""
+"""Checks of parameters; every error has the name, the value and the allowed values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from skde.typing import FloatArray
 
 P = ParamSpec("P")
 
-MOST_JOBS = 1024  # or as many as there are processors
+MOST_JOBS = 1024  # or the number of processors
 LONGEST = 200  # characters of a value in a message
-LEAST_BYTES = 128  # that a fit needs for every variable: boxes, and two populations of four
+LEAST_BYTES = 128  # of a fit for every variable: boxes, and two populations of four
 
-# What others call our parameters.
+# Names of our parameters in other packages.
 SYNONYMS = {
     "seed": "random_state",
     "rng": "random_state",
@@ -45,7 +45,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
 
 
 def check_bool(name: str, value: Any) -> bool:
-    """Return value as a bool; nothing that merely counts as true or false is one."""
+    """Return value as a bool; other values that count as true or false are refused."""
     given = scalar(value)
     if not isinstance(given, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {shown(value)} ({type(value).__name__})")
@@ -60,7 +60,7 @@ def check_path(name: str, value: Any) -> str | os.PathLike[str]:
 
 
 def check_jobs(n_jobs: Any) -> int | None:
-    """Return n_jobs as joblib takes it: None or an integer other than 0, and no more than could ever be of use."""
+    """Return n_jobs as joblib takes it: None or an integer other than 0, at most MOST_JOBS or the processors."""
     if n_jobs is None:
         return None
     number = check_int("n_jobs", n_jobs, -(2**31))
@@ -119,12 +119,12 @@ def check_dtype(value: Any) -> str:
         try:
             named = np.dtype(value).name
         except (TypeError, ValueError):
-            named = value  # which is no name, and is refused as what it is
+            named = value  # refused below by its value
     return check_choice("dtype", named, DTYPES)
 
 
 def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
-    """Refuse names of parameters that are not there, with the nearest that is.
+    """Refuse unknown names of parameters, with the nearest allowed one.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None
 
 
 def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a constructor, to say which parameter comes nearest to one that it does not have."""
+    """Decorate a constructor, so that the error for an unknown parameter suggests the nearest name."""
     names = list(signature(init).parameters)[1:]
 
     @wraps(init)
@@ -151,7 +151,7 @@ def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
 
 
 def nearest(value: Any, choices: Iterable[str]) -> str:
-    """'; did you mean ...?' when something like value is among the choices, else nothing."""
+    """Return '; did you mean ...?' with the choice nearest to value, or an empty text."""
     if not isinstance(value, str):
         return ""
     spelled = {choice.lower(): choice for choice in choices}
@@ -168,7 +168,7 @@ def scalar(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return what was given as messages show it: not longer than a line."""
+    """Return a value's repr for messages, shortened to about a line."""
     try:
         text = repr(value)
     except ValueError:  # an integer with more digits than Python prints
@@ -177,14 +177,14 @@ def shown(value: Any) -> str:
 
 
 def float_array(value: Any, message: str) -> FloatArray:
-    """Return a new array of float64, made of real numbers.
+    """Return a new array of float64.
 
     Parameters
     ----------
     value : array-like
-        What was given.
+        Real numbers.
     message : str
-        What it must be, with its name.
+        Name and allowed values, for the message.
     """
     try:
         array = np.asarray(value)
@@ -227,7 +227,7 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
 
 
 def refuse_pair(j: int, low: float, high: float) -> None:
-    """Say what is wrong with one pair of bounds."""
+    """Raise the error for a wrong pair of bounds."""
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"bounds[{j}] must be finite, got ({low}, {high})")
     if not low < high:
@@ -236,7 +236,7 @@ def refuse_pair(j: int, low: float, high: float) -> None:
 
 
 def check_precision(box: FloatArray, dtype: str) -> None:
-    """Refuse bounds that fall together, or are no numbers any more, in the precision of a fit."""
+    """Refuse bounds that are equal or not finite in the precision of a fit."""
     with np.errstate(over="ignore", invalid="ignore"):
         cast = box.astype(dtype)
         width = cast[:, 1] - cast[:, 0]
@@ -245,7 +245,7 @@ def check_precision(box: FloatArray, dtype: str) -> None:
 
 
 def check_start(x0: Any, box: FloatArray, pop: int) -> FloatArray:
-    """Return the rows that initial populations begin with, (n, dim); x0 is None, one point, or n <= pop points."""
+    """Return the first rows of initial populations, (n, dim); x0 is None, one point, or n <= pop points."""
     dim = len(box)
     if x0 is None:
         return np.zeros((0, dim))
