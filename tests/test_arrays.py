@@ -1,4 +1,4 @@
-"""Arrays of every layout and dtype that users may return or tell are read as they are meant."""
+"""Arrays of every layout and dtype from functions and from tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every wrong thing a user may give gets an error that names it and says what was given."""
+"""Errors for wrong input: each names the parameter and the value."""
 
 from __future__ import annotations
 

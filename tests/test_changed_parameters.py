@@ -1,4 +1,4 @@
-"""A fit whose solver's parameters were changed afterwards is neither saved nor resumed as if they had not been."""
+"""Saving and resuming of fits after changes of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents say is true: their code runs, their tables are the records', their links lead somewhere."""
+"""Code, tables and links of the documents."""
 
 from __future__ import annotations
 

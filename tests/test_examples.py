@@ -1,4 +1,4 @@
-"""The examples run, and do what they say."""
+"""Runs of the examples."""
 
 import importlib.util
 import json

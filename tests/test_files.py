@@ -1,4 +1,4 @@
-"""Files that are written in one piece, or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house's order: a module imports from the floors below its own, nothing goes round in a circle."""
+"""The order of imports: a module imports from lower floors only, without circles."""
 
 from __future__ import annotations
 

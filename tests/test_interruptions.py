@@ -1,4 +1,4 @@
-"""Errors, Ctrl-C, kill -9 and full disks: what was found stays, and can be gone on from."""
+"""Errors, Ctrl-C, kill -9 and full disks: results stay readable, and fits can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Islands: what is exchanged, and what is refused."""
+"""Islands: migration and wrong parameters."""
 
 from __future__ import annotations
 

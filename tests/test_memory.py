@@ -1,4 +1,4 @@
-"""What has no room in memory is refused before anything is allocated, with what it needs and what there is."""
+"""Refusal of allocations that exceed the available memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Minimizer as its users meet it."""
+"""The public interface of Minimizer."""
 
 from __future__ import annotations
 

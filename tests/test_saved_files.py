@@ -1,4 +1,4 @@
-"""Files of fits: broken, foreign, of another version, and whole ones."""
+"""Saved fits: complete, broken and foreign files, and those of other versions."""
 
 from __future__ import annotations
 
