@@ -24,9 +24,9 @@ from skde.typing import Array, FloatArray
 from skde.validation import check_int, shown
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
-# Names that the body already has.
+# Names that the body of an objective already has.
 TAKEN = {"team", "x", "d", "data", "real", "Team", "scratch"}
-# Of the system's compiler. An exception could not leave the threads that run the body, so there are none.
+# Options of the system's compiler. Exceptions are off, because they cannot leave the threads that run the body.
 FLAGS = (
     "-std=c++17",
     "-O3",
@@ -39,40 +39,42 @@ FLAGS = (
     "-fPIC",
     "-shared",
 )
-NO_RETURN_IS_AN_ERROR = "--diag-error=940"  # of NVRTC
+NO_RETURN_IS_AN_ERROR = "--diag-error=940"  # an option of NVRTC
 
 
 class DeviceObjective:
-    """An objective written in C++, compiled into the kernels: whole runs then stay on the GPU, or in compiled code.
+    """An objective written in C++, compiled into the kernels: whole runs stay in compiled code, or on the GPU.
 
-    The body is that of a function ``real f(team, x, d)`` which returns the value of one point. It sees `x` (d
-    components), the arrays by their names as ``const real*`` (in C order) and ``NAME_size``, and `team`, through
-    which the components are shared among lanes::
+    The body is that of a function ``real f(team, x, d)`` that returns the value of one point. It can use `x` (d
+    components), the arrays by their names as ``const real*`` (in C order), their sizes as ``NAME_size``, and `team`,
+    which shares the components among lanes::
 
         team.sum(d, [&](int j) { return ...; })       also team.prod and team.max
         team.each(d, [&](int j) { ... })              writes to team.scratch; then team.sync() before others read it
 
-    `real` is double or float, as the optimiser's dtype; sin, cos, exp, sqrt, floor and abs_of give the same bits on
+    `real` is double or float, like the optimiser's dtype. sin, cos, exp, sqrt, floor and abs_of return the same bits on
     the CPU and the GPU.
 
     Parameters
     ----------
     body : str
-        The C++ statements, with a ``return`` on every way through them, and without exceptions.
+        C++ statements without exceptions and with a ``return`` on every path.
     arrays : mapping of str to array-like, optional
         At most 8 arrays of numbers, by name.
     scratch : int, default 0
-        Vectors of length d that the body needs in ``team.scratch``.
+        Number of vectors of length d that the body needs in ``team.scratch``, in [0, 64].
     name : str, default "user"
-        Shown in messages.
+        Name in messages.
 
     Raises
     ------
     RuntimeError
-        On the CPU, where no C++ compiler is found (set CXX to name one) or the body does not compile. On the GPU, CuPy
-        raises its CompileException with the compiler's words.
+        On the CPU, if there is no C++ compiler (CXX may name one) or the body does not compile. On the GPU, CuPy raises
+        its CompileException with the compiler's message.
     PermissionError
-        Where the cache folder, from which the compiled library is loaded, is not the user's alone.
+        If other users may write to the cache folder, from which the compiled library is loaded.
+    ValueError, TypeError
+        For a body without a return statement, and for other parameters that are not allowed.
 
     Examples
     --------
@@ -107,19 +109,19 @@ class DeviceObjective:
         self.name = name
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what belongs to this machine: the files for its compiler, and what that made of them."""
+        """Return the state without the compiler's files and the library, which belong to this machine."""
         return {name: value for name, value in vars(self).items() if name not in ("folder", "_library")}
 
     def __repr__(self) -> str:
         return f"DeviceObjective({self.name!r}, arrays={list(self.names)})"
 
     def __call__(self, X: Array) -> Array:
-        """Return the values of the rows of X, array-like of shape (n, d), NumPy or CuPy; float64 but for float32."""
+        """Return the values at the rows of X, array-like of shape (n, d), NumPy or CuPy; float32 is kept."""
         return evaluate(self, points(X, None, self))
 
     @cached_property
     def folder(self) -> Path:
-        """Where the body lies as files for the compilers to include."""
+        """Folder with the files of the body that the compilers include."""
         declarations = "".join(
             f"const real* const {name} = data.array[{k}];\nconst long long {name}_size = data.size[{k}];\n"
             f"(void){name}, (void){name}_size;\n"
@@ -133,11 +135,11 @@ class DeviceObjective:
 
     @property
     def cuda_options(self) -> tuple[str, ...]:
-        """What NVRTC must be told."""
+        """Options of NVRTC."""
         return (f"-I{self.folder}", f"-DSKDE_USER_SCRATCH={self.scratch}", NO_RETURN_IS_AN_ERROR)
 
     def cpu_address(self, single: bool) -> int:
-        """Return the address of the function in the compiled library, which is built first if need be."""
+        """Return the address of the function in the compiled library; build the library if there is none."""
         function = getattr(self._library, "skde_user_float" if single else "skde_user_double")
         return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
@@ -148,7 +150,7 @@ class DeviceObjective:
         return ctypes.CDLL(str(path))
 
     def _compiled(self) -> bytes:
-        """Return the library that the system's compiler makes of the body."""
+        """Return the content of the library that the system's compiler builds."""
         compiler = find_compiler()
         isa = [f"-march={_cpu.isa()}"] if _cpu.isa().startswith("x86-64") else []
         with tempfile.TemporaryDirectory(dir=self.folder) as room:
@@ -171,7 +173,7 @@ class DeviceObjective:
 
 
 def number_array(name: str, value: Any) -> FloatArray:
-    """Return an array of float64, or say what is wrong with it."""
+    """Return a user's array as float64 after checking it."""
     try:
         array: FloatArray = contiguous(as_real(value, f"arrays[{name!r}]"), np.float64)
     except (TypeError, ValueError) as error:
@@ -196,7 +198,7 @@ def find_compiler() -> list[str]:
 
 
 def sources_digest() -> str:
-    """Return a digest of the kernels that a user's objective is compiled with."""
+    """Return a digest of the kernels, which are part of a compiled objective."""
     digest = hashlib.sha256()
     for path in sorted(KERNELS.rglob("*.c*")):
         digest.update(path.read_bytes())

@@ -1,8 +1,8 @@
-"""Feasibility rules (K. Deb, 2000), as numbers that a solver can compare.
+"""Feasibility rules (K. Deb, 2000) as numbers that a solver can compare.
 
-A feasible point is better than one that is not; of two feasible ones, that with the smaller value; of two others, that
-with the smaller violation. A solver sees one number a point that has this order, the point's code; the kernels make the
-same codes (skde/kernels/problems/constraints.cuh).
+A feasible point is better than an infeasible one. Of two feasible points, the one with the smaller value is better; of
+two infeasible points, the one with the smaller violation. The solver sees one number for every point, its code, and
+codes have this order. The kernels compute the same codes (skde/kernels/problems/constraints.cuh).
 """
 
 from __future__ import annotations
@@ -15,35 +15,41 @@ from skde.arrays import array_namespace
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
-# Codes: values, at most LARGEST in size, then violations times SCALE, within CLOSEST and FARTHEST.
+# Codes of feasible points are values clipped to +-LARGEST; others are violations in [CLOSEST, FARTHEST] times SCALE.
 LARGEST, SCALE = 2.0**200, 2.0**600
 CLOSEST, FARTHEST = 2.0**-390, 2.0**390
 WORST = FARTHEST * SCALE
 
 
 def feasibility_codes(f: Array, violation: Array) -> Array:
-    """Return the codes of points with the values f and violations given."""
+    """Return the codes of points from their values and violations."""
     xp = array_namespace(f)
     return xp.where(violation > 0, xp.clip(violation, CLOSEST, FARTHEST) * SCALE, xp.clip(f, -LARGEST, LARGEST))
 
 
 def violation_of_code(code: float) -> float:
-    """Return the violation that a code stands for; 0 for a feasible point."""
+    """Return the violation with this code; 0 for a feasible point."""
     if code >= WORST:
         return np.inf
     return code / SCALE if code > LARGEST else 0.0
 
 
 def values_of_codes(codes: Any) -> Any:
-    """Return the values that codes stand for; infinity for points that are not feasible."""
+    """Return the values with these codes; infinity for infeasible points."""
     return np.where(codes > LARGEST, np.inf, codes)
 
 
 class Outcome(NamedTuple):
-    """What is known of a point.
+    """Value and violations of a point.
 
-    fun: its value. max_violation: the largest violation of one constraint, max(0, g) or abs(h). violation: the sum that
-    the rules go by, 0 for a feasible point.
+    Attributes
+    ----------
+    fun : float
+        Value of the objective.
+    max_violation : float
+        Largest violation of one constraint, max(0, g) or abs(h).
+    violation : float
+        Sum of violations that the rules compare; 0 for a feasible point.
     """
 
     fun: float
@@ -52,14 +58,14 @@ class Outcome(NamedTuple):
 
 
 class FeasibilityRules:
-    """A constrained problem by feasibility rules: an objective that returns codes.
+    """A constrained problem as an objective that returns codes.
 
     Parameters
     ----------
     problem : ConstrainedProblem
-        The problem.
+        Objective, bounds and constraints.
     tolerance : float
-        What counts as satisfied, g <= tolerance and abs(h) <= tolerance, >= 0.
+        Tolerance of satisfied constraints, g <= tolerance and abs(h) <= tolerance, >= 0.
     """
 
     def __init__(self, problem: ConstrainedProblem, tolerance: float) -> None:
@@ -76,7 +82,7 @@ class FeasibilityRules:
         return feasibility_codes(f, violation)
 
     def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return what is known of a run's best point, from its code; xp: the library that the functions know."""
+        """Return value and violations of a run's best point from its code; xp is the array library of the functions."""
         X = np.asarray(x)[None] if self.problem.kernel else xp.asarray(x)[None]
         values = self.problem.values(X)
         f, constraints = (part.get() if hasattr(part, "get") else part for part in (values[0, :1], values[0, 1:]))
@@ -87,14 +93,14 @@ class FeasibilityRules:
 
 
 class StoredOutcomes:
-    """What was known of every run's best point when a fit was saved, for as long as its problem is not there.
+    """Outcomes of the runs of a saved fit, used until its problem is given again.
 
     Parameters
     ----------
     outcomes : ndarray of shape (n_runs, 3)
-        What was known.
+        The `Outcome` of every run's best point.
     tolerance : float
-        That of the rules.
+        Tolerance of the rules.
     """
 
     def __init__(self, outcomes: FloatArray, tolerance: float) -> None:
@@ -102,5 +108,5 @@ class StoredOutcomes:
         self.tolerance = tolerance
 
     def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return what was known of a run's best point."""
+        """Return value and violations of a run's best point."""
         return Outcome(*self.outcomes[run].tolist())

@@ -21,17 +21,17 @@ def cache_folder() -> Path:
 
 
 def private_folder(*names: str) -> Path:
-    """Return a folder in the cache, made with mode 0700 where it is not there.
+    """Return a folder in the cache, after making it with mode 0700 where there is none.
 
     Parameters
     ----------
     *names : str
-        Its path.
+        Path of the folder in the cache.
 
     Raises
     ------
     PermissionError
-        Where it, or a folder between it and the cache, belongs to another user or can be written by others.
+        If the folder, or one between it and the cache, belongs to another user or others may write to it.
     """
     folder = cache_folder()
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Every form of objective that a user may pass, made into one."""
+"""The common form of all objectives that a user may pass."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from skde.validation import check_bounds, check_int, check_real
 
 
 class Objective:
-    """An objective with its box: compiled, or a Python function of whole populations.
+    """An objective with its bounds: compiled, or a Python function of arrays of points.
 
     Parameters
     ----------
     box : ndarray of shape (dim, 2)
-        The bounds.
+        Lower and upper bounds.
     compiled : Compiled or None
-        What the kernels call.
+        Objective that the kernels call; None for a Python function.
     function : callable or None
-        f(X) -> (n,) on NumPy or CuPy arrays, where there is no compiled form.
-    source : dict
-        What a checkpoint notes down to find the objective again.
+        Python function f(X) -> (n,) of NumPy or CuPy arrays; None for a compiled objective.
+    source : dict or None
+        Description of the objective in a checkpoint.
     identity : object
-        Equal for what is the same function.
+        Key that is equal for equal functions.
     rules : FeasibilityRules or None
-        Where there are constraints: what the values mean, which then are the rules' codes.
+        Feasibility rules of a problem with constraints. The values are then the codes of these rules.
     """
 
     def __init__(
@@ -58,19 +58,19 @@ class Objective:
         self._probed = False
 
     def values(self, X: Array) -> Array:
-        """Return f of the rows of X as an (n,) array of X's library, device and dtype, in C order.
+        """Return the values at the rows of X as an (n,) array in C order, of the library, device and dtype of X.
 
         Raises
         ------
         ValueError, TypeError
-            When the user's function returns anything else than n real numbers.
+            When the user's function does not return n real numbers.
         """
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
         return real_values(self.function(X), X, "the objective's return value")
 
     def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
-        """Call a Python function of whole populations with a few points, once; see skde/objectives/probe.py."""
+        """Check a Python function of arrays by a few calls, the first time; see skde/objectives/probe.py."""
         if self._probed or isinstance(self.function, RowByRow):
             return
         for function, what in self._functions:
@@ -79,7 +79,7 @@ class Objective:
 
     @property
     def _functions(self) -> list[tuple[Callable[[Array], Array], str]]:
-        """What the user wrote in Python, checked for what it returns, with its name in messages."""
+        """The user's Python functions with checked return values, each with its name in messages."""
         if self.compiled is not None:
             return []
         if self.rules is None:
@@ -97,24 +97,33 @@ def as_objective(
     constraints: Any = None,
     feasibility_tol: float = 1e-6,
 ) -> Objective:
-    """Return the objective in the one form that the drivers use.
+    """Return any form of objective as an `Objective`.
 
     Parameters
     ----------
     objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
-        What the user passed.
+        The user's objective.
     dim : int or None
-        The dimension asked for.
+        Number of variables; None: that of the problem or of the bounds.
     bounds : array-like or None
-        The box; a problem brings its own.
-    vectorized : bool
-        Whether a callable takes whole populations.
-    n_jobs : int or None
-        joblib workers of a scalar callable.
-    constraints
-        As in `ConstrainedProblem`, or None.
-    feasibility_tol : float
-        What counts as satisfied.
+        Lower and upper bounds; None: those of the problem.
+    vectorized : bool, default True
+        Whether a callable takes arrays of points; False: one point.
+    n_jobs : int or None, default None
+        Number of joblib workers for a callable of one point.
+    constraints : optional
+        As in `ConstrainedProblem`.
+    feasibility_tol : float, default 1e-6
+        Tolerance of satisfied constraints, >= 0.
+
+    Returns
+    -------
+    objective : Objective
+
+    Raises
+    ------
+    ValueError, TypeError
+        For other objectives, and for bounds, dimensions or constraints that do not fit the objective.
     """
     if isinstance(objective, str):
         objective = get_problem(objective, dim=dim)
@@ -128,10 +137,10 @@ def as_objective(
         box = problem_bounds(objective, dim, bounds)
         return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity)
     if constraints is not None:
-        plain = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
-        name = plain.source.get("callable", str(objective))
-        problem = ConstrainedProblem(objective, plain.box, constraints, name=name, vectorized=vectorized)
-        identity = plain.identity, tuple(constraint_list(constraints))
+        unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
+        name = unconstrained.source.get("callable", str(objective))
+        problem = ConstrainedProblem(objective, unconstrained.box, constraints, name=name, vectorized=vectorized)
+        identity = unconstrained.identity, tuple(constraint_list(constraints))
         return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, identity)
     if isinstance(objective, Problem):
         box, source = problem_bounds(objective, dim, bounds), problem_source(objective)
@@ -154,28 +163,28 @@ def as_objective(
 
 
 def user_functions(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
-    """Return a problem's Python functions of whole populations, checked for what they return, with their names."""
+    """Return a problem's Python functions of arrays with checked return values, each with its name in messages."""
     if not problem.vectorized:
         return []
     return [(problem.f, "the objective"), (problem.constraint_values, "the constraints' function")]
 
 
 def problem_bounds(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:
-    """Return the box of a problem, which brings its own; bounds that are given take its place."""
+    """Return the given bounds of a problem or, where they are None, the problem's own."""
     if dim is not None and dim != problem.dim:
         raise ValueError(f"dim={dim} was given, but {problem!r} has dim={problem.dim}")
     return problem.bounds if bounds is None else check_bounds(bounds, problem.dim)
 
 
 def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
-    """Return what a checkpoint notes down of a problem of the registry."""
+    """Return the description of a registry's problem in a checkpoint."""
     return {"problem": problem.name, "dim": problem.dim, "options": problem.options}
 
 
 def constrained_objective(
     problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, identity: Any
 ) -> Objective:
-    """Return a constrained problem as an objective: its values are the codes of feasibility rules."""
+    """Return a constrained problem as an objective with the codes of feasibility rules as values."""
     rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
     compiled = problem.feasibility_objective(rules.tolerance)
     source = problem_source(problem) if isinstance(problem, CompiledConstrainedProblem) else {"callable": repr(problem)}
@@ -192,7 +201,7 @@ def constrained_objective(
 def ask_tell_objective(
     bounds: Any, constraints: Any, vectorized: bool, n_jobs: int | None, feasibility_tol: float
 ) -> Objective:
-    """Return an objective whose values are told, and whose constraints are known."""
+    """Return the objective of ask and tell under constraints: the user evaluates f, the solver the constraints."""
     problem = ConstrainedProblem(nan_values, bounds, constraints, name="told", vectorized=vectorized)
     return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, None)
 

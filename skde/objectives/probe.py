@@ -1,4 +1,4 @@
-"""A few calls of a user's function before a fit: whether it returns one value a point, made of that point alone."""
+"""Check of a user's function before a fit: every value must depend on its own point alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from skde.arrays import to_numpy
 from skde.typing import Array, FloatArray, IntArray
 
-# Relative to the largest value: functions may compute in single precision, and matrix products round differently for
-# one row and for several. A value that depends on the other rows differs by much more.
+# Relative to the largest value. Functions may compute in single precision, and matrix products round differently for
+# one row and for several; a value that depends on other rows differs by much more.
 TOLERANCE = 1e-3
 # Two of them may be extremes, and two others have the extreme values.
 FEWEST_POINTS = 5
@@ -22,34 +22,34 @@ Function = Callable[..., Array]
 
 
 def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.dtype[Any], xp: Any) -> None:
-    """Refuse a function with values that do not belong to one point each, or to one pair of points.
+    """Raise ValueError for a function with values that depend on other points than their own.
 
-    It is called with a few points and with one of them: where a function of a single point is given for one of whole
-    populations, the number of its values is another one. A function that gives other values when it is called again
-    with the same points, as noisy ones do, is taken as it is.
+    The function is called with a few points and with one of them. A function of a single point that is given as one of
+    arrays then returns a wrong number of values. A function that returns other values when it is called again with the
+    same points, such as a noisy one, is not checked.
 
     Parameters
     ----------
     function : callable
-        function(X), or function(X, Y), on arrays of points. Its values have an axis for each of these, and may have
-        one more for components; it checks their shape itself.
+        function(X) or function(X, Y) of arrays of points. Its result has an axis for each of these, and may have one
+        more for components; the function checks the shape itself.
     what : str
-        Its name in messages.
+        Name of the function in messages.
     boxes : sequence of ndarray of shape (dim, 2)
-        The bounds of X, and of Y.
+        Bounds of X, and of Y.
     dtype : dtype
-        Of the points.
+        Type of the points.
     xp : module
-        The library of the points, NumPy or CuPy.
+        Array library of the points, NumPy or CuPy.
 
     Raises
     ------
     ValueError
-        When the value of a point depends on the others.
+        When the value of a point depends on other points.
     """
 
     def values(sides: Sequence[FloatArray]) -> FloatArray:
-        arrays = [xp.array(side) for side in sides]  # each call has its own, as functions may write there
+        arrays = [xp.array(side) for side in sides]  # a copy for each call, because functions may write to it
         try:
             found: FloatArray = to_numpy(function(*arrays)).astype(np.float64)
         except Exception as error:
@@ -63,25 +63,25 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
     together = values(sides)
     if together.size == 0:
         return
-    place = choose_place(together, sides)
-    moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, place, strict=True)]
+    index = compared_index(together, sides)
+    moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, index, strict=True)]
     alone = values([side[:1] for side in moved])[(0,) * len(sides)]
     scale = np.abs(np.where(np.isfinite(together), together, 0.0)).max(axis=tuple(range(len(sides))))
-    if agree(together[place], alone, scale):
+    if equal_up_to_rounding(together[index], alone, scale):
         return
-    # Random numbers that are the same in every call belong to places, and not to the other points.
-    if agree(values(moved)[(0,) * len(sides)], alone, scale):
+    # A function may add the same random numbers in every call; they depend on the row's number, not on other points.
+    if equal_up_to_rounding(values(moved)[(0,) * len(sides)], alone, scale):
         return
     if np.array_equal(values(sides), together, equal_nan=True):
         rows = " and ".join(str(len(side)) for side in sides)
         raise ValueError(
-            f"{what} must make the value of a row of that row alone: one is {together[place]} among {rows} rows, and "
+            f"{what} must make the value of a row of that row alone: one is {together[index]} among {rows} rows, and "
             f"{alone} when its row is the only one; leave out what is taken over rows, such as means, minima and ranks"
         )
 
 
 def sizes(boxes: Sequence[FloatArray]) -> list[int]:
-    """Return how many points to take in every box: few, each another number, and none that of a box's variables."""
+    """Return small numbers of points for the boxes, all different and none equal to a number of variables."""
     taken = {len(box) for box in boxes}
     free = (n for n in range(FEWEST_POINTS, FEWEST_POINTS + 2 * len(boxes) + 1) if n not in taken)
     return [next(free) for _ in boxes]
@@ -96,8 +96,8 @@ def sample(box: FloatArray, n: int, dtype: np.dtype[Any]) -> FloatArray:
     return points.clip(low, high)  # single precision may round out of the box
 
 
-def choose_place(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:
-    """Return the place of the value to compare.
+def compared_index(values: FloatArray, sides: Sequence[FloatArray]) -> tuple[int, ...]:
+    """Return the index of the value to compare.
 
     An extreme of all points or values would not tell a function that takes maxima over rows: its value is the same
     where its row is the only one. So the points are inner ones, and of their values the middle one is taken.
@@ -116,8 +116,8 @@ def inner_rows(points: FloatArray) -> IntArray:
     return np.array([row for row in range(len(points)) if row not in outer])
 
 
-def agree(first: Any, second: Any, scale: Any) -> bool:
-    """Whether values are the same but for rounding."""
+def equal_up_to_rounding(first: Any, second: Any, scale: Any) -> bool:
+    """Return whether values are equal up to rounding."""
     with np.errstate(invalid="ignore"):
         near = np.abs(first - second) <= TOLERANCE * scale
     return bool(np.all(near | (first == second) | (np.isnan(first) & np.isnan(second))))

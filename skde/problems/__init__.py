@@ -1,4 +1,4 @@
-"""The registry of test problems: suites and friendly names."""
+"""Registry of test problems: suites and aliases."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ NAMES = {
 
 
 def problem_names(kind: str = "plain") -> list[str]:
-    """Return the names of one kind that `get_problem` knows, friendly ones first.
+    """Return the names of all problems of one kind, aliases first.
 
     Parameters
     ----------
     kind : {"plain", "constrained", "minmax"}, default "plain"
-        Functions over a box, with constraints, or of two sides.
+        Functions over a box, functions with constraints, or min-max problems.
 
     Returns
     -------
@@ -76,11 +76,11 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     Parameters
     ----------
     name : str
-        A suite's name such as "nashed2012/f9", or a friendly one such as "rastrigin" (see `problem_names`).
+        Name in a suite such as "nashed2012/f9", or an alias such as "rastrigin" (see `problem_names`).
     dim : int or None, default None
-        Variables; None: as many as the problem has or, where that is open, 30 (100 for "fabris2012/p1").
+        Number of variables; None: that of the problem or, for any number of variables, 30 (100 for "fabris2012/p1").
     **options
-        Of the suite; nashed2012 has as_run and index_base.
+        Options of the suite; nashed2012 has as_run and index_base.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     Raises
     ------
     ValueError, TypeError
-        For an unknown name (the nearest is suggested), dimension or option.
+        For a name (the nearest one is suggested), a dimension or an option that does not exist.
 
     Examples
     --------
@@ -118,5 +118,5 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
 
 
 def optimal_value(problem: Any) -> float:
-    """Return what the solution of a registry's problem is worth: its minimum or, of two sides, f there."""
+    """Return the objective's value at the solution of a problem of the registry."""
     return float(problem.value if isinstance(problem, MinMaxProblem) else problem.f_opt)

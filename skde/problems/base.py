@@ -1,4 +1,4 @@
-"""A test problem: a compiled function with its box, its data and its minimum."""
+"""Test problems: compiled functions with their boxes, data and minima."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_DIM = 30
 
 
 class DimRange(NamedTuple):
-    """How many variables a problem may have, and how many it has where nobody says."""
+    """Allowed numbers of variables of a problem, and the default."""
 
     least: int = 1
     default: int = DEFAULT_DIM
@@ -23,34 +23,34 @@ class DimRange(NamedTuple):
 
     @classmethod
     def fixed(cls, dim: int) -> DimRange:
-        """Return the only one."""
+        """Return the range that allows one number of variables."""
         return cls(dim, dim, dim)
 
 
 class Problem:
-    """A function that the kernels have compiled in, with what is known of it.
+    """A function of the compiled core, with its box and its minimum.
 
     Parameters
     ----------
     name : str
-        The registry's name, such as "nashed2012/f9".
+        Name in the registry, such as "nashed2012/f9".
     kernel : str
-        The compiled functor's name.
+        Name of the compiled functor.
     bounds : ndarray of shape (dim, 2)
-        The box.
+        Lower and upper bounds.
     x_opt : ndarray of shape (dim,)
         A minimiser.
     f_opt : float
         The minimum.
     arrays : tuple of ndarray
-        What the functor reads; matrices by columns.
+        Data of the functor; matrices by columns.
     options : dict, optional
-        What `get_problem` was told besides name and dim.
+        Options given to `get_problem`.
 
     Attributes
     ----------
     dim : int
-        Variables.
+        Number of variables.
 
     Examples
     --------
@@ -81,35 +81,35 @@ class Problem:
 
     @property
     def cpp_type(self) -> str:
-        """The functor's C++ type."""
+        """C++ type of the functor."""
         return str(_cpu.problems()[self.kernel][1])
 
     @property
     def scratch(self) -> int:
-        """Vectors of length dim that one evaluation needs as working memory."""
+        """Number of vectors of length dim that one evaluation needs as working memory."""
         return int(_cpu.problems()[self.kernel][2])
 
     def cpu_address(self, single: bool) -> int:
-        """Return the address of the compiled function, for float32 (`single`) or float64."""
+        """Return the address of the compiled function for float32 (`single`) or float64."""
         return int(_cpu.problem_address(_cpu.problems()[self.kernel][0], single))
 
     def __call__(self, X: Array) -> Array:
-        """Return the function's values.
+        """Return the function's values at points.
 
         Parameters
         ----------
         X : array-like of shape (n, dim) or (dim,), NumPy or CuPy
-            Points. float32 is kept, everything else becomes float64.
+            Points; float32 is kept, other types become float64.
 
         Returns
         -------
         f : ndarray of shape (n,), or a scalar for one point
-            In X's library.
+            Values, in the library of X.
 
         Raises
         ------
         ValueError
-            For another shape, and for anything else than real numbers.
+            For an array of another shape, or of other than real numbers.
         """
         f = evaluate(self, points(X, self.dim, self, one=True))
         return f[0] if np.ndim(X) == 1 else f
@@ -120,7 +120,7 @@ class Problem:
 
 
 def read_only(array: FloatArray) -> FloatArray:
-    """Return a float64 copy in C order that nobody writes to: the function, its box and its minimum belong together."""
+    """Return a read-only float64 copy in C order: a change of a box or a minimum would not change the function."""
     copy = np.array(array, dtype=np.float64, order="C")
     copy.setflags(write=False)
     return copy

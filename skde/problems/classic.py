@@ -1,4 +1,4 @@
-"""Problems that belong to no suite."""
+"""Problems outside the suites."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NAMES = ("rotated_rastrigin",)
 
 
 def dim_range(name: str) -> DimRange:
-    """Return how many variables a problem may have."""
+    """Return the allowed numbers of variables of a problem."""
     return DimRange()
 
 
 def build(name: str, dim: int) -> Problem:
-    """Return Rastrigin's function of M x, in [-5.12, 5.12]."""
+    """Return Rastrigin's function of M x with an orthogonal matrix M, in [-5.12, 5.12]."""
     M = data.rotation(f"skde:rotated_rastrigin:M:D{dim}", dim)
     bounds = np.tile([-5.12, 5.12], (dim, 1))
     return Problem(name, "rotated_rastrigin", bounds, np.zeros(dim), 0.0, (np.ascontiguousarray(M.T),))

@@ -1,4 +1,4 @@
-"""Constrained problems that the kernels have compiled in."""
+"""Constrained problems of the compiled core."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from skde.typing import Array, FloatArray
 
 
 class CompiledConstrainedProblem(ConstrainedProblem):
-    """A constrained problem of the registry.
+    """A constrained problem of the registry, compiled into the core.
 
     Parameters
     ----------
     name : str
-        The registry's name, such as "fabris2012/p2".
+        Name in the registry, such as "fabris2012/p2".
     kernel : str
-        The compiled functor's name.
+        Name of the compiled functor.
     bounds : ndarray of shape (dim, 2)
-        The box.
+        Lower and upper bounds.
     x_opt : ndarray of shape (dim,)
         A minimiser.
     f_opt : float
@@ -30,11 +30,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
     multipliers_opt : ndarray of shape (m + l,)
         Multipliers of g and h at the minimiser, one each.
     n_equalities : int, default 0
-        How many of these are of h.
+        Number of the multipliers that belong to h, the last ones.
     arrays : tuple of ndarray
-        What the functor reads.
+        Data of the functor.
     options : dict, optional
-        What `get_problem` was told besides name and dim.
+        Options given to `get_problem`.
     """
 
     vectorized = True
@@ -67,30 +67,30 @@ class CompiledConstrainedProblem(ConstrainedProblem):
 
     @property
     def n_inequalities(self) -> int:
-        """How many g(x) <= 0 there are."""
+        """Number of constraints g(x) <= 0."""
         return self._counts[0]
 
     @property
     def n_equalities(self) -> int:
-        """How many h(x) = 0 there are."""
+        """Number of constraints h(x) = 0."""
         return self._counts[1]
 
     def f(self, X: Array) -> Array:
-        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         return self.component(0)(points(X, self.dim, self))
 
     def constraint_values(self, X: Array) -> Array:
-        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`."""
         X = points(X, self.dim, self)
         return array_namespace(X).stack([self.component(k)(X) for k in range(1, 1 + sum(self._counts))], axis=1)
 
     def feasibility_objective(self, tolerance: float) -> Problem:
-        """Return the compiled objective that is the problem by feasibility rules."""
+        """Return the compiled objective with the codes of feasibility rules as values."""
         return self._objective(self.kernel, tolerance)
 
     @property
     def identity(self) -> Any:
-        """Equal for what is the same problem."""
+        """Key that is equal for equal problems."""
         return self.name, self.dim, self.options
 
     def component(self, k: int) -> Problem:
@@ -98,5 +98,5 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         return self._objective(f"{self.kernel}_component", float(k))
 
     def _objective(self, kernel: str, first: float) -> Problem:
-        """Return one of the compiled objectives, by the number that its data begin with."""
+        """Return a compiled objective with the given number as the first of its data."""
         return Problem(self.name, kernel, self.bounds, self.x_opt, self.f_opt, (np.array([first]), *self.arrays))

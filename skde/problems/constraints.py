@@ -1,4 +1,4 @@
-"""Constrained problems: SciPy's constraints made into g(x) <= 0 and h(x) = 0."""
+"""Constrained problems: SciPy's constraints in the form g(x) <= 0 and h(x) = 0."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
 
 
 class ConstrainedProblem:
-    """A function to be minimised over a box, under constraints.
+    """A function to be minimised over a box under constraints.
 
     Parameters
     ----------
     f : callable
-        f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
+        Objective: f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
     bounds : array-like of shape (dim, 2) or scipy.optimize.Bounds
-        The box.
+        Lower and upper bounds.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list of these
-        lb <= c(x) <= ub: an equality where lb equals ub, else an inequality for every side that is finite. A
-        NonlinearConstraint's function is called with x of shape (dim, n) and returns (m, n) or (n,), as SciPy's
-        differential_evolution with vectorized=True has it. Bounds narrow the box. The dictionaries of SciPy's older
-        methods are taken too: {"type": "ineq" or "eq", "fun": c}, for c(x) >= 0 or c(x) = 0.
+        Constraints lb <= c(x) <= ub: an equality where lb equals ub, else one inequality for every finite bound. The
+        function of a NonlinearConstraint is called with x of shape (dim, n) and returns (m, n) or (n,), as in SciPy's
+        differential_evolution with vectorized=True. Bounds narrow the box. The dictionaries of SciPy's older methods
+        are also allowed: {"type": "ineq" or "eq", "fun": c} for c(x) >= 0 or c(x) = 0.
     name : str, default "user"
-        Shown in messages.
+        Name in messages.
     vectorized : bool, default True
-        False: f and the constraints' functions take one point x of shape (dim,).
+        Whether f and the constraints' functions take arrays of points; False: one point x of shape (dim,).
 
     Attributes
     ----------
     bounds : ndarray of shape (dim, 2)
-        The box, narrowed by Bounds among the constraints.
+        Lower and upper bounds, narrowed by Bounds among the constraints.
     dim : int
-        Variables.
+        Number of variables.
     n_inequalities, n_equalities : int
-        How many g(x) <= 0 and h(x) = 0 there are. The constraints' functions may have to be called to find out.
+        Numbers of constraints g(x) <= 0 and h(x) = 0. To find them, the constraints' functions may be called.
     x_opt, f_opt, multipliers_opt : ndarray of shape (dim,), float, ndarray or None
-        What is known of the minimum; the multipliers of g and then of h. None where nothing is.
+        Minimiser, minimum, and multipliers of g and then of h; None if they are not known.
 
     Raises
     ------
     ValueError, TypeError
-        For constraints that are none, empty, of another dimension, or that nothing can satisfy (lb > ub).
+        For other types than these, an empty list, another dimension, or bounds that no point satisfies (lb > ub).
 
     Examples
     --------
@@ -72,8 +72,8 @@ class ConstrainedProblem:
     x_opt: FloatArray | None = None
     f_opt: float | None = None
     multipliers_opt: FloatArray | None = None
-    kernel: str | None = None  # the compiled functor's name
-    arrays: tuple[FloatArray, ...] = ()  # what it reads
+    kernel: str | None = None  # the name of the compiled functor
+    arrays: tuple[FloatArray, ...] = ()  # its data
 
     def __init__(
         self,
@@ -102,97 +102,97 @@ class ConstrainedProblem:
 
     @property
     def dim(self) -> int:
-        """Variables."""
+        """Number of variables."""
         return len(self.bounds)
 
     @property
     def n_inequalities(self) -> int:
-        """How many g(x) <= 0 there are."""
+        """Number of constraints g(x) <= 0."""
         return sum(len(constraint.inequalities) for constraint in self._sized())
 
     @property
     def n_equalities(self) -> int:
-        """How many h(x) = 0 there are."""
+        """Number of constraints h(x) = 0."""
         return sum(len(constraint.equalities) for constraint in self._sized())
 
     def f(self, X: Array) -> Array:
-        """Return the function's values of the rows of X, of shape (n,); X as in `values`."""
+        """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
-        # What the kernels have compiled in takes arrays in any case.
+        # Compiled objectives take arrays even if the constraints' functions take one point.
         arrays = self.vectorized or hasattr(self._f, "cpp_type")
         function = self._f if arrays else RowByRow(self._f, self._n_jobs)
         return real_values(function(X), X, "the objective's return value")
 
     def constraint_values(self, X: Array) -> Array:
-        """Return the constraints' values g and then h of the rows of X, of shape (n, m + l); X as in `values`."""
+        """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`."""
         X = points(X, self.dim, self)
         inequalities: list[Array] = []
         equalities: list[Array] = []
         for constraint in self._constraints:
             c = constraint.values(X, self.vectorized, self._n_jobs)
-            # Before the next function is called, which may return the same memory.
+            # Copied before the next call, because functions may return the same memory every time.
             inequalities += constraint.inequalities.values(c)
             equalities += constraint.equalities.values(c)
         xp, columns = array_namespace(X), inequalities + equalities
         return xp.stack(columns, axis=1) if columns else xp.zeros((len(X), 0))
 
     def values(self, X: Array) -> Array:
-        """Return f, g and h.
+        """Return the values of f, g and h at points.
 
         Parameters
         ----------
         X : array-like of shape (n, dim), NumPy or CuPy
-            Points. float32 is kept, everything else becomes float64.
+            Points; float32 is kept, other types become float64.
 
         Returns
         -------
         values : ndarray of shape (n, 1 + m + l)
-            In X's library.
+            Values, in the library of X.
 
         Raises
         ------
         ValueError
-            For another shape, and for anything else than real numbers.
+            For an array of another shape, or of other than real numbers.
         """
         X = points(X, self.dim, self)
         xp = array_namespace(X)
         return xp.concatenate([self.f(X)[:, None], self.constraint_values(X)], axis=1)
 
     def violation(self, X: Array, tol: float = 1e-6) -> Array:
-        """Return by how much the rows of X violate the constraints, of shape (n,).
+        """Return how much points violate the constraints.
 
         Parameters
         ----------
         X : array-like of shape (n, dim), NumPy or CuPy
             Points.
         tol : float, default 1e-6
-            What counts as satisfied, g <= tol and abs(h) <= tol, >= 0.
+            Tolerance of satisfied constraints, g <= tol and abs(h) <= tol, >= 0.
 
         Returns
         -------
         v : ndarray of shape (n,)
-            The sum of the g above tol and of what abs(h) is above tol; infinite where f or a constraint is not finite.
+            Sum of the g above tol and of the excesses abs(h) - tol; infinite where f or a constraint is not finite.
         """
         values = self.values(X)
         return total_violation(values[:, 0], values[:, 1:], self.n_inequalities, check_real("tol", tol, 0))
 
     @property
     def identity(self) -> Any:
-        """Equal for what is the same problem."""
+        """Key that is equal for equal problems."""
         return self
 
     def with_jobs(self, n_jobs: int | None) -> Self:
-        """Return the problem with so many joblib workers for functions of one point."""
+        """Return the problem with another number of joblib workers for functions of one point."""
         other = copy(self)
         other._n_jobs = n_jobs
         return other
 
     def feasibility_objective(self, tolerance: float) -> Compiled | None:
-        """Return the compiled objective that is the problem by feasibility rules; None where there is none."""
+        """Return the compiled objective with the codes of feasibility rules as values; None for Python functions."""
         return None
 
     def _sized(self) -> list[Constraint]:
-        """Return the constraints, each with a known number of components; where need be, from the box's middle."""
+        """Return the constraints after a call at the box's centre of those with an unknown number of components."""
         middle = self.bounds.mean(axis=1)[None]
         for constraint in self._constraints:
             if constraint.size is None:
@@ -204,9 +204,9 @@ class ConstrainedProblem:
 
 
 def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: float) -> Array:
-    """Return the sum of the g above tol and of what the absolute h are above tol, of shape (n,).
+    """Return the sum of the g above tol and of the excesses abs(h) - tol, of shape (n,).
 
-    Infinite where a value is not a finite number. Added one after the other, as the kernels do.
+    It is infinite where a value is not finite. The order of the additions is that of the kernels.
     """
     xp = array_namespace(f)
     total, finite = xp.zeros(len(f)), xp.isfinite(f)
@@ -222,10 +222,10 @@ def total_violation(f: Array, constraints: Array, n_inequalities: int, tol: floa
 
 
 class OneSidedBounds(list[tuple[int, float, float]]):
-    """Which components of c(x) are bounded by what: (component, sign, bound) stands for sign * (c - bound)."""
+    """Bounds of components of c(x), each as (component, sign, bound) for the function sign * (c - bound)."""
 
     def values(self, c: Array) -> list[Array]:
-        """Return these of the components c, of shape (n, components)."""
+        """Return the values of these functions for c of shape (n, components)."""
         return [sign * (c[:, k] - bound) for k, sign, bound in self]
 
 
@@ -235,9 +235,9 @@ class Constraint(ABC):
     Parameters
     ----------
     what : str
-        Its name in messages.
+        Name of the constraint in messages.
     lower, upper : array-like
-        The bounds: numbers, or one a component.
+        Bounds: one number, or one for every component.
     """
 
     def __init__(self, what: str, lower: Any, upper: Any) -> None:
@@ -248,18 +248,18 @@ class Constraint(ABC):
             raise ValueError(
                 f"{what}: lb and ub must have the same length, got {len(self.lower)} and {len(self.upper)}"
             )
-        self.size: int | None = sizes.pop() if sizes else None  # None: not known before the first call
+        self.size: int | None = sizes.pop() if sizes else None  # None before the first call, if the bounds do not tell
         lower, upper = np.broadcast_arrays(self.lower, self.upper)
         for k in np.flatnonzero((lower > upper) | (lower == np.inf) | (upper == -np.inf)):
             raise ValueError(f"{what} must have lb <= ub, got lb[{k}] = {lower[k]:g} and ub[{k}] = {upper[k]:g}")
 
     @abstractmethod
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
-        """Return c of the rows of X, of shape (n, components)."""
+        """Return c at the rows of X, of shape (n, components)."""
 
     @cached_property
     def inequalities(self) -> OneSidedBounds:
-        """The finite sides."""
+        """Inequalities, one for every finite bound."""
         return OneSidedBounds(
             (k, sign, bound)
             for k, low, high in self._bounds
@@ -269,7 +269,7 @@ class Constraint(ABC):
 
     @cached_property
     def equalities(self) -> OneSidedBounds:
-        """The sides that are equal."""
+        """Equalities, where both bounds are equal."""
         return OneSidedBounds((k, 1.0, low) for k, low, high in self._bounds if low == high)
 
     @property
@@ -279,7 +279,7 @@ class Constraint(ABC):
 
 
 class Linear(Constraint):
-    """lb <= A x <= ub."""
+    """The constraint lb <= A x <= ub."""
 
     def __init__(self, what: str, A: Any, lower: Any, upper: Any, dim: int) -> None:
         super().__init__(what, lower, upper)
@@ -290,11 +290,11 @@ class Linear(Constraint):
         self._uploaded: dict[int, Array] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the GPUs' copies where they are."""
+        """Return the state without the copies of A on GPUs."""
         return {**vars(self), "_uploaded": {}}
 
     def _columns(self, X: Array) -> Array:
-        """Return A's columns where X is. A GPU gets them once, so that a recorded generation finds them there."""
+        """Return the columns of A on the device of X. They are copied once: CUDA graphs need a fixed address."""
         if isinstance(X, np.ndarray):
             return self.A.T
         number = X.device.id
@@ -303,7 +303,7 @@ class Linear(Constraint):
         return self._uploaded[number]
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
-        """Return A x of the rows of X, each row's products added in the order of the columns."""
+        """Return A x for the rows x of X; products are added in the order of the columns."""
         columns = self._columns(X)
         total = array_namespace(X).zeros((len(X), len(self.A)))
         for j in range(X.shape[1]):
@@ -312,7 +312,7 @@ class Linear(Constraint):
 
 
 class Nonlinear(Constraint):
-    """lb <= fun(x) <= ub."""
+    """The constraint lb <= fun(x) <= ub."""
 
     def __init__(self, what: str, function: Callable[..., Any], lower: Any, upper: Any) -> None:
         super().__init__(what, lower, upper)
@@ -321,7 +321,7 @@ class Nonlinear(Constraint):
         self.function = function
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
-        """Return the function's components of the rows of X, checked."""
+        """Return the function's components at the rows of X after checking them."""
         if vectorized:
             given = self.function(X.T)
             values = real_array(given, X, f"{self.what}'s return value")
@@ -352,7 +352,7 @@ class Nonlinear(Constraint):
 
 
 def bound_array(what: str, given: Any) -> FloatArray:
-    """Return one side's bounds, of shape (1,) or (m,); NaN is none."""
+    """Return lower or upper bounds as an array of shape (1,) or (m,); NaN is not allowed."""
     try:
         bounds = np.atleast_1d(np.array(given, np.float64))
     except (TypeError, ValueError) as error:
@@ -363,7 +363,7 @@ def bound_array(what: str, given: Any) -> FloatArray:
 
 
 def constraint_list(given: Any) -> list[Any]:
-    """Return what was given as a list of at least one constraint."""
+    """Return the given constraints as a list of at least one."""
     single = isinstance(given, LinearConstraint | NonlinearConstraint | Bounds | Mapping)
     if not single and not isinstance(given, Sequence):
         raise TypeError(f"constraints must be {ALLOWED}, or a list of these; got {given!r} ({type(given).__name__})")
@@ -376,7 +376,7 @@ def constraint_list(given: Any) -> list[Any]:
 
 
 def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
-    """Return one constraint, checked; None for Bounds, which are in the box."""
+    """Return a constraint after checking it; None for Bounds, which only narrow the box."""
     if isinstance(given, Bounds):
         return None
     if isinstance(given, LinearConstraint):
@@ -390,7 +390,7 @@ def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
 
 
 def intersect_box(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:
-    """Return the part of a box that the Bounds among constraints leave."""
+    """Return the intersection of a box with the Bounds among the constraints."""
     for k, given in enumerate(constraints):
         if not isinstance(given, Bounds):
             continue

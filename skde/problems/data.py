@@ -1,4 +1,4 @@
-"""Data for test problems, generated the same on every machine: integers, IEEE arithmetic and exactly rounded sums only.
+"""Data of test problems, with the same bits on every machine: integers, IEEE arithmetic and exactly rounded sums only.
 
 A stream has a name. Its key is the name's FNV-1a hash, its word k the SplitMix64 finaliser of
 key + (k + 1) * 2^64 / phi, and its uniform k the 53 high bits of that word as a number in [0, 1).
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from skde.memory import check_memory
 from skde.typing import FloatArray
 
-COPIES = 5  # of a stream's numbers that there are at a time, at most
+COPIES = 5  # the most copies of a stream's numbers at a time
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 
@@ -33,7 +33,7 @@ def uniforms(name: str, count: int) -> FloatArray:
     Raises
     ------
     MemoryError
-        Where there is no room for them, and for the copies that a problem makes of them.
+        If there is no memory for the numbers and for the copies that a problem makes of them.
     """
     check_memory(f"data of the problem, {count} numbers in {name!r},", COPIES * 8 * count, "take fewer dimensions")
     z = np.uint64(fnv1a(name)) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)

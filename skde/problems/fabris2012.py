@@ -1,4 +1,4 @@
-"""The six problems of Fabris and Krohling, 2012.
+"""Six problems of Fabris and Krohling, 2012.
 
 F. Fabris, R. A. Krohling: A co-evolutionary differential evolution algorithm for solving min-max optimization problems
 implemented on GPU using C-CUDA (Expert Systems with Applications, 2012): P1 is a min-max problem, P2 ... P6 have
@@ -24,7 +24,7 @@ SOURCE = "Fabris and Krohling 2012"
 
 @dataclass(frozen=True)
 class Definition:
-    """One constrained problem: box, minimiser, minimum, multipliers."""
+    """A constrained problem: box, minimiser, minimum and multipliers."""
 
     box: Sequence[tuple[float, float]]
     x_opt: list[float]
@@ -114,13 +114,13 @@ NAMES = MINMAX + CONSTRAINED
 
 
 def dim_range(name: str) -> DimRange:
-    """Return what dim may be."""
+    """Return the allowed numbers of variables of a problem."""
     key = name.rpartition("/")[2]
     return DimRange.fixed(len(TABLE[key].x_opt)) if key in TABLE else DimRange(default=100)
 
 
 def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:
-    """Return one problem of the suite."""
+    """Return a problem of the suite."""
     key = name.rpartition("/")[2]
     kernel = f"{SUITE}_{key}"
     if key not in TABLE:

@@ -1,19 +1,19 @@
-"""Min-max problems: functions f(x, y) that x is to make small and y large, over a box each.
+"""Min-max problems: functions f(x, y) to be minimised over x and maximised over y, with a box for each.
 
-The functions come from these publications. What they call the solutions was found again by searches over grids and from
-many points, and made exact by Newton's method on the stationarity conditions in 40 digits.
+The functions are from the publications below. Their solutions were found again by searches over grids and from many
+points, and refined by Newton's method on the stationarity conditions in 40 digits.
 
 - M. T. Jensen: A new look at solving minimax problems with coevolutionary genetic algorithms (2003): parabolas,
   two_planes, damped_sine, damped_cosine.
 - Y. Shi, R. A. Krohling: Co-evolutionary particle swarm optimization to solve min-max problems (CEC 2002): lagrangian1
-  and lagrangian2, the Lagrangians of two constrained problems. At the best x of lagrangian2 all y are alike, and one of
-  them makes it a saddle point, which is the one kept here.
+  and lagrangian2, the Lagrangians of two constrained problems. At the best x of lagrangian2 all y have the same
+  value; y_opt is the y that makes it a saddle point.
 - A. M. Cramer, S. D. Sudhoff, E. L. Zivi: Evolutionary algorithms for minimax problems in robust design (2009);
   R. I. Lung, D. Dumitrescu: A new evolutionary approach to minimax problems (CEC 2011); X. Qiu, J.-X. Xu, Y. Xu,
-  K. C. Tan: A new differential evolution algorithm for minimax optimization in robust design (2018): all of these
-  six.
+  K. C. Tan: A new differential evolution algorithm for minimax optimization in robust design (2018): the six
+  functions above.
 - N. Damavandi, S. Safavi-Naeini: A hybrid evolutionary programming method for circuit optimization (2005): damavandi,
-  there to be minimised over both variables; here the second one is the opponent's.
+  which the paper minimises over both variables; here the second one is maximised.
 - B. Rustem, M. Howe: Algorithms for worst-case design and applications to risk management (2002): rustem1 ... rustem7.
 """
 
@@ -33,35 +33,35 @@ SUITE = "minmax"
 
 
 class MinMaxProblem:
-    """A function f(x, y) that the kernels have compiled in, to be minimised over x and maximised over y.
+    """A function f(x, y) of the compiled core, to be minimised over x and maximised over y.
 
     Parameters
     ----------
     name : str
-        The registry's name, such as "minmax/rustem1".
+        Name in the registry, such as "minmax/rustem1".
     kernel : str
-        The compiled functor's name.
+        Name of the compiled functor.
     bounds_x, bounds_y : ndarray of shape (dim_x, 2), (dim_y, 2)
-        The boxes.
+        Lower and upper bounds of x and of y.
     x_opt : ndarray of shape (dim_x,)
-        Where the maximum over y is smallest.
+        Point x with the smallest maximum over y.
     y_opt : ndarray of shape (dim_y,)
-        A y that attains this maximum; with `saddle`, one at which x_opt is also the best x.
+        Point y that attains this maximum; if `saddle`, x_opt is also the best x for this y.
     value : float
-        f(x_opt, y_opt).
+        Value f(x_opt, y_opt).
     saddle : bool
-        Whether (x_opt, y_opt) is a saddle point: neither side gains by a move of its own.
+        Whether (x_opt, y_opt) is a saddle point: a change of x alone, or of y alone, is no improvement.
     arrays : tuple of ndarray
-        What the functor reads.
+        Data of the functor.
     options : dict, optional
-        What `get_problem` was told besides name and dim.
-    source : str
-        Where the function is from.
+        Options given to `get_problem`.
+    source : str, default ""
+        Publication that the function is from.
 
     Attributes
     ----------
     dim_x, dim_y : int
-        Variables of each side.
+        Numbers of variables of x and of y.
 
     Examples
     --------
@@ -97,33 +97,33 @@ class MinMaxProblem:
 
     @property
     def dim_x(self) -> int:
-        """Variables of x."""
+        """Number of variables of x."""
         return len(self.bounds_x)
 
     @property
     def dim_y(self) -> int:
-        """Variables of y."""
+        """Number of variables of y."""
         return len(self.bounds_y)
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the function's values of points against opponents.
+        """Return the function's values at all pairs of points.
 
         Parameters
         ----------
         X : array-like of shape (n, dim_x), NumPy or CuPy
-            Points. float32 is kept, everything else becomes float64.
+            Points x; float32 is kept, other types become float64.
         Y : array-like of shape (m, dim_y)
-            Opponents.
+            Points y.
 
         Returns
         -------
         f : ndarray of shape (n, m)
-            In X's library.
+            Values, in the library of X.
 
         Raises
         ------
         ValueError, TypeError
-            For other shapes, for anything else than real numbers, and for sides in different memories.
+            For arrays of other shapes, of other than real numbers, or in the memory of different devices.
         """
         sides = points(X, self.dim_x, self), points(Y, self.dim_y, self, "Y")
         return matrix(Game(self.kernel, self.arrays), *sides)
@@ -134,7 +134,7 @@ class MinMaxProblem:
 
 @dataclass(frozen=True)
 class Definition:
-    """One function: the box of every variable of x and of y, the solution, its value, whether it is a saddle point."""
+    """A function: bounds of every variable of x and of y, the solution, its value, whether it is a saddle point."""
 
     x: tuple[float, float] | list[tuple[float, float]]
     y: tuple[float, float]
@@ -151,7 +151,7 @@ JENSEN, SHI, DAMAVANDI, RUSTEM = (
     "Damavandi and Safavi-Naeini 2005",
     "Rustem and Howe 2002",
 )
-# damped_sine has no value at 0, so its box begins at 0.1 (in the publications, behind 0).
+# damped_sine is not defined at 0, so its box begins at 0.1; in the publications it is open at 0.
 TABLE = {
     "parabolas": Definition((0, 10), (0, 10), [5.0], [5.0], 0.0, True, JENSEN),
     "two_planes": Definition((0, 10), (0, 10), [0.0], [0.0], 3.0, False, JENSEN),
@@ -208,12 +208,12 @@ NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
 
 
 def dim_range(name: str) -> DimRange:
-    """Return what dim may be, that of x."""
+    """Return the number of variables of x, the only one that is allowed."""
     return DimRange.fixed(len(TABLE[name.rpartition("/")[2]].x_opt))
 
 
 def build(name: str, dim: int) -> MinMaxProblem:
-    """Return one function of the suite."""
+    """Return a function of the suite."""
     key = name.rpartition("/")[2]
     definition = TABLE[key]
     box_x = definition.x if isinstance(definition.x, list) else [definition.x] * dim

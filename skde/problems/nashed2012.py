@@ -1,4 +1,4 @@
-"""The 20 functions of Nashed and others, 2012.
+"""Twenty functions of Nashed and others, 2012.
 
 Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three GPU-based
 metaheuristics (PPSN XII, 2012), Table 3, in corrected form; i counts from 0.
@@ -24,13 +24,13 @@ from skde.typing import FloatArray
 from skde.validation import check_int
 
 SUITE = "nashed2012"
-# The minimiser of f10 in every variable, and what the truncated constant 418.9829 leaves there.
+# The minimiser of f10 in every variable, and the minimum that the truncated constant 418.9829 leaves for each.
 SCHWEFEL_X, SCHWEFEL_F = -420.9687463599820, 1.272756629372526e-5
 
 
 @dataclass(frozen=True)
 class Options:
-    """How far the paper's own forms are followed.
+    """Options that select the forms of the functions in the paper.
 
     as_run: the weights and the last factor that the paper's program had (f8: w_i = i, so that 0.5 is a local minimum;
     f19: 10 sin^2 in the last term too), instead of the functions' usual forms.
@@ -56,7 +56,7 @@ def elliptic_weights(n: int, options: Options) -> FloatArray:
 
 
 def index_weights(n: int, options: Options) -> FloatArray:
-    """Return i + 1, or i as printed."""
+    """Return the weights i + 1, or i as printed in the paper."""
     return np.arange(1.0 - options.index_base, n + 1 - options.index_base)
 
 
@@ -81,7 +81,7 @@ def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
 
 
 def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
-    """Return alpha, a, b and the target: what the trigonometric sums are at alpha, in the kernel's own arithmetic."""
+    """Return alpha, a, b and the trigonometric sums at alpha, in the kernel's arithmetic so that f is 0 there."""
     a = data.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
     b = data.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
     alpha = data.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
@@ -104,7 +104,7 @@ def dixon_price_optimum(n: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Definition:
-    """One function: its box, its minimiser (in every variable), its arrays, the fewest variables it is defined for."""
+    """A function: half the width of its box, the minimiser in every variable, its arrays, the least dimension."""
 
     box: float
     x_opt: float = 0.0
@@ -138,21 +138,27 @@ NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
 
 
 def dim_range(name: str) -> DimRange:
-    """Return how many variables a function may have."""
+    """Return the allowed numbers of variables of a problem."""
     return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> Problem:
-    """Return one function of the suite.
+    """Return a function of the suite.
 
     Parameters
     ----------
     name : str
         "nashed2012/f0" ... "nashed2012/f19".
     dim : int
-        Variables.
-    as_run, index_base
-        See `Options`.
+        Number of variables.
+    as_run : bool, default False
+        As in `Options`.
+    index_base : int, default 0
+        As in `Options`, 0 or 1.
+
+    Returns
+    -------
+    problem : Problem
     """
     if not isinstance(as_run, bool | np.bool_):
         raise TypeError(f"as_run must be True or False, got {as_run!r} ({type(as_run).__name__})")

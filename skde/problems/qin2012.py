@@ -1,4 +1,4 @@
-"""The four shifted functions of Qin and others, 2012.
+"""Four shifted functions of Qin and others, 2012.
 
 A. K. Qin, F. Raimondo, F. Forbes, Y. S. Ong: An improved CUDA-based implementation of differential evolution on GPU
 (GECCO 2012): CEC 2005's F1, F6, F7 and F9, shifted and unrotated, without bias.
@@ -19,7 +19,7 @@ from skde.problems.base import DimRange, Problem
 
 @dataclass(frozen=True)
 class Definition:
-    """One function: its kernel, the half-width of its box, the range of its shift."""
+    """A function: its kernel, half the width of its box, and the range of its shift."""
 
     kernel: str
     box: float
@@ -38,12 +38,12 @@ NAMES = tuple(f"qin2012/{key}" for key in TABLE)
 
 
 def dim_range(name: str) -> DimRange:
-    """Return how many variables a function may have."""
+    """Return the allowed numbers of variables of a problem."""
     return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
 def build(name: str, dim: int) -> Problem:
-    """Return one function of the suite."""
+    """Return a function of the suite."""
     key = name.rpartition("/")[2]
     definition = TABLE[key]
     o = data.shift(f"qin2012:{key}:shift", dim, *definition.shift)
