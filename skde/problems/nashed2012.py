@@ -32,10 +32,14 @@ SCHWEFEL_X, SCHWEFEL_F = -420.9687463599820, 1.272756629372526e-5
 class Options:
     """Options that select the forms of the functions in the paper.
 
-    as_run: the weights and the last factor that the paper's program had (f8: w_i = i, so that 0.5 is a local minimum;
-    f19: 10 sin^2 in the last term too), instead of the functions' usual forms.
-    index_base: 1 reads the paper's index i as printed, counting the sums from 0 (f1: exponent (i - 1) / (n - 1);
-    f2, f3: weight i; f5: 0.5 i); 0 is the functions' usual form.
+    Attributes
+    ----------
+    as_run : bool
+        Whether f8 and f19 have the weights and the last factor of the paper's program (f8: w_i = i, so that 0.5 is a
+        local minimum; f19: 10 sin^2 also in the last term), instead of their usual forms.
+    index_base : int
+        1 reads the paper's index i as printed, with sums from 0 (f1: exponent (i - 1) / (n - 1); f2, f3: weight i;
+        f5: 0.5 i); 0 is the usual form of the functions.
     """
 
     as_run: bool = False

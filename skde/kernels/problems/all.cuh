@@ -1,4 +1,4 @@
-// The compiled problems by name. A new one adds its line.
+// The compiled problems by name, one line each.
 #pragma once
 #include "problems/classic.cuh"
 #include "problems/fabris2012.cuh"
@@ -11,7 +11,7 @@
   P(fabris2012_p1, SquareDifference) \
   SKDE_MINMAX(P)
 
-// Functions of x with constraints; they are objectives too, below.
+// Functions of x with constraints. Their objectives are in the list below.
 #define SKDE_CONSTRAINED(P) SKDE_FABRIS2012(P)
 
 #define SKDE_PROBLEMS(P)                        \

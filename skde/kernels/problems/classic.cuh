@@ -1,4 +1,4 @@
-// Functions that several suites share, and those that belong to none.
+// Functions of several suites, and functions outside the suites.
 #pragma once
 #include "problems/problem.cuh"
 
@@ -6,7 +6,7 @@ namespace SKDE_NAMESPACE {
 
 template <class real> SKDE_FN real square(real a) { return a * a; }
 
-// Base at z = x - o + offset; data: o, then what Base needs.
+// Base at z = x - o + offset; data: o, then the data of Base.
 template <class Base, int offset = 0> struct Shifted {
   static constexpr int scratch = 1 + Base::scratch;
   template <class Team, class real>
@@ -22,7 +22,7 @@ template <class Base, int offset = 0> struct Shifted {
   }
 };
 
-// Base at M x; data: M by columns, then what Base needs.
+// Base at M x; data: M by columns, then the data of Base.
 template <class Base> struct Rotated {
   static constexpr int scratch = 1 + Base::scratch;
   template <class Team, class real>

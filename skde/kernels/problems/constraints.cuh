@@ -1,22 +1,22 @@
-// Constrained problems, g(x) <= 0 and h(x) = 0, as objectives of one number each: by feasibility rules (K. Deb, 2000), with
-// the order among points in the number itself, so that selection needs to know nothing of constraints.
+// Constrained problems, g(x) <= 0 and h(x) = 0, as objectives with one value: the code of the feasibility rules (K.
+// Deb, 2000). The order of codes is that of the rules, so selection does not depend on constraints.
 //
-// The Python side (skde/problems/constraints.py) makes and reads the same numbers.
+// Python computes and reads the same codes (skde/objectives/feasibility.py).
 #pragma once
 #include "problems/problem.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// Feasible points have their value, at most 2^200 in size; the others come after all of them, from 2^210 on, in the order of
-// their violations. All is done in doubles: floats have no room for it.
+// The code of a feasible point is its value, clipped to +-2^200. Codes of infeasible points begin at 2^210 and have the
+// order of the violations. Codes are computed in double, because float has too small a range.
 SKDE_FN double by_rules(double f, double violation) {
   const double value = max_of(min_of(f, 0x1p200), -0x1p200);
   const double distance = max_of(min_of(violation, 0x1p390), 0x1p-390) * 0x1p600;
   return violation > 0 ? distance : value;
 }
 
-// By how much constraints are violated: the sum of the g_i above the tolerance, and of what |h_j| is above it. Where one of
-// the values, f included, is not a finite number, infinitely. at(k): f, g, h.
+// The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if a value, also
+// f, is not finite. at(k) returns f, g and h in this order.
 template <class At> SKDE_FN double violation(At at, int inequalities, int equalities, double tolerance) {
   double sum = 0;
   bool finite = at(0) - at(0) == 0;
@@ -29,8 +29,8 @@ template <class At> SKDE_FN double violation(At at, int inequalities, int equali
   return finite ? sum : infinity();
 }
 
-// The objective that stands for a constrained problem P. data: the tolerance, then what P needs. A problem is so small that
-// every lane finds all of it.
+// The codes of a constrained problem P as an objective. data: the tolerance, then the data of P. Every lane computes all
+// values, because problems are small.
 template <class P> struct Feasible {
   static constexpr int scratch = 0;
   template <class Team, class real> SKDE_FN real operator()(Team&, const real* x, int d, const Data<real>& data) const {
@@ -42,7 +42,7 @@ template <class P> struct Feasible {
   }
 };
 
-// One of the values of P: f, g_1, ... data: its number, then what P needs.
+// One of the values f, g_1, ... of P as an objective. data: the number of the value, then the data of P.
 template <class P> struct Component {
   static constexpr int scratch = 0;
   template <class Team, class real> SKDE_FN real operator()(Team&, const real* x, int d, const Data<real>& data) const {
@@ -54,7 +54,7 @@ template <class P> struct Component {
 
 }  // namespace SKDE_NAMESPACE
 
-// The names under which both are compiled.
+// The names of both objectives.
 #define SKDE_CONSTRAINED_PROBLEM(P) \
   using Feasible##P = Feasible<P>;  \
   using Component##P = Component<P>;

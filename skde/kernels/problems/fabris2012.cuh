@@ -5,7 +5,7 @@
 //     template <class real> SKDE_FN static void values(const real* x, int d, const Data<real>& data, real* out);
 //   };
 //
-// out: f, g_1 ... g_m (<= 0), h_1 ... h_l (= 0), found by one lane alone. Constraints are numbered as in the paper.
+// out: f, g_1 ... g_m (<= 0), h_1 ... h_l (= 0), computed by one lane. Constraints are numbered as in the paper.
 #pragma once
 #include "problems/classic.cuh"
 #include "problems/constraints.cuh"

@@ -1,5 +1,5 @@
 // The 20 functions of Nashed and others, A comparative study of three GPU-based metaheuristics (PPSN 2012, Table 3), in their
-// corrected form; j counts from 0. What depends on the index alone (weights, roots) comes as data.
+// corrected form; j counts from 0. Numbers that depend only on the index (weights, roots) are data.
 #pragma once
 #include "problems/classic.cuh"
 
@@ -94,7 +94,7 @@ struct Katsuura {
         power *= real(2);
         weight *= real(0.5);
         const real v = power * x[j];
-        const real above = v - floor(v);  // exact, and so is the distance to the nearest integer
+        const real above = v - floor(v);  // exact, like the distance to the nearest integer
         sum += min_of(above, real(1) - above) * weight;
       }
       return real(1) + real(j + 1) * sum;

@@ -1,12 +1,12 @@
-// What every problem is written with: its data and the shape of its functor.
+// The data of problems, and the form of their functors.
 //
 //   struct Name {
-//     static constexpr int scratch = 0;   // vectors of length d that it needs in team.scratch, one after the other
+//     static constexpr int scratch = 0;   // number of vectors of length d that it needs in team.scratch
 //     template <class Team, class real>
 //     SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const;
 //   };
 //
-// A problem that writes team.scratch calls team.sync() before other lanes read it.
+// A functor that writes to team.scratch calls team.sync() before other lanes read it.
 #pragma once
 #include "core/math.cuh"
 #include "teams/team.cuh"
@@ -15,12 +15,12 @@ namespace SKDE_NAMESPACE {
 
 constexpr int MAX_ARRAYS = 8;
 
-// The problem's arrays, in the order in which its Python object names them.
+// The problem's arrays, in the order of the Python object.
 template <class real> struct Data {
   const real* array[MAX_ARRAYS];
   i64 size[MAX_ARRAYS];
 
-  // The arrays from number k on, as a part of a problem sees them.
+  // The arrays from number k on, for a functor that is part of another.
   SKDE_FN Data from(int k) const {
     Data rest{};
     for (int n = k; n < MAX_ARRAYS; ++n) rest.array[n - k] = array[n], rest.size[n - k] = size[n];

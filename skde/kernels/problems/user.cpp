@@ -1,4 +1,4 @@
-// A user's objective for the CPU, compiled by the system's compiler into a library of its own.
+// A user's objective for the CPU, which the system's compiler compiles into a library.
 #include "problems/user.cuh"
 #include "cpu/objective.cuh"
 

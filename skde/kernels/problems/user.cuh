@@ -1,6 +1,6 @@
-// A user's objective: the body of a function of (team, x, d) that returns its value, with the user's arrays by their names.
-// Both files lie in a folder of the user's that is on the include path; SKDE_USER_SCRATCH is the number of vectors of length
-// d that the body needs in team.scratch.
+// A user's objective: the body of a function of (team, x, d) that returns the value, after declarations of the user's
+// arrays. Both files are in the cache, in a folder of the include path. SKDE_USER_SCRATCH is the number of vectors of
+// length d that the body needs in team.scratch.
 #pragma once
 #include "problems/problem.cuh"
 
