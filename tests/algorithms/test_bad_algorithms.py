@@ -1,4 +1,4 @@
-"""Every parameter of every algorithm is checked when a fit begins: name, what was given, what is allowed."""
+"""Checks of the parameters of all algorithms at the beginning of a fit: messages name parameter, value and range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes and evaluations of populations, beside a plain count from generation to generation."""
+"""Sizes and evaluations of populations, compared with a count from generation to generation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEYOND = 20  # generations after the budget is spent
 
 
 def simulate(pop_size: int, pop_min: int, max_evals: int, max_iter: int) -> tuple[list[int], list[int]]:
-    """The size of every generation, and the evaluations up to its end, until some way behind the budget."""
+    """The size of every generation, and the evaluations up to its end, until after the end of the budget."""
     sizes, evals = [pop_size], [pop_size]
     while (evals[-1] < max_evals or len(sizes) <= max_iter) or len(sizes) < BEYOND or sizes[-BEYOND] > pop_min:
         g = len(sizes)
@@ -51,7 +51,7 @@ def test_sizes_and_evaluations(given: tuple[int, int, int, int]) -> None:
 
 @given(shrinking(), st.data())
 def test_last_generation_within_a_budget(given: tuple[int, int, int, int], data: Any) -> None:
-    """The last one that is complete: one more would be too much."""
+    """The budget has room for this generation, but not for the next."""
     schedule = PopulationSchedule(*given)
     _, simulated = simulate(*given)
     for evals in (*simulated[:3], given[0] - 1, given[2], data.draw(st.integers(0, simulated[-1] - 1))):
@@ -83,7 +83,7 @@ def test_before_the_first_generation() -> None:
 
 @pytest.mark.parametrize("limits", [{"max_evals": 10**9}, {"max_iter": 10**7}])
 def test_large_budgets_are_planned_at_once(limits: dict[str, int]) -> None:
-    """Only the changes of size are kept, not the generations."""
+    """Schedules store changes of size, not generations."""
     schedule = PopulationSchedule(1000, 4, **limits)
     assert len(schedule.sizes) == 997
     assert schedule.evals(schedule.last(10**9)) <= 10**9

@@ -1,4 +1,4 @@
-"""The contract, for every algorithm of the registry, on every device."""
+"""Contract tests of all algorithms of the registry on all devices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPPOSABLE = sorted(name for name, kind in ALGORITHMS.items() if kind().get_param
 
 
 class TestWithOpposition(AlgorithmContract):
-    """Of those that are without it where nothing is said: opposition has kernels of its own."""
+    """Of the algorithms that have no opposition by default: it has separate kernels."""
 
     @pytest.fixture(params=OPPOSABLE)
     def algorithm(self, request: pytest.FixtureRequest) -> Algorithm:
@@ -44,7 +44,7 @@ class TestWithOpposition(AlgorithmContract):
 
 
 class OnGpu:
-    """Where, and that it makes no difference."""
+    """The GPU, and its agreement with the CPU."""
 
     @pytest.fixture
     def device(self) -> str:
@@ -69,9 +69,9 @@ class OnGpu:
 
 @pytest.mark.gpu
 class TestOnGpu(OnGpu, TestOnCpu):
-    """All of them."""
+    """All algorithms."""
 
 
 @pytest.mark.gpu
 class TestOnGpuWithOpposition(OnGpu, TestWithOpposition):
-    """And those with it."""
+    """Algorithms with opposition."""

@@ -1,4 +1,4 @@
-"""Nothing public without a test, a docstring and its place in the documents."""
+"""Completeness: tests, docstrings and documents of everything public."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import skde
 from skde.algorithms import ALGORITHMS
 
-# Classes that users read, or derive from, but do not make.
+# Classes that users read or derive from, but do not instantiate.
 HANDED_OUT = {"Algorithm", "History", "Progress", "RunResult", "Status"}
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__))
@@ -28,7 +28,7 @@ def test_public_names_are_tested_and_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", skde.__all__)
 def test_what_users_call_has_an_example(name: str) -> None:
-    """Of everything but what skde itself makes and hands out, and what takes no argument."""
+    """Except for objects that skde returns, and functions without parameters."""
     thing = getattr(skde, name)
     if name not in HANDED_OUT and inspect.signature(thing).parameters:
         assert "Examples\n" in (inspect.getdoc(thing) or ""), f"the docstring of skde.{name} has no example"
@@ -36,7 +36,7 @@ def test_what_users_call_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", skde.__all__)
 def test_examples_are_right(name: str) -> None:
-    """Every one runs, and shows what it says."""
+    """Every example runs, with the printed output."""
     runner = doctest.DocTestRunner(verbose=False)
     for example in doctest.DocTestFinder().find(getattr(skde, name), name, globs={}):
         runner.run(example)
@@ -56,6 +56,6 @@ def test_algorithms_are_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_algorithms_have_an_oracle(name: str) -> None:
-    """Some test compares it with a plain implementation."""
+    """A test compares the algorithm with a NumPy implementation."""
     tests = [path.read_text() for path in (ROOT / "tests" / "oracle").glob("test_*.py")]
     assert any(f'"{name}"' in test for test in tests)

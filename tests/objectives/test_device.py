@@ -1,4 +1,4 @@
-"""A user's C++: what does not compile, and the folder that what does is kept in."""
+"""Objectives in C++: bodies that do not compile, and the cache of compiled ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ BODY = "return x[0] + 10 * x[1] + 100 * x[2];"
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep what is compiled in a folder of the test."""
+    """Set the cache to a folder of the test."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("SKDE_CACHE_DIR", str(folder))
     return folder
 
 
 def libraries(folder: Path) -> list[Path]:
-    """Return what has been compiled."""
+    """Return the compiled libraries."""
     return sorted(folder.rglob("*.so"))
 
 
@@ -67,7 +67,7 @@ def test_damaged_sources_are_written_again(cache: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="the system has no such modes")
 class TestFolder:
-    """Who may write where libraries are loaded from."""
+    """Only the user may write to the folder from which libraries are loaded."""
 
     def test_it_is_the_users_alone(self, cache: Path) -> None:
         DeviceObjective(BODY)(X)

@@ -1,4 +1,4 @@
-"""Before a fit, functions are called with a few points: one value a row, made of that row alone."""
+"""Checks of functions before a fit: one value for every row, which depends on that row alone."""
 
 from __future__ import annotations
 

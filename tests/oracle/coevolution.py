@@ -1,4 +1,4 @@
-"""Co-evolution, slow and plain: one run, from the papers' equations, reading the kernels' random stream."""
+"""Co-evolution in NumPy: one run, from the equations of the papers, reading the kernels' random stream."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .common import worth
 from .folded import folded_sum
 from .philox import Draws, unit53
-from .plain import worth
 from .reference import Reference
 
 RENEWAL = 13
@@ -40,12 +40,12 @@ class MinMaxRunner:
         return np.array([max(math.inf if math.isnan(v) else v for v in row) for row in self.f(X, Y)])
 
     def worst_y(self, Y: Any, X: Any) -> Any:
-        """Equation 12, for one who minimises; pairs without a number do not count."""
+        """Equation 12 for minimisation; pairs with NaN do not count."""
         columns = self.f(X, Y).T
         return np.array([max((-v for v in column if not math.isnan(v)), default=math.nan) for column in columns])
 
     def opponents(self) -> Any:
-        """The population of y, then who is remembered."""
+        """The population of y, then the remembered points."""
         return np.array([*self.y.x, *self.archive])
 
     def renew(self) -> None:
@@ -117,7 +117,7 @@ class Multipliers:
         return float(value)
 
     def values(self, X: Any) -> Any:
-        """What every point is worth."""
+        """The values of all points."""
         return np.array([self.lagrangian(row) for row in self.problem.values(X)])
 
     def cycle(self) -> None:

@@ -1,4 +1,4 @@
-"""L-SRTDE (Stanovov, Semenkin 2024), slow and plain, reading the kernels' random stream."""
+"""L-SRTDE (Stanovov, Semenkin 2024) in NumPy, reading the kernels' random stream."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .common import exp, first_population, inner_unit, inside, log, normal_quantile, taken, tanh, worth
 from .folded import folded_sum
 from .philox import CONTROL, INDICES, Draws, below
-from .plain import exp, first_population, inner_unit, inside, log, normal_quantile, taken, tanh, worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class Lsrtde:
         self.next %= left
 
     def select(self, trials: Any, f: Any) -> None:
-        """What a generation leaves: both populations, the memory, the success rate."""
+        """The state after a generation: both populations, the memory, the success rate."""
         n = len(self.front)
         self.front = [Member(member.x, member.f, (1, k)) for k, member in enumerate(self.front)]
         self.top = [Member(member.x, member.f, (1, k)) for k, member in enumerate(self.top)]

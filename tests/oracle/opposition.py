@@ -1,4 +1,4 @@
-"""Generalised opposition (Wang, Rahnamayan, Wu 2013) for the whole family, slow and plain."""
+"""Generalised opposition (Wang, Rahnamayan, Wu 2013) for the whole family in NumPy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sklearn.base import clone
 from skde import SADE
 from skde.algorithms.success_history import SuccessHistoryDE
 
+from .common import OPPOSITION, replaces, worth
 from .philox import CONTROL, REPAIR, Draws, unit
-from .plain import OPPOSITION, replaces, worth
 from .reference import Reference
 from .sade import Sade
 from .success_history import SuccessHistory
@@ -35,7 +35,7 @@ class Differential(Reference):
         return F, CR
 
     def ask(self) -> Any:
-        """Whoever looks for the best sees ranks instead of values, among which NaN has its place."""
+        """The best is found by ranks instead of values, because ranks order NaN."""
         if self.f is None:
             return super().ask()
         values, n = self.f, len(self.f)
@@ -91,7 +91,7 @@ class Opposed:
 
     @property
     def learned(self) -> Any:
-        """What is kept of the successes."""
+        """The memory of successes."""
         return self.plain.learned
 
     def ask(self) -> Any:

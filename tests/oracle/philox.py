@@ -1,4 +1,4 @@
-"""Philox4x32-10 in plain Python, and the addresses at which the algorithms draw."""
+"""Philox4x32-10 in Python, and the addresses at which the algorithms draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Particle swarms, slow and plain, from the papers' equations; one run, reading the kernels' random stream."""
+"""Particle swarms in NumPy, from the papers' equations; one run, reading the kernels' random stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Swarm:
         return max(min(v, most), -most)
 
     def neighbours(self, i: int) -> list[int]:
-        """Whose personal bests particle i knows; its own is among them."""
+        """The neighbourhood of particle i, which includes i."""
         a, n = self.algorithm, len(self.x)
         if a.topology == "global":
             return list(range(n))
@@ -74,7 +74,7 @@ class Swarm:
         return position.copy()
 
     def tell(self, trials: Any, f: Any) -> None:
-        """Personal bests; a generation without a better best draws the graph anew."""
+        """Personal bests; a generation without a better best draws the graph again."""
         if self.f is None:
             self.f = f.copy()
             return

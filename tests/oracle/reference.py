@@ -1,4 +1,4 @@
-"""DE and jDE, slow and plain, from the papers' equations; one run, reading the kernels' random stream."""
+"""DE and jDE in NumPy, from the papers' equations; one run, reading the kernels' random stream."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def crossed(crossover: str, draws: Draws, CR: float, d: int) -> list[bool]:
 
 
 def repaired(rule: str, v: float, parent: float, low: float, high: float, word: int) -> float:
-    """What becomes of a component outside [low, high]."""
+    """The repaired value of a component outside [low, high]."""
     bound = low if v < low else high
     if rule == "reflect":
         once = low + (low - v) if v < low else high - (v - high)

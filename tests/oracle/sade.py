@@ -1,4 +1,4 @@
-"""SaDE (Qin, Huang, Suganthan 2009), slow and plain, reading the kernels' random stream."""
+"""SaDE (Qin, Huang, Suganthan 2009) in NumPy, reading the kernels' random stream."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .common import STRATEGY, first_population, inner_unit, inside, normal_quantile, replaces, taken, worth
 from .philox import CONTROL, Draws, below, unit
-from .plain import STRATEGY, first_population, inner_unit, inside, normal_quantile, replaces, taken, worth
 from .reference import distinct
 
 RAND_1, RAND_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1 = range(4)

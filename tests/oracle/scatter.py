@@ -1,4 +1,4 @@
-"""Scatter search (Nashed et al. 2012) with Solis' and Wets' local search (1981), slow and plain.
+"""Scatter search (Nashed et al. 2012) with Solis' and Wets' local search (1981) in NumPy.
 
 It reads the kernels' random stream, and keeps the reference set, the pool and what every member of it learned apart.
 """
@@ -22,7 +22,7 @@ Vector = Any
 
 
 def worth(f: float) -> tuple[bool, float]:
-    """What sorts values: NaN last."""
+    """Sort key of values, with NaN last."""
     return math.isnan(f), 0.0 if math.isnan(f) else f
 
 
@@ -50,7 +50,7 @@ class Scatter:
         self.first = first_population(seed, algorithm.pop_size, box)
         self.pool: list[Member] = []
         self.references: list[tuple[Vector, float]] = []
-        self.fresh = False  # whether this iteration's pool was drawn anew
+        self.fresh = False  # whether this iteration's pool was drawn at random
         self.renewals = 0
         self.left = 0
 
@@ -164,7 +164,7 @@ class Scatter:
             member.deviation, member.streak = 0.5 * member.deviation, 0
 
     def update(self) -> None:
-        """The next references; where the best of them are the old ones, the next pool is drawn anew."""
+        """The next references; where the best of them are the old ones, the next pool is drawn at random."""
         pool = [(m.x, m.f) for m in self.pool]
         if self.fresh:
             best = min(range(len(self.references)), key=lambda k: (*worth(self.references[k][1]), k))

@@ -1,4 +1,4 @@
-"""A kernel and its plain implementation, told the same values, compared after every half of every generation."""
+"""Comparison of a kernel with its NumPy implementation after every ask and every tell."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def side_by_side(
     box: Any,
     objective: Objective,
     seed: int = 0,
-    look: Callable[[Minimizer, Any], None] | None = None,
+    check: Callable[[Minimizer, Any], None] | None = None,
     **limits: int,
 ) -> Any:
     """Run both to the end of a budget; return the plain one."""
@@ -95,7 +95,7 @@ def side_by_side(
             assert memory(kernel, len(plain.M_F)) == (plain.M_F, plain.M_CR), f"memory of generation {plain.generation}"
             assert len(archive(kernel)) == len(plain.archive)
             assert not plain.archive or np.array_equal(archive(kernel), plain.archive)
-        if look is not None:
-            look(kernel, plain)
+        if check is not None:
+            check(kernel, plain)
     assert plain.generation == limits.get("max_iter", plain.generation)
     return plain

@@ -1,4 +1,4 @@
-"""JADE, SHADE, L-SHADE and jSO, slow and plain, from the papers' equations, reading the kernels' random stream.
+"""JADE, SHADE, L-SHADE and jSO in NumPy, from the equations of the papers, reading the kernels' random stream.
 
 JADE: Zhang, Sanderson 2009. SHADE: Tanabe, Fukunaga 2013. L-SHADE: the same, 2014. jSO: Brest, Maucec, Boskovic 2017.
 """
@@ -108,7 +108,7 @@ class SuccessHistory:
         return np.array([self.trial(i, Draws(self.seed, self.generation, i)) for i in range(len(self.x))])
 
     def begin(self) -> None:
-        """Who takes part in the next generation, in order; the archive shrinks with them."""
+        """The members of the next generation, in order; the archive shrinks with the population."""
         assert self.f is not None
         self.generation += 1
         most = self.algorithm.pop_size

@@ -1,4 +1,4 @@
-"""MinMaxSolver beside the plain implementation: the same populations, opponents and answers, after every cycle."""
+"""MinMaxSolver and the NumPy implementation: the same populations, opponents and answers after every cycle."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What test_oracle.py leaves open: every strategy with every repair, values that are no numbers, runs of a batch, and
-the kernel's own indices, read off its trials.
-"""
+"""Strategies with all repairs, values that are not numbers, runs of a batch, indices read off a kernel's trials."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ class NanAware(Reference):
     """The plain implementation, with NaN worse than any number and replaced by anything."""
 
     def ask(self) -> Any:
-        """The trials; whoever looks for the best sees ranks instead of values."""
+        """The trials; the best is found by ranks instead of values."""
         values = self.f
         if values is not None:
             order = sorted(range(len(values)), key=lambda k: (math.isnan(values[k]), values[k], k))
@@ -107,7 +105,7 @@ def test_every_strategy_with_every_repair(
 @pytest.mark.parametrize("strategy", strategies())
 @pytest.mark.parametrize("kind", [DE, JDE])
 def test_values_that_are_no_numbers(kind: Any, strategy: str) -> None:
-    """NaN is never the best nor kept where anything else comes; infinities are numbers like others."""
+    """NaN is never the best, and any number replaces it; infinities are numbers like others."""
     algorithm = kind(strategy=strategy, pop_size=16, p_best=0.4)
     kernel = Minimizer(algorithm, bounds=BOX, max_iter=12, random_state=1, device="cpu")
     plain = NanAware(algorithm, BOX, 1)
@@ -140,7 +138,7 @@ def test_nan_ranks_last(p_best: float) -> None:
 
 @pytest.mark.parametrize("kind", [DE, JDE])
 def test_every_run_of_a_batch(kind: Any) -> None:
-    """With strategies and population sizes of their own."""
+    """Runs have different strategies and population sizes."""
     algorithms = [
         kind("rand/2/exp", pop_size=9),
         kind("current-to-pbest/1/bin", pop_size=14, p_best=0.5, repair="random"),
@@ -186,7 +184,7 @@ SELECTION = [
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_who_replaces_whom(dtype: str) -> None:
+def test_replacement_of_targets(dtype: str) -> None:
     parents, trials, accepted = (np.array(column) for column in zip(*SELECTION, strict=True))
     m = Minimizer(DE(pop_size=len(SELECTION)), bounds=BOX, max_iter=3, random_state=0, dtype=dtype, device="cpu")
     first = m.ask()
@@ -211,7 +209,7 @@ def test_who_replaces_whom(dtype: str) -> None:
         ([0.0, -0.0, 0.0, 0.0], 0),
     ],
 )
-def test_who_is_best(values: list[float], best: int) -> None:
+def test_choice_of_the_best(values: list[float], best: int) -> None:
     """With F = 0 and CR = 1 every trial of best/1 is the best."""
     m = Minimizer(DE("best/1/bin", F=0.0, CR=1.0, pop_size=4), bounds=BOX, max_iter=3, random_state=0, device="cpu")
     X = m.ask()
@@ -224,9 +222,9 @@ def test_who_is_best(values: list[float], best: int) -> None:
 
 
 def drawn(strategy: str, n: int, n_runs: int) -> Any:
-    """What every trial of the first generation is made of, of shape (runs, n, n): each individual's coefficient.
+    """Every individual's coefficient in every trial of the first generation, of shape (runs, n, n).
 
-    Individual i stands at 8^i, F is 2 and all components are crossed: a trial's digits to the base of 8 are 1 for the
+    Individual i is at 8^i, F is 2 and all components are crossed: a trial's digits to the base of 8 are 1 for the
     base vector, 2 for what is added and -2 for what is taken away, all without rounding.
     """
     seen: list[Any] = []

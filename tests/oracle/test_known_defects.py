@@ -20,7 +20,7 @@ each = pytest.mark.parametrize("kind", FAMILY)
 
 
 def made_with(m: Minimizer, name: str) -> Any:
-    """F or CR of the trials that were asked for last and not told yet."""
+    """F or CR of the trials of the last ask, before tell."""
     batch = m._runner.batch
     generation = int(batch.array["generation"][0]) + 1
     return batch.array["extra"][batch.array_names.index(name), generation & 1, 0, : batch.sizes(generation)[0]]
@@ -35,13 +35,13 @@ def test_the_memory_learns(kind: Any) -> None:
     own: dict[str, Any] = {} if kind is JADE else {"memory_size": 4}
     seen: set[tuple[Any, ...]] = set()
 
-    def look(kernel: Minimizer, plain: Any) -> None:
+    def check(kernel: Minimizer, plain: Any) -> None:
         learnt = memory(kernel, len(plain.M_F))
         assert learnt == (plain.M_F, plain.M_CR)
         seen.add(tuple(learnt[0]))
 
     algorithm = kind(pop_size=25, **own)
-    plain = side_by_side(algorithm, SEVEN, bowl(SEVEN), look=look, max_iter=25)
+    plain = side_by_side(algorithm, SEVEN, bowl(SEVEN), check=check, max_iter=25)
     assert len(seen) > 15
     assert all(algorithm.F_start != F and 0 < F <= 1 for F in plain.M_F)
     assert all(algorithm.CR_start != CR and (CR is None or 0 <= CR <= 1) for CR in plain.M_CR)
@@ -141,7 +141,7 @@ def test_scale_factors_are_positive_and_at_most_1(kind: Any, F_start: float) -> 
 def test_r1_and_r2_are_distinct_and_uniform_over_population_and_archive() -> None:
     """r1 is not i; r2 is neither i nor r1, and is in the archive as often as anywhere.
 
-    Parents stand at 8^0 ... 8^4, and all lose to what is told in their place, at 8^5 ... 8^9. The trials of the next
+    Parents are at 8^0 ... 8^4, and all lose to trials at 8^5 ... 8^9. The trials of the next
     generation then are x_i + F (x_best - x_i) + F (x_r1 - x_r2): their digits to the base of 8 tell who was drawn.
     """
     n, n_runs = 5, 4000
@@ -168,7 +168,7 @@ def test_r1_and_r2_are_distinct_and_uniform_over_population_and_archive() -> Non
     assert ((digits == 1).sum(axis=-1) == 1).all()
     assert ((digits == -1).sum(axis=-1) == 1).all()
     r1, r2 = (digits == 1).argmax(axis=-1), (digits == -1).argmax(axis=-1)
-    assert (r1 >= n).all()  # of the population, which stands behind the archive here
+    assert (r1 >= n).all()  # of the population, which comes after the archive here
     for i in range(n):
         pairs = np.zeros((2 * n, 2 * n))
         np.add.at(pairs, (r1[:, i], r2[:, i]), 1)

@@ -1,4 +1,4 @@
-"""Opposition in the whole family: the slow implementation's decisions, and what an opposite generation leaves."""
+"""Opposition in the whole family: the slow implementation's decisions, and the state after a generation of opposites."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
 from skde.problems import get_problem
 
+from .common import OPPOSITION
 from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner, learned
 from .opposition import Opposed
 from .philox import Draws, unit
-from .plain import OPPOSITION
 
 # Those that learn, and with what they get to it quickly.
 LEARNING = [
@@ -69,7 +69,7 @@ def test_decisions_on_plateaus_and_on_no_numbers(kind: Any, objective: Callable[
 
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_decisions_with_every_repair(repair: str) -> None:
-    """Of the trials; opposites have a rule of their own."""
+    """Repair of the trials; opposites are repaired by a different rule."""
     slow = side_by_side(GOJDE(F=(0.4, 2.0), pop_size=10, opposition=0.5, repair=repair), 7, 20, 11, corner)
     assert slow.redrawn > 0
 
@@ -89,7 +89,7 @@ def test_decisions_from_given_points() -> None:
 def test_decisions_of_those_that_learn(
     algorithm: Any, opposition: float, dim: int, pop_size: int, max_iter: int
 ) -> None:
-    """What they learn is compared too; populations that shrink do so whatever a generation consists of."""
+    """The memory is compared, too; populations shrink also after generations of opposites."""
     algorithm = clone(algorithm).set_params(pop_size=pop_size, opposition=opposition)
     side_by_side(algorithm, dim, max_iter, 2**40 + 7, corner)
 

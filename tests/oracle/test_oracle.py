@@ -1,4 +1,4 @@
-"""The kernels make the decisions of the plain implementation, to the last bit, in every generation."""
+"""Kernels make the decisions of the NumPy implementation in every generation, to the last bit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOXES = {"one": SEVEN[:1], "two": SEVEN[:2], "seven": SEVEN, "wide": WIDE}
 @pytest.mark.parametrize("box", BOXES)
 @pytest.mark.parametrize("name", KINDS)
 def test_algorithms(name: str, box: str) -> None:
-    """With their own parameters; small populations, and one of more than 128, whose sums are folded."""
+    """Default parameters; small populations, and one of more than 128, where sums are folded."""
     for seed, (pop_size, max_iter) in enumerate(((4, 30), (17, 20), (150, 5))):
         many = max_iter if box != "wide" else 2
         for objective in (corner(BOXES[box]), bowl(BOXES[box])):
@@ -48,7 +48,7 @@ def test_nothing_succeeds(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*KINDS} - {"de", "jde"}))
 def test_values_that_are_no_numbers(name: str) -> None:
-    """NaN is never the best nor kept where anything else comes; an infinite improvement is learnt from like others."""
+    """NaN is never the best, and any number replaces it; an infinite improvement is learnt from like others."""
     for seed in range(6):
         seen: set[str] = set()
 
@@ -69,7 +69,7 @@ def accepted(algorithm: Any, box: Any, generations: int, seed: int) -> int:
         box,
         corner(box),
         seed,
-        look=lambda kernel, plain: populations.append(plain.x.copy()),
+        check=lambda kernel, plain: populations.append(plain.x.copy()),
         max_iter=generations,
     )
     return sum(int((after != before).any(axis=1).sum()) for before, after in pairwise(populations))

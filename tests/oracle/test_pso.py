@@ -1,4 +1,4 @@
-"""Particle swarms beside their plain implementation: topologies, repair, limits of the velocity."""
+"""Particle swarms and the NumPy implementation: topologies, repair, limits of the velocity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def same_velocity(kernel: Any, plain: Swarm) -> None:
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_topologies_with_every_repair(topology: str, v_max: float | None, repair: str) -> None:
     algorithm = PSO(topology=topology, v_max=v_max, repair=repair, pop_size=13)
-    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), seed=2**50 + 1, look=same_velocity, max_iter=20)
+    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), seed=2**50 + 1, check=same_velocity, max_iter=20)
     assert plain.left > 20
 
 
@@ -36,7 +36,7 @@ def test_topologies_with_every_repair(topology: str, v_max: float | None, repair
 def test_particles_that_leave_by_far(repair: str) -> None:
     """By more than a width of the box, so that one reflection is not enough."""
     algorithm = PSO(w=1.0, c1=4.0, c2=4.0, repair=repair, pop_size=10)
-    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), look=same_velocity, max_iter=25)
+    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), check=same_velocity, max_iter=25)
     assert plain.left > 100
 
 
@@ -44,7 +44,7 @@ def test_particles_that_leave_by_far(repair: str) -> None:
 def test_neighbourhoods(topology: str, n_neighbors: int) -> None:
     for pop_size in (11, 40):
         algorithm = PSO(topology=topology, n_neighbors=n_neighbors, pop_size=pop_size)
-        side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=9, look=same_velocity, max_iter=20)
+        side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=9, check=same_velocity, max_iter=20)
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
@@ -52,13 +52,13 @@ def test_smallest_swarms(topology: str) -> None:
     """Two particles, three in a ring."""
     pop_size, n_neighbors = (3, None) if topology == "ring" else (2, 1)
     algorithm = PSO(topology=topology, n_neighbors=n_neighbors, pop_size=pop_size)
-    side_by_side(algorithm, SEVEN, bowl(SEVEN), look=same_velocity, max_iter=20)
+    side_by_side(algorithm, SEVEN, bowl(SEVEN), check=same_velocity, max_iter=20)
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_many_components_and_particles(topology: str) -> None:
-    side_by_side(PSO(topology=topology, pop_size=20), WIDE, bowl(WIDE), look=same_velocity, max_iter=3)
-    side_by_side(PSO(topology=topology, pop_size=140), SEVEN[:2], bowl(SEVEN[:2]), look=same_velocity, max_iter=5)
+    side_by_side(PSO(topology=topology, pop_size=20), WIDE, bowl(WIDE), check=same_velocity, max_iter=3)
+    side_by_side(PSO(topology=topology, pop_size=140), SEVEN[:2], bowl(SEVEN[:2]), check=same_velocity, max_iter=5)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,16 @@ def test_many_components_and_particles(topology: str) -> None:
 )
 def test_weights(parameters: PSO) -> None:
     algorithm = PSO(**{**parameters.get_params(), "pop_size": 15})
-    side_by_side(algorithm, SEVEN, bowl(SEVEN), look=same_velocity, max_iter=20)
+    side_by_side(algorithm, SEVEN, bowl(SEVEN), check=same_velocity, max_iter=20)
 
 
 def test_the_graph_stays_while_the_best_improves() -> None:
-    """Drawn anew after every other generation, and only then."""
+    """Other generations draw it again."""
 
     def lasting(objective: Any) -> int:
         graphs: set[int] = set()
         algorithm = PSO(topology="random", pop_size=20)
-        side_by_side(algorithm, SEVEN, objective, look=lambda kernel, plain: graphs.add(plain.graph), max_iter=20)
+        side_by_side(algorithm, SEVEN, objective, check=lambda kernel, plain: graphs.add(plain.graph), max_iter=20)
         return len(graphs)
 
     assert lasting(plateau) == 21
@@ -83,7 +83,7 @@ def test_the_graph_stays_while_the_best_improves() -> None:
 
 
 def test_random_graphs_have_as_many_informants_as_asked() -> None:
-    """Everyone informs K others on average, up to the repetitions that Clerc's form allows."""
+    """A particle informs K others on average, up to the repetitions that Clerc's form allows."""
     n = 50
     for K in (1, 3, 20):
         counts = []
@@ -103,4 +103,4 @@ def test_neighbourhoods_without_a_number(topology: str) -> None:
         def rare(X: Any, seed: int = seed) -> Any:
             return np.where(np.arange(len(X)) == seed % 12, 1.0, np.nan)
 
-        side_by_side(algorithm, SEVEN, rare, seed=seed, look=same_velocity, max_iter=4)
+        side_by_side(algorithm, SEVEN, rare, seed=seed, check=same_velocity, max_iter=4)

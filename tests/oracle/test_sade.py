@@ -1,4 +1,4 @@
-"""SaDE's kernel makes the decisions of the slow implementation, to the last bit, and learns what it should."""
+"""SaDE's kernel makes the decisions of the NumPy implementation, to the last bit, and learns from successes."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_chances_and_medians_move() -> None:
     assert mean.argmax() in (RAND_TO_BEST_2, CURRENT_TO_RAND_1)
 
 
-def test_strategies_are_dealt_by_their_chances() -> None:
-    """Every generation deals each strategy its share, to one individual; every individual is dealt them by chance."""
+def test_strategies_are_assigned_by_their_probabilities() -> None:
+    """Every generation has each strategy's share, rounded; every individual gets strategies by their probabilities."""
     n, chance = 50, [0.1, 0.2, 0.3, 0.4]
     slow = Sade(SADE(pop_size=n), BOXES[2], 6)
     slow.f, slow.chance = np.zeros(n), chance

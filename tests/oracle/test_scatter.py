@@ -1,4 +1,4 @@
-"""Scatter search beside its plain implementation: reference sets, updates, renewals, repair."""
+"""Scatter search and the NumPy implementation: reference sets, updates, renewals, repair."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def small(**parameters: Any) -> SS:
 
 
 def same_search(kernel: Any, plain: Scatter) -> None:
-    """What every member of the pool learned in its local search."""
+    """The state of every member's local search."""
     if plain.generation == 0:
         return
     batch = kernel._runner.batch
@@ -43,7 +43,7 @@ def test_is_in_the_registry() -> None:
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_updates_with_every_repair(repair: str, update: str) -> None:
     algorithm = small(repair=repair, update=update, n_diverse=2)
-    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), seed=2**40 + 3, look=same_search, max_iter=40)
+    plain = side_by_side(algorithm, SEVEN, corner(SEVEN), seed=2**40 + 3, check=same_search, max_iter=40)
     assert plain.left > 50
 
 
@@ -52,22 +52,22 @@ def test_updates_with_every_repair(repair: str, update: str) -> None:
 def test_reference_sets(update: str, n_best: int, n_diverse: int) -> None:
     """The smallest, without farthest ones, with most of them."""
     algorithm = small(update=update, n_best=n_best, n_diverse=n_diverse)
-    side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=3, look=same_search, max_iter=26)
+    side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=3, check=same_search, max_iter=26)
 
 
 @pytest.mark.parametrize("n_local", [0, 1, 2, 30])
 def test_local_searches(n_local: int) -> None:
     """None at all, an iteration of even and of odd length, long enough for steps to grow and to shrink."""
     algorithm = small(n_local=n_local)
-    side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=4, look=same_search, max_iter=4 * (1 + n_local) + 1)
+    side_by_side(algorithm, SEVEN, bowl(SEVEN), seed=4, check=same_search, max_iter=4 * (1 + n_local) + 1)
 
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_renewals(update: str) -> None:
-    """Where nothing gets into the reference set, the pool is drawn anew, and only the best stays."""
-    flat = side_by_side(small(update=update), SEVEN, plateau, look=same_search, max_iter=60)
+    """Where nothing gets into the reference set, the pool is drawn again, and only the best stays."""
+    flat = side_by_side(small(update=update), SEVEN, plateau, check=same_search, max_iter=60)
     assert flat.renewals == 0  # among equals, the children come first
-    lonely = side_by_side(small(update=update), SEVEN, first_is_best(), look=same_search, max_iter=60)
+    lonely = side_by_side(small(update=update), SEVEN, first_is_best(), check=same_search, max_iter=60)
     assert lonely.renewals > 2
 
 
@@ -79,14 +79,14 @@ def first_is_best() -> Any:
 
 def test_what_is_no_number() -> None:
     for seed in range(5):
-        side_by_side(small(), SEVEN, holes, seed=seed, look=same_search, max_iter=30)
+        side_by_side(small(), SEVEN, holes, seed=seed, check=same_search, max_iter=30)
 
 
 def test_many_components_and_members() -> None:
-    side_by_side(small(), WIDE, bowl(WIDE), look=same_search, max_iter=8)
-    side_by_side(SS(n_local=3), SEVEN[:2], bowl(SEVEN[:2]), look=same_search, max_iter=9)
+    side_by_side(small(), WIDE, bowl(WIDE), check=same_search, max_iter=8)
+    side_by_side(SS(n_local=3), SEVEN[:2], bowl(SEVEN[:2]), check=same_search, max_iter=9)
 
 
 @pytest.mark.parametrize("parameters", [{"lambda_": 0.0}, {"lambda_": 0.5}, {"step": 5.0}, {"step": 1e-3}])
 def test_weights(parameters: dict[str, float]) -> None:
-    side_by_side(small(**parameters), SEVEN, bowl(SEVEN), look=same_search, max_iter=20)
+    side_by_side(small(**parameters), SEVEN, bowl(SEVEN), check=same_search, max_iter=20)

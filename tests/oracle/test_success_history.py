@@ -1,4 +1,4 @@
-"""JADE, SHADE, L-SHADE and jSO beside their plain implementation: archive, memory, shrinking, repair."""
+"""JADE, SHADE, L-SHADE and jSO and the NumPy implementation: archive, memory, shrinking, repair."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_archives(kind: Any, archive_rate: float) -> None:
         kind(pop_size=30, archive_rate=archive_rate),
         SEVEN,
         corner(SEVEN),
-        look=lambda kernel, plain: sizes.append((len(plain.archive), plain.capacity)),
+        check=lambda kernel, plain: sizes.append((len(plain.archive), plain.capacity)),
         max_iter=25,
     )
     assert any(rows == capacity for rows, capacity in sizes) or archive_rate > 1

@@ -1,4 +1,4 @@
-"""The constrained problems a second time, as plain NumPy: [f, g...] of the rows of X, as the literature prints them."""
+"""NumPy formulas of the constrained problems: [f, g...] at the rows of X, as in the literature."""
 
 from __future__ import annotations
 

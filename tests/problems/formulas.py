@@ -1,4 +1,4 @@
-"""The test problems a second time, as plain NumPy and pure Python: what the compiled ones are compared with.
+"""NumPy and Python formulas of the test problems, with which the compiled ones are compared.
 
 Nothing here is shared with the package. The data are made number by number with Python's integers and floats.
 """

@@ -1,4 +1,4 @@
-"""The min-max problems a second time, as plain NumPy: f(X, Y) of all pairs, X of shape (n, dim_x), Y of (m, dim_y)."""
+"""NumPy formulas of the min-max problems: f(X, Y) of all pairs, X of shape (n, dim_x), Y of shape (m, dim_y)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled constrained problems, against plain formulas and the conditions that a minimum satisfies."""
+"""Compiled constrained problems, compared with formulas and with the conditions of a minimum."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def random_points(problem: ConstrainedProblem, n: int = 200) -> Vector:
 
 
 def slopes(name: str, x: Vector) -> Vector:
-    """Derivatives of f, g..., of shape (1 + m, dim), by central differences of the plain formulas."""
+    """Derivatives of f, g..., of shape (1 + m, dim), by central differences of the formulas."""
     step = 1e-6 * np.maximum(1, np.abs(x))
     ends = [np.stack(VALUES[name](x + sign * np.diag(step)), axis=0) for sign in (1, -1)]
     difference: Vector = (ends[0] - ends[1]) / (2 * step)
@@ -48,7 +48,7 @@ def test_values(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_minimum(name: str) -> None:
-    """Feasible, of the stated value, and with multipliers that fulfil the Karush-Kuhn-Tucker conditions."""
+    """The minimiser is feasible, has the stated value, and satisfies the Karush-Kuhn-Tucker conditions."""
     problem = get_problem(name)
     f, g = np.split(problem.values(problem.x_opt[None])[0], [1])
     assert f[0] == pytest.approx(problem.f_opt, rel=1e-14)

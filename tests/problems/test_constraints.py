@@ -1,4 +1,4 @@
-"""Constraints: SciPy's objects taken apart, and minimising by feasibility rules."""
+"""Conversion of SciPy's constraints, and minimisation by feasibility rules."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def make(**options: Any) -> Minimizer:
 # ---- SciPy's objects -------------------------------------------------------------------------------------------------
 
 
-def test_sides_of_a_constraint() -> None:
-    """Two sides, one, none, and an equality; h comes after all g."""
+def test_one_sided_bounds_of_a_constraint() -> None:
+    """Two bounds, one, none, and an equality; h comes after all g."""
     lower, upper = [1.0, -np.inf, -np.inf, 0.5, 2.0], [4.0, 3.0, np.inf, np.inf, 2.0]
     c = NonlinearConstraint(lambda x: np.stack([x[0], x[1], x[0], x[0] * x[1], x[0] - x[1]]), lower, upper)
     found = problem(c)
@@ -237,7 +237,7 @@ def test_equalities_only() -> None:
 
 @pytest.mark.parametrize("name", ["fabris2012/p2", "fabris2012/p4", "fabris2012/p6"])
 def test_compiled_problems_run_whole(name: str) -> None:
-    """In the engine, and generation by generation: the same bits; and the same as plain Python."""
+    """The same bits in the engine, generation by generation, and in Python."""
     compiled = get_problem(name)
     whole = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(name)
     steps = Minimizer(max_iter=300, random_state=3, n_runs=2, execution="step").fit(compiled)
@@ -281,7 +281,7 @@ def test_nothing_is_feasible() -> None:
     assert m.max_violation_ == min(run.max_violation for run in m.runs_)
 
 
-def test_runs_that_have_seen_nothing_but_nan() -> None:
+def test_runs_with_nan_only() -> None:
     c = NonlinearConstraint(lambda x: np.where(x[0] > 2.9, 0.0, np.nan), -1, 1)
     m = Minimizer(skde.DE(pop_size=10), constraints=c, n_runs=20, max_iter=0, random_state=0).fit(total, bounds=BOX)
     blind = [run for run in m.runs_ if not run.feasible]
@@ -381,7 +381,7 @@ def test_ask_and_tell_equal_fit(n_runs: int) -> None:
     np.testing.assert_array_equal(m.history_.best, fitted.history_.best)
 
 
-def test_values_that_were_told_of_points_that_are_not_feasible() -> None:
+def test_tell_with_infeasible_points() -> None:
     m = make(constraints=NOWHERE, bounds=BOX)
     asked = m.ask()
     m.tell(asked, total(asked))
@@ -407,7 +407,7 @@ def test_saved_and_resumed(tmp_path: Path) -> None:
         assert (m.fun_, m.max_violation_) == (whole.fun_, whole.max_violation_)
 
 
-def test_what_is_resumed_has_to_be_the_same(tmp_path: Path) -> None:
+def test_resume_needs_the_same_constraints(tmp_path: Path) -> None:
     half = make(max_iter=30).fit(total, bounds=BOX)
     half.save(tmp_path / "half")
     m = Minimizer.load(tmp_path / "half").set_params(max_iter=60)

@@ -1,4 +1,4 @@
-"""The generated data, against a slow implementation that shares nothing with the package's, and published vectors."""
+"""Generated data, compared with published vectors and with a slow implementation that shares no code with skde."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The min-max problems: the functors against plain formulas, and what is said of their solutions against searches."""
+"""Min-max problems: functors compared with formulas, and solutions with the results of searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled problems, against the formulas of formulas.py and what is known of their minima; and the registry."""
+"""Compiled problems, compared with formulas.py and with their known minima; the registry of problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the slow runs of SaDE, L-SRTDE and opposition share: the start, who is better, and crossover."""
+"""Shared parts of the NumPy runs: the initial population, comparison of values, and crossover."""
 
 from __future__ import annotations
 
