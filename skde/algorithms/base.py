@@ -77,8 +77,8 @@ class StateSizes:
 class Algorithm(BaseEstimator, ABC):
     """Base class of all algorithms: a scikit-learn-style object that holds an algorithm's parameters.
 
-    Parameters are stored as they are given, and checked when a fit begins. A subclass is a dataclass whose fields are
-    its parameters; it has a name and translates the parameters into those of its kernel.
+    Parameters are stored as they are given, and checked when a fit begins. A subclass is a dataclass with the
+    parameters as fields; it has a name and translates the parameters into those of its kernel.
 
     Attributes
     ----------

@@ -160,8 +160,8 @@ class DE(DifferentialEvolution):
     def nashed2012(cls, **parameters: Any) -> DE:
         """Return the DE that Nashed et al. (2012) tuned: rand/1/exp, 48 individuals, F = 0.520, CR = 0.879.
 
-        The paper does not say what happens at the bounds. Here components are set to the bound: then f11, whose box
-        ends in minima, and f7, with its minimiser in a corner, are as easy as in its Table 2.
+        The paper does not say what happens at the bounds. Here components are set to the bound: then f11, with
+        minima at the ends of its box, and f7, with its minimiser in a corner, are as easy as in its Table 2.
 
         Parameters
         ----------

@@ -89,10 +89,10 @@ class LSRTDE(Algorithm):
         runs.check_order("extra", "the top's order", runs.extra["top"], runs.size)
         runs.check_order("order", "the front's order", runs.order, runs.next_size)
         cells = int(runs.parameters["cells"])
-        kept = runs.memory[..., cells : cells + 6]
+        numbers = runs.memory[..., cells : cells + 6]
         last = np.where(runs.generation % 2 == [[0], [1]], runs.next_size, runs.size)
-        runs.check_range("memory", "cells to be written next", kept[..., 0], 0, cells - 1, whole=True)
-        runs.check_range("memory", "success rates", kept[..., 1], 0, 1)
-        runs.check_range("memory", "slots that are next", kept[..., 2], 0, last - 1, whole=True)
-        runs.check_range("memory", "numbers of successes", kept[..., 3], 0, runs.parameters["pop_size"], whole=True)
+        runs.check_range("memory", "cells to be written next", numbers[..., 0], 0, cells - 1, whole=True)
+        runs.check_range("memory", "success rates", numbers[..., 1], 0, 1)
+        runs.check_range("memory", "slots that are next", numbers[..., 2], 0, last - 1, whole=True)
+        runs.check_range("memory", "numbers of successes", numbers[..., 3], 0, runs.parameters["pop_size"], whole=True)
         runs.check_range("memory", "cells of CR", runs.memory[..., :cells], 0, 2)

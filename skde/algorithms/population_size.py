@@ -53,8 +53,8 @@ class PopulationSchedule:
     @classmethod
     def from_parameters(cls, parameters: dict[str, float]) -> PopulationSchedule:
         """Return the schedule of a population with these kernel parameters."""
-        known = ("pop_size", "pop_min", "max_evals", "max_iter", "pool_size", "references")
-        return cls(**{name: int(parameters[name]) for name in known if name in parameters})
+        names = ("pop_size", "pop_min", "max_evals", "max_iter", "pool_size", "references")
+        return cls(**{name: int(parameters[name]) for name in names if name in parameters})
 
     @property
     def varies(self) -> bool:

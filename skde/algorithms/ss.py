@@ -65,8 +65,8 @@ class SS(Algorithm):
 
     Notes
     -----
-    Source: Y. S. G. Nashed, R. Ugolotti, P. Mesejo, S. Cagnoni, libCudaOptimize (2012), section 2.3, whose tuned
-    parameters are the defaults; the local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques,
+    Source: Y. S. G. Nashed, R. Ugolotti, P. Mesejo, S. Cagnoni, libCudaOptimize (2012), section 2.3, with its
+    tuned parameters as defaults; the local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques,
     Mathematics of Operations Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the
     local search in evaluations, of which a step and its opposite take two; the units of its steps; no lower limit of
     :math:`\rho`; distances between points in widths of the bounds; the renewal of :math:`R` when it stagnates.

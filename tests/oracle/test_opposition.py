@@ -1,4 +1,4 @@
-"""Opposition in the whole family: the slow implementation's decisions, and the state after a generation of opposites."""
+"""Opposition and the NumPy implementation, and the state after a generation of opposites."""
 
 from __future__ import annotations
 
