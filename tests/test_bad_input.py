@@ -314,8 +314,8 @@ def test_device_objectives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setenv("SKDE_CACHE_DIR", str(tmp_path))
     for body, arrays, message in (
         ("x[0];", None, "body must be C\\+\\+ text with a return"),
-        ("return 0;", {"x": [1.0]}, "'x' is no name for an array"),
-        ("return 0;", {"a b": [1.0]}, "'a b' is no name"),
+        ("return 0;", {"x": [1.0]}, "names must be C.. identifiers.*; got 'x'"),
+        ("return 0;", {"a b": [1.0]}, "names must be C.. identifiers.*; got 'a b'"),
         ("return 0;", {"a": ["b"]}, r"arrays\['a'\] must hold numbers"),
         ("return 0;", {"a": []}, r"arrays\['a'\] must not be empty"),
         ("return 0;", {f"a{k}": [1.0] for k in range(9)}, "at most 8 entries, got 9"),

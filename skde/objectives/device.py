@@ -101,7 +101,7 @@ class DeviceObjective:
             raise ValueError(f"arrays must have at most {MAX_ARRAYS} entries, got {len(named)}")
         for key in named:
             if not isinstance(key, str) or not key.isidentifier() or key in TAKEN:
-                raise ValueError(f"arrays: {key!r} is no name for an array: a C++ identifier, none of {sorted(TAKEN)}")
+                raise ValueError(f"arrays: names must be C++ identifiers, and none of {sorted(TAKEN)}; got {key!r}")
         self.body = body
         self.names = tuple(named)
         self.arrays: tuple[FloatArray, ...] = tuple(number_array(key, named[key]) for key in named)

@@ -130,10 +130,10 @@ def as_objective(
     if dim is not None:
         dim = check_int("dim", dim, 1)
     if isinstance(objective, MinMaxProblem):
-        raise TypeError(f"{objective!r} has two sides; a Minimizer takes functions of one")
+        raise TypeError(f"{objective!r} is a function of x and y; a Minimizer takes functions of x alone")
     if isinstance(objective, ConstrainedProblem):
         if constraints is not None:
-            raise ValueError(f"{objective!r} has its constraints; constraints must be None beside it")
+            raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
         box = problem_bounds(objective, dim, bounds)
         return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity)
     if constraints is not None:
@@ -151,7 +151,7 @@ def as_objective(
             f"got {objective!r} ({type(objective).__name__})"
         )
     if bounds is None:
-        raise ValueError("bounds must be given, in fit or to the constructor: pairs (low, high), one a variable")
+        raise ValueError("bounds must be given, in fit or to the constructor: one pair (low, high) for every variable")
     box = check_bounds(bounds, dim)
     if isinstance(objective, DeviceObjective):
         return Objective(box, compiled=objective, source={"device_objective": objective.name}, identity=objective)

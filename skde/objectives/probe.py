@@ -75,8 +75,8 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
     if np.array_equal(values(sides), together, equal_nan=True):
         rows = " and ".join(str(len(side)) for side in sides)
         raise ValueError(
-            f"{what} must make the value of a row of that row alone: one is {together[index]} among {rows} rows, and "
-            f"{alone} when its row is the only one; leave out what is taken over rows, such as means, minima and ranks"
+            f"{what} must compute the value of a row from that row alone: one is {together[index]} among {rows} rows, "
+            f"and {alone} when its row is the only one; leave out results of several rows such as means and ranks"
         )
 
 

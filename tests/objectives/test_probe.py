@@ -58,7 +58,7 @@ MIXING: dict[str, Callable[[Any], Any]] = {
 def test_values_that_depend_on_the_other_rows_are_refused(
     function: Callable[[Any], Any], parameters: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match=r"the objective must make the value of a row of that row alone: one is"):
+    with pytest.raises(ValueError, match=r"the objective must compute the value of a row from that row alone: one is"):
         fit(function, **parameters)
 
 
@@ -155,7 +155,7 @@ def test_joblib_workers_are_who_calls() -> None:
 
     with joblib.parallel_config("loky", n_jobs=2):
         assert fit(elsewhere, n_runs=2, execution="joblib").n_iter_ == 5
-        with pytest.raises(ValueError, match="must make the value of a row of that row alone"):
+        with pytest.raises(ValueError, match="must compute the value of a row from that row alone"):
             fit(mixing, n_runs=2, execution="joblib")
 
 
@@ -163,9 +163,13 @@ def test_joblib_workers_are_who_calls() -> None:
 @pytest.mark.parametrize(
     ("objective", "function", "message"),
     [
-        (MIXING["ranks"], lambda x: x[0], "the objective must make the value of a row of that row alone"),
-        (f, lambda x: x[0] - x[0].mean(), "the constraints' function must make the value of a row of that row alone"),
-        (f, lambda x: np.stack([x[0], x[1] - x[1].min()]), "the constraints' function must make"),
+        (MIXING["ranks"], lambda x: x[0], "the objective must compute the value of a row from that row alone"),
+        (
+            f,
+            lambda x: x[0] - x[0].mean(),
+            "the constraints' function must compute the value of a row from that row alone",
+        ),
+        (f, lambda x: np.stack([x[0], x[1] - x[1].min()]), "the constraints' function must compute"),
         (scipy.optimize.rosen, lambda x: x[0], "the objective's return value must have shape"),
     ],
 )
@@ -193,9 +197,12 @@ GAME_PATHS: list[Any] = [{}, {"archive_size": 0}, {"n_runs": 2, "device": ["cpu"
     ("function", "message"),
     [
         (lambda X, Y: game(X, Y).T, r"must return shape \(5, 6\).*got \(6, 5\); it is transposed"),
-        (lambda X, Y: game(X, Y) - game(X, Y).mean(), "the function must make the value of a row of that row alone"),
-        (lambda X, Y: game(X, Y) - game(X, Y).max(axis=1)[:, None], "the function must make the value of a row"),
-        (lambda X, Y: game(X, Y) - game(X, Y).min(axis=0), "the function must make the value of a row"),
+        (
+            lambda X, Y: game(X, Y) - game(X, Y).mean(),
+            "the function must compute the value of a row from that row alone",
+        ),
+        (lambda X, Y: game(X, Y) - game(X, Y).max(axis=1)[:, None], "the function must compute the value of a row"),
+        (lambda X, Y: game(X, Y) - game(X, Y).min(axis=0), "the function must compute the value of a row"),
     ],
 )
 def test_games(function: Any, message: str, parameters: dict[str, Any]) -> None:
@@ -255,5 +262,5 @@ MIXED: dict[str, Callable[[Any], Any]] = {
 def test_no_dimension_hides_a_value_that_depends_on_other_rows(function: Callable[[Any], Any]) -> None:
     for dim in range(2, 40):
         for low, high in ((-2.0, 2.0), (0.0, 1.0), (1.0, 5.0), (-5.0, 10.0)):
-            with pytest.raises(ValueError, match="of that row alone"):
+            with pytest.raises(ValueError, match="from that row alone"):
                 probe(function, "the objective", [np.array([(low, high)] * dim)], np.dtype("float64"), np)

@@ -357,12 +357,14 @@ def test_the_tolerance_counts() -> None:
 
 
 def test_constraints_given_twice() -> None:
-    with pytest.raises(ValueError, match="has its constraints; constraints must be None beside it"):
+    with pytest.raises(ValueError, match="has constraints, so the parameter constraints must be None"):
         make().fit(problem())
 
 
 def test_min_max_problems_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"MinMaxProblem.* has two sides; a Minimizer takes functions of one"):
+    with pytest.raises(
+        TypeError, match=r"MinMaxProblem.* is a function of x and y; a Minimizer takes functions of x alone"
+    ):
         Minimizer().fit("minmax/rustem1")
 
 
