@@ -1,8 +1,8 @@
 """Maximise the area under the ROC curve of a linear classifier directly.
 
-The AUC is the share of the pairs (malignant, benign) that a score orders rightly: a step function of the weights, with
-no gradient to follow. Logistic regression maximises something smooth instead; here the AUC itself is the objective. A
-whole population of weights is scored by one matrix product, on NumPy or CuPy arrays alike:
+The AUC is the share of the pairs (malignant, benign) that a score puts in order. It is a step function of the weights,
+without a gradient. Logistic regression maximises a smooth function instead; here the AUC itself is the objective. One
+matrix product gives the scores of a whole population of weights, on NumPy or CuPy arrays:
 
     python auc_breast_cancer.py --device cpu
     python auc_breast_cancer.py --device cuda
@@ -26,7 +26,7 @@ from skde import Minimizer
 
 
 def array_module(array: Any) -> Any:
-    """Return the library that an array belongs to; CuPy is not imported where nobody uses it."""
+    """Return the library that an array belongs to; CuPy is imported only by those that use it."""
     if type(array).__module__.partition(".")[0] == "cupy":
         return sys.modules["cupy"]
     return np
@@ -35,14 +35,14 @@ def array_module(array: Any) -> Any:
 def make_objective(X: Any, y: Any) -> Callable[[Any], Any]:
     """Return f(W) -> 1 - AUC of the scores X W^T, one value a row of W.
 
-    The Mann-Whitney statistic: the sum of the positives' ranks says how many pairs are in order. Positives come first
-    in the data and the sort is stable, so of equal scores the positives get the lower ranks: a tied pair counts as
-    wrong, and the same score for everybody gains nothing.
+    The sum of the positives' ranks gives the number of pairs in order (Mann-Whitney statistic). Positives come first in
+    the data and the sort is stable, so positives get the lower ranks of equal scores: a tied pair counts as wrong, and
+    a constant score has an AUC of 0.
     """
     n_positive, n_negative = int(np.sum(y == 1)), int(np.sum(y == 0))
     rows = np.concatenate([X[y == 1], X[y == 0]])
     most, least = n_positive * n_negative, n_positive * (n_positive + 1) / 2
-    data = {}  # by library: the rows go to the GPU once
+    data = {}  # by library, so that the rows go to the GPU once
 
     def objective(W: Any) -> Any:
         xp = array_module(W)

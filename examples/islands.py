@@ -1,4 +1,4 @@
-"""Islands beside one population: differential evolution with equal evaluations on two functions of 100 variables.
+"""Islands compared with one population: differential evolution with equal evaluations on functions of 100 variables.
 
 python examples/islands.py --runs 15 --evals 1000000
 """
@@ -34,12 +34,12 @@ def compare(dim: int, evals: int, runs: int, device: str | list[str]) -> list[di
 
 
 def main(arguments: list[str]) -> list[dict[str, Any]]:
-    """Compare, print, and write a record where one is asked for."""
+    """Compare, print, and write a record if --out names a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dim", type=int, default=100, help="variables (100)")
     parser.add_argument("--evals", type=int, default=1_000_000, help="evaluations of a run (1000000)")
     parser.add_argument("--runs", type=int, default=15, help="runs (15)")
-    parser.add_argument("--device", default="auto", help="where (auto); GPUs to share the work: cuda:0,cuda:1")
+    parser.add_argument("--device", default="auto", help="device (auto), or GPUs that share the runs: cuda:0,cuda:1")
     parser.add_argument("--out", help="a file for the record, in JSON")
     options = parser.parse_args(arguments)
     devices = options.device.split(",")
@@ -48,8 +48,8 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
         print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
     if options.out:
         settings = {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device}
-        begun = provenance(" ".join(["python examples/islands.py", *arguments]))
-        write_figures(options.out, {**begun, "settings": settings, "figures": rows})
+        head = provenance(" ".join(["python examples/islands.py", *arguments]))
+        write_figures(options.out, {**head, "settings": settings, "figures": rows})
     return rows
 
 

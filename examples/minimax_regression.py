@@ -1,12 +1,12 @@
-"""Fit a linear model to real data by its worst sample, also when the measurements may be wrong by some amount.
+"""Fit a linear model to real data with the smallest largest residual, also with bounded errors of the features.
 
-Least squares makes the mean squared residual small; here it is the largest residual. That is a game: x are the model's
-coefficients, y says which sample is looked at and by how much each of its features was measured wrongly, within a box:
+Least squares minimises the mean squared residual; here it is the largest residual. This is a min-max problem: x are the
+coefficients of the model, y is the number of a sample and the errors of its features, within a box:
 
     min over w, max over i and |d| <= eps, of |t_i - w_0 - (s_i + d) w|
 
-Both cases are linear programs too (the worst d costs eps times the sum of |w|), so that the answer can be compared with
-the exact one. The data are scikit-learn's diabetes, of 442 patients and ten features, scaled to variance 1.
+Both cases are linear programs too (the worst d adds eps times the sum of |w|), so there is an exact solution to compare
+with. The data are scikit-learn's diabetes, of 442 patients and ten features, scaled to variance 1.
 
     python minimax_regression.py --eps 0.2 --plot residuals.png
 """
@@ -28,7 +28,7 @@ from skde import JDE, MinMaxSolver
 def load() -> tuple[np.ndarray, np.ndarray]:
     """Return the samples, scaled, and their targets, in the order of least squares' residuals.
 
-    The order does not matter to the model, but the opponent walks along it: neighbours are about equally bad.
+    The order does not change the model, but it helps the opponent: neighbours have similar residuals.
     """
     samples, targets = load_diabetes(return_X_y=True)
     samples = StandardScaler().fit_transform(samples)
@@ -42,7 +42,7 @@ def with_ones(samples: np.ndarray) -> np.ndarray:
 
 
 def residuals(samples: np.ndarray, targets: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return what the model with coefficients w, the constant first, leaves of the targets."""
+    """Return the residuals of the model with coefficients w, the constant first."""
     return targets - with_ones(samples) @ w
 
 
@@ -72,28 +72,28 @@ def exact(samples: np.ndarray, targets: np.ndarray, eps: float) -> np.ndarray:
 def make_game(
     samples: np.ndarray, targets: np.ndarray, basis: np.ndarray
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Return f(X, Y): rows of X are coefficients in a basis, of Y a sample's number and the errors of its features."""
+    """Return f(X, Y): a row of X is coefficients in a basis, of Y a sample's number and errors of its features."""
 
     def game(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         number = np.minimum(Y[:, 0].astype(int), len(samples) - 1)
-        seen = samples[number] + (Y[:, 1:] if Y.shape[1] > 1 else 0.0)
-        return np.abs(targets[number] - X @ basis.T @ with_ones(seen).T)
+        measured = samples[number] + (Y[:, 1:] if Y.shape[1] > 1 else 0.0)
+        return np.abs(targets[number] - X @ basis.T @ with_ones(measured).T)
 
     return game
 
 
 def minimax(samples: np.ndarray, targets: np.ndarray, eps: float, n_cycles: int, random_state: int) -> np.ndarray:
-    """Return the coefficients that two populations find, in the best of four runs."""
-    # Columns that are orthogonal make a round valley of what correlated features make a narrow one.
+    """Return the coefficients of the best of four runs of a MinMaxSolver."""
+    # With correlated features the valley of the objective is narrow; orthogonal columns make it round.
     triangle = np.linalg.qr(with_ones(samples))[1] / np.sqrt(len(samples))
     basis = np.linalg.inv(triangle)
     start = triangle @ least_squares(samples, targets)
-    # A coefficient that moves by this much from its place doubles the mean square.
+    # A change of one coefficient by this size doubles the mean square.
     size = np.sqrt(np.mean(residuals(samples, targets, basis @ start) ** 2))
     errors = [(-eps, eps)] * samples.shape[1] if eps > 0 else []
-    # Some twelve samples are equally bad at the optimum, and one that nobody knows of spoils an answer: many opponents
-    # are remembered, half of a large population looks for others anew in every cycle, and of four runs' answers the one
-    # that is best against all samples is taken.
+    # At the optimum about twelve samples have the largest residual, and a solution that misses one is bad. So the
+    # archive is large, half of a large population is renewed in every cycle, and all samples decide which of four runs
+    # is best.
     solver = MinMaxSolver(
         JDE(pop_size=50),
         JDE(pop_size=200),
@@ -110,8 +110,8 @@ def minimax(samples: np.ndarray, targets: np.ndarray, eps: float, n_cycles: int,
         bounds_x=[(value - size, value + size) for value in start],
         bounds_y=[(0, len(samples)), *errors],
     )
-    answers = [basis @ run.x[: len(basis)] for run in solver.runs_]
-    return min(answers, key=lambda w: worst(samples, targets, w, eps))
+    solutions = [basis @ run.x[: len(basis)] for run in solver.runs_]
+    return min(solutions, key=lambda w: worst(samples, targets, w, eps))
 
 
 def main(
@@ -154,9 +154,9 @@ def draw(found: dict[str, Any], file: str) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--eps", type=float, default=0.2, help="largest error of a feature (0.2)")
-    parser.add_argument("--n-cycles", type=int, default=150, help="of the solver (150)")
+    parser.add_argument("--n-cycles", type=int, default=150, help="cycles of the solver (150)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--plot", metavar="FILE", help="where to draw the residuals")
+    parser.add_argument("--plot", metavar="FILE", help="file for a plot of the residuals")
     arguments = parser.parse_args()
     print(f"{'':<16}{'worst':>10}{'with errors':>14}{'mean square':>14}")
     for name, row in main(arguments.eps, arguments.n_cycles, arguments.seed, arguments.plot).items():

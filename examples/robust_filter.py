@@ -1,9 +1,9 @@
-"""Choose the gains of a PI controller by the worst plant that it may meet.
+"""Choose the gains of a PI controller for the worst plant of a box.
 
-The plant is a mass on a spring with a damper, k / (s^2 + 2 zeta w s + w^2), of which the gain k, the frequency w and
-the damping zeta are known within a box only. The closed loop follows a step; what counts is the integral of its squared
-error and, with a small weight, of the squared change of the control. The design is a game: x are the gains, y is the
-plant, and one simulation serves all pairs of both populations at once.
+The plant is a mass on a spring with a damper, k / (s^2 + 2 zeta w s + w^2). Gain k, frequency w and damping zeta are
+uncertain, within a box. The closed loop follows a step; the cost is the integral of the squared error and, with a small
+weight, of the squared change of the control. The design is a min-max problem: x are the gains, y is the plant, and one
+simulation computes all pairs of both populations.
 
     python robust_filter.py --plot responses.png
 """
@@ -27,17 +27,17 @@ def simulate(gains: np.ndarray, plants: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Return the outputs over time, of shape (steps, n, m), and the costs, of shape (n, m), of gains and plants."""
     Kp, Ki = gains.T[:, :, None]
     k, w, zeta = plants.T[:, None, :]
-    place, speed, summed = np.zeros((3, len(gains), len(plants)))
-    control_before, cost, outputs = Kp * np.ones_like(place), 0.0, []
+    position, speed, integral = np.zeros((3, len(gains), len(plants)))
+    control_before, cost, outputs = Kp * np.ones_like(position), 0.0, []
     for _ in range(int(SECONDS / STEP)):
-        error = 1.0 - place
-        summed = summed + STEP * error
-        control = np.clip(Kp * error + Ki * summed, -10.0, 10.0)  # actuators saturate, so nothing overflows
-        speed = speed + STEP * (k * control - 2 * zeta * w * speed - w * w * place)
-        place = place + STEP * speed
+        error = 1.0 - position
+        integral = integral + STEP * error
+        control = np.clip(Kp * error + Ki * integral, -10.0, 10.0)  # as actuators do; also prevents overflow
+        speed = speed + STEP * (k * control - 2 * zeta * w * speed - w * w * position)
+        position = position + STEP * speed
         cost = cost + STEP * error**2 + EFFORT * (control - control_before) ** 2 / STEP
         control_before = control
-        outputs.append(place)
+        outputs.append(position)
     return np.array(outputs), cost
 
 
@@ -54,13 +54,13 @@ def nominal_design(random_state: int) -> np.ndarray:
 
 def robust_design(n_cycles: int, random_state: int) -> MinMaxSolver:
     """Return the solver that found the best gains for the worst plant."""
-    # Very different plants are equally bad at the optimum: half of the plants are new ones in every cycle.
+    # At the optimum very different plants have the largest cost, so half of the plants are renewed in every cycle.
     solver = MinMaxSolver(n_cycles=n_cycles, gens_x=5, gens_y=5, renewal=0.5, random_state=random_state)
     return solver.fit(cost, bounds_x=GAINS, bounds_y=PLANTS)
 
 
 def corners_and_grid(points: int = 9) -> np.ndarray:
-    """Return plants all over the box, its corners among them: designs are judged by them, not by the opponents."""
+    """Return a grid of plants with the corners of the box, to compare designs independently of the opponents."""
     axes = np.meshgrid(*(np.linspace(low, high, points) for low, high in PLANTS), indexing="ij")
     return np.stack([axis.ravel() for axis in axes], axis=1)
 
@@ -101,9 +101,9 @@ def draw(designs: dict[str, np.ndarray], plants: np.ndarray, file: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--n-cycles", type=int, default=12, help="of the solver (12)")
+    parser.add_argument("--n-cycles", type=int, default=12, help="cycles of the solver (12)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--plot", metavar="FILE", help="where to draw the responses")
+    parser.add_argument("--plot", metavar="FILE", help="file for a plot of the responses")
     arguments = parser.parse_args()
     found = main(arguments.n_cycles, arguments.seed, arguments.plot)
     print(f"{'design':<10}{'Kp':>8}{'Ki':>8}{'nominal plant':>16}{'worst plant':>14}")

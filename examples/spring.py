@@ -1,8 +1,8 @@
-"""Design the lightest spring that holds, by multipliers and by feasibility rules.
+"""Design the lightest spring within its limits, by multipliers and by feasibility rules.
 
 `fabris2012/p6`: the weight (N + 2) D d^2 of a coil spring of wire diameter d, coil diameter D and N coils, under four
-constraints on its deflection, its shear stress, its frequency and its outer diameter. MinMaxSolver plays points against
-multipliers (the augmented Lagrangian); Minimizer compares points by feasibility rules. Both get the same evaluations.
+constraints on its deflection, its shear stress, its frequency and its outer diameter. MinMaxSolver solves the min-max
+problem of the augmented Lagrangian; Minimizer uses feasibility rules. Both have the same number of evaluations.
 
     python spring.py --plot spring.png
 """
@@ -32,7 +32,7 @@ def solve(max_evals: int, n_runs: int, random_state: int) -> dict[str, Minimizer
 def main(
     max_evals: int = 40_000, n_runs: int = 20, random_state: int = 0, plot: str | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return what both solvers found."""
+    """Return the results of both solvers."""
     solvers = solve(max_evals, n_runs, random_state)
     if plot:
         draw(solvers, plot)
@@ -60,7 +60,7 @@ def slice_at(coils: float, points: int = 300) -> tuple[np.ndarray, np.ndarray, n
 
 
 def draw(solvers: dict[str, Minimizer | MinMaxSolver], file: str) -> None:
-    """Draw the feasible region through the best spring, and how the runs came to their weights."""
+    """Draw the feasible region around the best spring, and the convergence of the runs."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
@@ -77,7 +77,7 @@ def draw(solvers: dict[str, Minimizer | MinMaxSolver], file: str) -> None:
     region.legend(loc="upper left", fontsize="small")
     for k, (name, solver) in enumerate(solvers.items()):
         for r, run in enumerate(solver.runs_):
-            # What is below the minimum is so by the tolerance of the constraints.
+            # The tolerance of the constraints allows values below the minimum.
             error = np.maximum(run.history.best / SPRING.f_opt - 1, 1e-6)
             convergence.plot(run.history.n_evals, error, f"C{k}", linewidth=0.6, label=None if r else name)
     convergence.set(xlabel="evaluations", ylabel="weight above the minimum's, relative", yscale="log")
@@ -87,10 +87,10 @@ def draw(solvers: dict[str, Minimizer | MinMaxSolver], file: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--max-evals", type=int, default=40_000, help="of a run (40000)")
+    parser.add_argument("--max-evals", type=int, default=40_000, help="evaluations of a run (40000)")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--plot", metavar="FILE", help="where to draw the feasible region and the convergence")
+    parser.add_argument("--plot", metavar="FILE", help="file for a plot of the feasible region and the convergence")
     arguments = parser.parse_args()
     print(f"{'':<20}{'best':>12}{'median':>12}{'feasible':>10}{'violation':>11}{'seconds':>9}")
     found = main(arguments.max_evals, arguments.runs, arguments.seed, arguments.plot)

@@ -1,4 +1,4 @@
-"""Runs of the examples."""
+"""Runs and results of the examples."""
 
 import importlib.util
 import json

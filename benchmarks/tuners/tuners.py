@@ -1,15 +1,15 @@
-"""Iterated racing beside random search and Optuna's TPE, at equal numbers of experiments, judged on held-out steps.
+"""Comparison of iterated racing with other tuners, with equal numbers of experiments, on held-out steps.
 
 python benchmarks/tuners/tuners.py --repetitions 20 --jobs 4 --out docs/benchmarks/tuners.json
 
-All are judged by the mean over instances and seeds that none of them has seen: of the costs where these can be
-averaged, as errors of classifiers can, else of their logarithms. The tuners that do not race minimise that mean over
-their instances. "racing, means" sees the same costs, or logarithms, and eliminates by t-tests with the preset for small
-budgets; so does "racing, not guided", without that preset's model. The other races have their presets' rules; where
-costs cannot be averaged they see them as they are, and have Friedman's test. "racing, later tests" is "racing, means"
-for instances of many kinds.
+The measure is the mean over instances and seeds that no tuner has seen: of the costs where these can be averaged, like
+errors of classifiers, and otherwise of their logarithms. The tuners that do not race minimise that mean over their
+instances. "racing, means" has the same costs, or logarithms, and eliminates by t-tests with the preset for small
+budgets; so does "racing, not guided", without that preset's model. The other races have their presets' rules; if costs
+cannot be averaged, they have the costs unchanged, and Friedman's test. "racing, later tests" is "racing, means" for
+instances of many kinds.
 
-What FILE has is not run again; so a new tuner or more tasks can be added to a record.
+Results in FILE are not computed again, so a new tuner or more tasks can be added to a record.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from skde.tuning import PRESETS, RacingTuner
 # -- tuners ------------------------------------------------------------------------------------------------------------
 
 
-def raced(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, int], dict[str, Any]]:
-    """Return iterated racing; with `means`, by the costs that can be averaged; `changes` are of the preset's rules."""
+def racing(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, int], dict[str, Any]]:
+    """Return a racing tuner; with `means`, it has costs that can be averaged; `changes` are of the preset's rules."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
         def cost(config: dict[str, Any], instance: Any, seed: int) -> float:
@@ -62,8 +62,8 @@ def raced(preset: str, means: bool = False, **changes: Any) -> Callable[[Task, i
     return tuned
 
 
-def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = None) -> Callable[[Task, int], Any]:
-    """Return a study of Optuna whose trials run on all instances, in a new order each, as far as not pruned."""
+def optuna_study(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = None) -> Callable[[Task, int], Any]:
+    """Return a tuner by an Optuna study: a trial runs on all instances in a new order, until it is pruned."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
         study = optuna.create_study(sampler=sampler(seed), pruner=pruner() if pruner else optuna.pruners.NopPruner())
@@ -91,16 +91,18 @@ def studied(sampler: Callable[[int], Any], pruner: Callable[[], Any] | None = No
 
 
 TUNERS: dict[str, Callable[[Task, int], dict[str, Any]]] = {
-    "racing, means": raced("small-budget", means=True),
-    "racing, not guided": raced("small-budget", means=True, guided=False),
-    "racing, later tests": raced("small-budget", means=True, first_test=10, mu=20, survivors=2),
-    "racing, elitist": raced("elitist"),
-    "racing, irace-2011": raced("irace-2011"),
+    "racing, means": racing("small-budget", means=True),
+    "racing, not guided": racing("small-budget", means=True, guided=False),
+    "racing, later tests": racing("small-budget", means=True, first_test=10, mu=20, survivors=2),
+    "racing, elitist": racing("elitist"),
+    "racing, irace-2011": racing("irace-2011"),
     "irace, elitist": tuners_irace.irace(elitist=True),
     "irace, not elitist": tuners_irace.irace(elitist=False),
-    "random search": studied(lambda seed: optuna.samplers.RandomSampler(seed)),
-    "TPE": studied(lambda seed: optuna.samplers.TPESampler(seed=seed)),
-    "TPE, WilcoxonPruner": studied(lambda seed: optuna.samplers.TPESampler(seed=seed), optuna.pruners.WilcoxonPruner),
+    "random search": optuna_study(lambda seed: optuna.samplers.RandomSampler(seed)),
+    "TPE": optuna_study(lambda seed: optuna.samplers.TPESampler(seed=seed)),
+    "TPE, WilcoxonPruner": optuna_study(
+        lambda seed: optuna.samplers.TPESampler(seed=seed), optuna.pruners.WilcoxonPruner
+    ),
     "SMAC": tuners_smac.smac,
 }
 
@@ -109,13 +111,13 @@ NEEDS = {
     "irace, not elitist": tuners_irace.missing,
     "SMAC": tuners_smac.missing,
 }
-# Whom a preset has to come up to.
-RIVALS = {"racing, elitist": "irace, elitist", "racing, irace-2011": "irace, not elitist"}
+# The irace that a preset follows.
+REFERENCES = {"racing, elitist": "irace, elitist", "racing, irace-2011": "irace, not elitist"}
 
 # -- the comparison ----------------------------------------------------------------------------------------------------
 
 
-def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_seeds: int) -> list[float]:
+def held_out_costs(task: Task, configurations: list[dict[str, Any]], repetition: int, n_seeds: int) -> list[float]:
     """Return every configuration's mean cost, scaled, on held-out instances and seeds."""
     if task.target is noisy:  # the truth is known
         return [
@@ -128,15 +130,15 @@ def judged(task: Task, configurations: list[dict[str, Any]], repetition: int, n_
     return [float(value) for value in np.mean(found, axis=(0, 2))]
 
 
-def repeated(name: str, tuners: list[str], repetition: int, n_seeds: int) -> list[float]:
-    """Return what tuners reach in a repetition of a task."""
-    quieten()  # this may be a process of its own
+def run_repetition(name: str, tuners: list[str], repetition: int, n_seeds: int) -> list[float]:
+    """Return the held-out cost of each tuner in a repetition of a task."""
+    quieten()  # this may be another process
     task = TASKS[name](repetition)
-    return judged(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
+    return held_out_costs(task, [TUNERS[tuner](task, repetition) for tuner in tuners], repetition, n_seeds)
 
 
 def quieten() -> None:
-    """Have Optuna say nothing."""
+    """Silence Optuna."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
 
@@ -150,7 +152,7 @@ def compare(
     save: Callable[[], None],
     n_jobs: int = 1,
 ) -> None:
-    """Add what tuners reached in every repetition to the rows, as far as it is not there; save after each."""
+    """Add the missing repetitions of all tuners to the rows, and save after each."""
     absent = {tuner: reason for tuner, asked in NEEDS.items() if tuner in tuners and (reason := asked())}
     for tuner, reason in absent.items():
         print(f"{tuner} is left out: {reason}", file=sys.stderr)
@@ -161,22 +163,24 @@ def compare(
         lacking = [[tuner for tuner in present if len(reached[tuner]) <= n] for n in range(len(repetitions))]
         left = [(repetition, missing) for repetition, missing in zip(repetitions, lacking, strict=True) if missing]
         parallel = joblib.Parallel(n_jobs, return_as="generator")
-        runs = parallel(joblib.delayed(repeated)(name, missing, repetition, n_seeds) for repetition, missing in left)
+        runs = parallel(
+            joblib.delayed(run_repetition)(name, missing, repetition, n_seeds) for repetition, missing in left
+        )
         for (repetition, missing), values in zip(left, runs, strict=True):
             for tuner, value in zip(missing, values, strict=True):
                 reached[tuner].append(value)
-            told = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}
-            print(f"{name}, repetition {repetition}: {told}", file=sys.stderr, flush=True)
+            results = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}
+            print(f"{name}, repetition {repetition}: {results}", file=sys.stderr, flush=True)
             rows[:] = [row for row in rows if row["task"] != name]
             rows += [row_of(name, tuner, reached) for tuner in TUNERS if reached[tuner]]
             save()
 
 
 def row_of(task: str, tuner: str, reached: dict[str, list[float]]) -> dict[str, Any]:
-    """Return what a tuner reached; lower is better.
+    """Return a tuner's results; lower is better.
 
-    p is that of Wilcoxon's one-sided test over the repetitions that the first tuner is not better; beside a rival, p
-    is that this one is not better than the rival, and p_worse that it is not worse.
+    p is that of Wilcoxon's one-sided test over the repetitions that the first tuner is not better. In the comparison
+    with its reference, p is that the tuner is not better than the reference, and p_worse that it is not worse.
     """
     values = reached[tuner]
     row = {
@@ -185,9 +189,9 @@ def row_of(task: str, tuner: str, reached: dict[str, list[float]]) -> dict[str, 
         "median": float(np.median(values)),
         "p": p_less(reached[next(iter(TUNERS))], values),
     }
-    rival = RIVALS.get(tuner, "")
-    if theirs := reached.get(rival):
-        row["beside"] = {"tuner": rival, "p": p_less(values, theirs), "p_worse": p_less(theirs, values)}
+    reference = REFERENCES.get(tuner, "")
+    if theirs := reached.get(reference):
+        row["beside"] = {"tuner": reference, "p": p_less(values, theirs), "p_worse": p_less(theirs, values)}
     return {**row, "values": values}
 
 
@@ -197,8 +201,8 @@ def p_less(first: list[float], second: list[float]) -> float:
     return 1.0 if first[:n] == second[:n] else float(stats.wilcoxon(first[:n], second[:n], alternative="less").pvalue)
 
 
-def begun(out: str | None, settings: dict[str, int]) -> dict[str, Any]:
-    """Return the record that is to be added to: its rows, and when its parts were taken."""
+def open_record(out: str | None, settings: dict[str, int]) -> dict[str, Any]:
+    """Return rows and earlier dates, commits and commands of an existing record, or an empty record."""
     if out is None or not os.path.exists(out):
         return {"figures": [], "earlier": []}
     found = json.loads(Path(out).read_bytes())
@@ -211,18 +215,20 @@ def begun(out: str | None, settings: dict[str, int]) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> list[dict[str, Any]]:
-    """Compare, print, and write a record where one is asked for."""
+    """Compare, print, and write a record if --out names a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="which problems (all)")
-    parser.add_argument("--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="beside the first (all)")
-    parser.add_argument("--repetitions", type=int, default=20, help="of every tuning (20)")
-    parser.add_argument("--first", type=int, default=0, help="repetition, which is its seed (0)")
-    parser.add_argument("--seeds", type=int, default=20, help="by which a configuration is judged, an instance (20)")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="tasks (all)")
+    parser.add_argument(
+        "--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="tuners besides the first (all)"
+    )
+    parser.add_argument("--repetitions", type=int, default=20, help="repetitions of every tuning (20)")
+    parser.add_argument("--first", type=int, default=0, help="number and seed of the first repetition (0)")
+    parser.add_argument("--seeds", type=int, default=20, help="seeds of the judgement for each instance (20)")
     parser.add_argument("--jobs", type=int, default=1, help="repetitions at a time, each in a process (1)")
-    parser.add_argument("--out", help="a file for the record, in JSON, or with one to add to")
+    parser.add_argument("--out", help="a file for the record, in JSON; results are added to an existing one")
     options = parser.parse_args(arguments)
     settings = {name: getattr(options, name) for name in ("first", "repetitions", "seeds")}
-    record = begun(options.out, settings)
+    record = open_record(options.out, settings)
     rows: list[dict[str, Any]] = record["figures"]
     repetitions = range(options.first, options.first + options.repetitions)
     here = provenance(shlex.join(["python", "benchmarks/tuners/tuners.py", *arguments]))

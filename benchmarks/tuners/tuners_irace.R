@@ -1,15 +1,15 @@
-# One tuning by irace, whose experiments tuners_irace.py does: it starts this program and answers it line by line.
+# One tuning by irace. tuners_irace.py starts this program, runs the experiments and answers line by line.
 #
 # Rscript tuners_irace.R ELITIST TEST EXPERIMENTS INSTANCES SEED PARAMETERS
 #
-# Lines "run INSTANCE SEED VALUE ..." ask for experiments, "costs" for a line with what they cost, and the last line,
+# Lines "run INSTANCE SEED VALUE ..." ask for experiments, "costs" for a line with their costs, and the last line,
 # "best VALUE ...", is the best configuration. Other lines are irace's own.
 
 suppressPackageStartupMessages(library(irace))
 
 given <- commandArgs(trailingOnly = TRUE)
 answers <- file("stdin", "r")
-# Numbers of irace have as many decimals as it is told, and parameters on a logarithmic scale need many.
+# irace rounds numbers to these digits; parameters on a logarithmic scale need many.
 parameters <- readParameters(text = given[6], digits = 15)
 
 # Floats come back as the same floats with 17 digits.

@@ -1,4 +1,4 @@
-"""R's irace beside the other tuners: it runs in R (tuners_irace.R) and asks here for every experiment."""
+"""R's irace as a tuner: it runs in R (tuners_irace.R) and asks this module for every experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
-from tuners_tasks import Task, done
+from tuners_tasks import Task, experiment_costs
 
 from skde.tuning.targets.base import Job
 
@@ -20,7 +20,7 @@ PROGRAM = Path(__file__).with_suffix(".R")
 
 @cache
 def missing() -> str | None:
-    """Return why irace cannot run here, if it cannot."""
+    """Return the reason why irace cannot run, or None."""
     if shutil.which("Rscript") is None:
         return "there is no Rscript: install R and its package irace"
     asked = ["Rscript", "-e", "packageVersion('irace')"]
@@ -29,7 +29,7 @@ def missing() -> str | None:
 
 
 def irace(elitist: bool) -> Callable[[Task, int], dict[str, Any]]:
-    """Return irace with its defaults, elitist or not, with Friedman's test or the t-test as the task has it."""
+    """Return irace with its defaults, elitist or not, and with the task's test."""
 
     def tuned(task: Task, seed: int) -> dict[str, Any]:
         test = {"friedman": "friedman", "t": "t-test"}[task.test]
@@ -37,7 +37,7 @@ def irace(elitist: bool) -> Callable[[Task, int], dict[str, Any]]:
         numbers = [int(elitist), test, task.max_experiments, len(task.instances), seed]
         command = ["Rscript", str(PROGRAM), *map(str, numbers), "\n".join(lines)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            best = served(task, process)
+            best = run_experiments(task, process)
         if process.returncode or best is None:
             raise RuntimeError(f"irace ended with exit status {process.returncode} and without a configuration")
         return best
@@ -45,8 +45,8 @@ def irace(elitist: bool) -> Callable[[Task, int], dict[str, Any]]:
     return tuned
 
 
-def served(task: Task, process: subprocess.Popen[str]) -> dict[str, Any] | None:
-    """Do the experiments that irace asks for, and return its best configuration."""
+def run_experiments(task: Task, process: subprocess.Popen[str]) -> dict[str, Any] | None:
+    """Run the experiments that irace asks for, and return its best configuration."""
     assert process.stdin is not None
     assert process.stdout is not None
     jobs: list[Job] = []
@@ -60,7 +60,7 @@ def served(task: Task, process: subprocess.Popen[str]) -> dict[str, Any] | None:
             n_done += len(jobs)
             if n_done > task.max_experiments:
                 raise RuntimeError(f"irace asked for {n_done} experiments, and may have {task.max_experiments}")
-            process.stdin.write(" ".join(map(repr, done(task, jobs))) + "\n")
+            process.stdin.write(" ".join(map(repr, experiment_costs(task, jobs))) + "\n")
             process.stdin.flush()
             jobs = []
         elif word == "best":
@@ -69,7 +69,7 @@ def served(task: Task, process: subprocess.Popen[str]) -> dict[str, Any] | None:
 
 
 def line_of(name: str, found: BaseDistribution) -> str:
-    """Return a parameter as irace's files have it."""
+    """Return a parameter in the form of irace's files."""
     if isinstance(found, CategoricalDistribution):
         return f'{name} "" c ({",".join(json.dumps(str(choice)) for choice in found.choices)})'
     assert isinstance(found, FloatDistribution | IntDistribution)

@@ -1,4 +1,4 @@
-"""SMAC3 beside the other tuners: its facade for algorithm configuration, with its defaults."""
+"""SMAC3 as a tuner: its facade for algorithm configuration, with its defaults."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tuners_tasks import Task, costs
 
 
 def missing() -> str | None:
-    """Return why SMAC cannot run here, if it cannot."""
+    """Return the reason why SMAC cannot run, or None."""
     return None if find_spec("smac") else "there is no package smac: pip install smac"
 
 
 def smac(task: Task, seed: int) -> dict[str, Any]:
-    """Return what SMAC finds for the mean over instances and seeds, of the costs that can be averaged."""
+    """Return the configuration that SMAC finds for the mean of scaled costs over instances and seeds."""
     from ConfigSpace import ConfigurationSpace
     from smac import AlgorithmConfigurationFacade, Scenario
 
@@ -25,7 +25,7 @@ def smac(task: Task, seed: int) -> dict[str, Any]:
         return float(task.scaled(found)[0, 0])
 
     def read(config: Any) -> dict[str, Any]:
-        return {name: plain(config[name], found) for name, found in task.space.items()}
+        return {name: native(config[name], found) for name, found in task.space.items()}
 
     space = ConfigurationSpace(seed=seed)
     space.add([hyperparameter(name, found) for name, found in task.space.items()])
@@ -34,7 +34,7 @@ def smac(task: Task, seed: int) -> dict[str, Any]:
         scenario = Scenario(
             space,
             instances=names,
-            # SMAC's model knows instances by their features; these say no more than which one it is.
+            # SMAC's model identifies instances by features; the only one here is the instance's number.
             instance_features={name: [float(name)] for name in names},
             n_trials=task.max_experiments,
             seed=seed,
@@ -54,7 +54,7 @@ def hyperparameter(name: str, found: BaseDistribution) -> Any:
     return kind(name, found.low, found.high, log=found.log)
 
 
-def plain(value: Any, found: BaseDistribution) -> Any:
+def native(value: Any, found: BaseDistribution) -> Any:
     """Return a value as Python's own type."""
     if isinstance(found, CategoricalDistribution):
         return next(choice for choice in found.choices if choice == value)

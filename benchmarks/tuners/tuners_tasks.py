@@ -1,4 +1,4 @@
-"""What tuners are compared by: targets, spaces, instances to learn from, and others to be judged on."""
+"""Tasks of the comparison of tuners: targets, spaces, instances for tuning and for judgement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from skde.tuning.targets.conversion import as_target
 
 @dataclass
 class Task:
-    """A tuning problem: a target on instances to learn from, and others to be judged on."""
+    """A tuning problem: a target with instances for tuning and others for judgement."""
 
     target: Any
     space: Any
@@ -38,10 +38,10 @@ class Task:
     max_experiments: int
     evals: int | None = None
     test: str = "friedman"
-    zero: float = 0.0  # costs below are as good as this
+    zero: float = 0.0  # smaller costs count as this
 
     def scaled(self, costs: Any) -> Any:
-        """Return costs as they can be averaged."""
+        """Return costs in a form that can be averaged."""
         return costs if self.test != "friedman" else np.log(np.minimum(costs, 1e30))
 
 
@@ -56,7 +56,7 @@ def shifted(name: str, dim: int, rng: np.random.Generator) -> Problem:
 def differential_evolution(repetition: int, n_boxes: int = 2) -> Task:
     """Differential evolution on twelve shifted functions of ten variables, some boxes each, 3000 evaluations a run.
 
-    Every repetition has boxes of its own: with the same ones for all, how tuners compare would be said of these alone.
+    Every repetition has other boxes; with the same ones, the comparison would hold for these boxes only.
     """
     names = [f"nashed2012/f{i}" for i in (0, 1, 4, 6, 8, 9, 10, 12, 14, 15, 16, 19)] * n_boxes
     rng = np.random.default_rng([4000, repetition])
@@ -68,7 +68,7 @@ def suite(repetition: int) -> Task:
     """Differential evolution on a whole suite, twenty functions of ten variables, 20000 evaluations a run.
 
     As `skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000`, but every repetition has
-    boxes of its own.
+    other boxes.
     """
     problems = [get_problem(f"nashed2012/f{i}", dim=10) for i in range(20)]
     names = (f"tuners:{repetition}:{which}" for which in ("seen", "held out"))
@@ -127,7 +127,7 @@ BOOSTING = {
 
 
 def gradient_boosting(repetition: int) -> Task:
-    """Gradient boosting on six data sets; it is judged on other halves of the same data.
+    """Gradient boosting on six data sets; judgement is on the other halves of the same data.
 
     The same in every repetition.
     """
@@ -155,7 +155,7 @@ TASKS: dict[str, Callable[[int], Task]] = {
 # -- experiments -------------------------------------------------------------------------------------------------------
 
 
-def done(task: Task, jobs: Sequence[Job]) -> list[float]:
+def experiment_costs(task: Task, jobs: Sequence[Job]) -> list[float]:
     """Return the costs of experiments."""
     target = as_target(task.target, Limits(None, task.evals), 1, "cpu")
     return [max(outcome.cost, task.zero) for outcome in target.run(jobs)]
@@ -168,4 +168,4 @@ def costs(task: Task, configurations: Sequence[dict[str, Any]], instances: list[
         for i, (instance, seed) in enumerate(zip(instances, seeds, strict=True))
         for c, params in enumerate(configurations)
     ]
-    return np.reshape(done(task, jobs), (len(instances), len(configurations))).T
+    return np.reshape(experiment_costs(task, jobs), (len(instances), len(configurations))).T

@@ -36,9 +36,9 @@ def page() -> str:
         lines += ["", f"D={dim}:", "", *source(records[dim], name)]
     lines += [
         "",
-        "Better / equal / worse: the numbers of the 29 functions on which our errors are lower than, equal to and higher than",
-        "theirs by the rank-sum test at 0.05. Of two equal programs it finds about 1.5 differences. Errors below 1e-8 are",
-        "zero; the others have ten digits.",
+        "Better / equal / worse: the numbers of the 29 functions on which our errors are lower than, equal to and",
+        "higher than theirs by the rank-sum test at 0.05. Of two equal programs it finds about 1.5 differences.",
+        "Errors below 1e-8 are zero; the others have ten digits.",
         "",
         "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | difference |",
         "|---|---|" + "---|" * len(RECORDS) + "---|",
@@ -48,9 +48,9 @@ def page() -> str:
         lines.append(f"| `{own}` | `{peer}` | {counts} | {differs} |")
     lines += [
         "",
-        "Where programs differ, ours follows the paper. With the same rule at the bounds, L-SHADE and jSO differ only by",
-        "chance. JADE differs in F: if ours takes 0.01 for an F that is not positive, then of the seven functions on which it",
-        "is worse in 10 variables five become equal.",
+        "Where programs differ, ours follows the paper. With the same rule at the bounds, L-SHADE and jSO differ only",
+        "by chance. JADE differs in F: if ours takes 0.01 for an F that is not positive, then of the seven functions",
+        "on which it is worse in 10 variables five become equal.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -50,7 +50,7 @@ def provenance_text(record: Record, name: str) -> str:
 
 
 def round_medians(part: dict[str, Any], algorithms: list[str]) -> None:
-    """Rank again with medians of six digits: smaller differences are rounding errors at a minimum that all have found."""
+    """Rank again with medians of six digits: smaller differences are rounding errors at a minimum that all found."""
     complete = [row for row in part["medians"].values() if len(row) == len(algorithms)]
     medians = np.array([[float(f"{row[name]:.5e}") for name in algorithms] for row in complete])
     part["ranks"] = dict(zip(algorithms, friedman_ranks(medians).tolist(), strict=True))

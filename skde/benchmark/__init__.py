@@ -1,4 +1,4 @@
-"""Measurements, and what a record says of the machine that they were taken on."""
+"""Measurements, and the description of their machine in records."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def now() -> str:
 
 
 def provenance(command: str) -> dict[str, Any]:
-    """Return what every record begins with: when, on what, with what and by which command it was taken."""
+    """Return the first entries of a record: date, machine, versions, commit and command of the measurement."""
     return {"date": now(), "machine": machine(), "versions": versions(), "commit": commit(), "command": command}
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of skde, Python and the libraries that matter; optional ones only where installed."""
+    """Return the versions of skde, Python and the libraries in use; of optional ones if they are installed."""
     found = {"skde": __version__, "python": platform.python_version()}
     for name in (*LIBRARIES, *OPTIONAL_LIBRARIES):
         try:
@@ -55,7 +55,7 @@ def cpu_model() -> str:
 
 
 def gpu_descriptions() -> tuple[list[dict[str, str]], str]:
-    """Return device and name of every GPU, and where there is none, why."""
+    """Return device and name of every GPU, and the reason if there is none."""
     count, reason = find_gpus()
     if not count:
         return [], reason
@@ -64,7 +64,7 @@ def gpu_descriptions() -> tuple[list[dict[str, str]], str]:
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, its instruction sets as skde sees them, and the threads that it would use."""
+    """Return the processor, the instruction sets that skde finds, and the default number of threads."""
     return {
         "system": platform.platform(),
         "cpu": cpu_model(),
@@ -76,7 +76,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """Return the commit of the checkout that skde is imported from; None where it is no checkout."""
+    """Return the commit of the checkout that skde is imported from, or None for an installed copy."""
     package = Path(__file__).resolve().parent.parent
 
     def git(*arguments: str) -> str | None:
@@ -84,7 +84,7 @@ def commit() -> str | None:
         return done.stdout.strip() if done.returncode == 0 else None
 
     try:
-        # An installed copy may lie inside the checkout of something else.
+        # An installed copy may be inside the checkout of another project.
         return git("rev-parse", "HEAD") if git("ls-files", "--error-unmatch", "__init__.py") else None
     except OSError:
         return None

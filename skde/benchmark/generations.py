@@ -1,4 +1,4 @@
-"""What a generation of every algorithm costs inside the engine, on either device."""
+"""Times of a generation inside the engine, for every algorithm on CPU and GPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from skde.random_state import run_seeds
 WARM_GENERATIONS = 100
 GENERATIONS = 2000
 REPEATS = 5
-# Every algorithm on the same function with as many individuals, none of which leave.
+# Every algorithm on the same function with the same number of individuals throughout.
 COMMON = ("rastrigin", 30, 100)
 
 
@@ -34,7 +34,7 @@ def new_batch(
 ) -> Batch:
     """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it.
 
-    With a migration, the runs are islands of one.
+    With a migration, the runs are the islands of one run.
     """
     setting = FitSetting(problem.dim, max_iter=last)
     given = algorithm.kernel_parameters(setting)
@@ -60,7 +60,7 @@ def new_batch(
 def generation_us(engine: DeviceEngine, make: Callable[[int], Batch], generations: int) -> float:
     """Return the microseconds of a generation in one call of the engine: by events on a GPU, by the clock on the CPU.
 
-    A fresh batch a measurement: populations then are as far as users' are, not long since converged.
+    Each measurement has a new batch, because a converged population would not be typical of users' runs.
     """
     last = WARM_GENERATIONS + generations
     batch = make(last)
@@ -84,20 +84,20 @@ def generation_us(engine: DeviceEngine, make: Callable[[int], Batch], generation
 
 
 def constant_size(name: str, pop_size: int) -> Algorithm:
-    """Return an algorithm whose population keeps its size."""
+    """Return an algorithm with a population of constant size."""
     algorithm = get_algorithm(name, pop_size=pop_size)
     return algorithm.set_params(pop_min=pop_size) if algorithm.shrinks else algorithm
 
 
 def measure_generations(engine: DeviceEngine, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return one row a figure: what ran, its microseconds a generation, and their ratio to de's in the same rounds.
+    """Return one row a figure: the setting, microseconds a generation, and the median ratio to de's.
 
     Parameters
     ----------
     engine : DeviceEngine
-        Where.
+        The engine.
     say : callable
-        Told what is measured next.
+        Called with the name of the next measurement.
     """
     name, dim, pop_size = COMMON
     makers: dict[str, tuple[dict[str, Any], Callable[[int], Batch]]] = {}
@@ -121,7 +121,7 @@ def measure_generations(engine: DeviceEngine, say: Callable[[str], None]) -> lis
             times[label].append(generation_us(engine, make, GENERATIONS))
     rows = []
     for label, (setting, _) in makers.items():
-        spent, de = times[label][1:], times["de"][1:]  # the first round compiled and warmed up
+        spent, de = times[label][1:], times["de"][1:]  # the first repeat compiled and warmed up
         ratio = median(a / b for a, b in zip(spent, de, strict=True))
         rows.append({"algorithm": label, **setting, "median": median(spent), "repeats": spent, "ratio to de": ratio})
     return rows

@@ -1,4 +1,4 @@
-"""A paper's tables of co-evolution run again: as published, and with the solver's defaults, in the same budget."""
+"""Reproduction of a paper's tables of co-evolution, as published and with the solver's defaults, in the same budget."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from skde.problems import ConstrainedProblem, get_problem, optimal_value
 from skde.validation import check_choice, check_int
 
 DEFAULT = "default"  # the algorithm that is not the paper's
-REPEATS = 5  # of the run whose time is taken alone
+REPEATS = 5  # of the run that is timed alone
 
 
 @dataclass(frozen=True)
 class Row:
-    """One cell of the tables, the paper's beside ours.
+    """A cell of the tables: the paper's figures and ours.
 
     Attributes
     ----------
     function, algorithm, pop_size : str, str, int
-        Which cell; the algorithm is a strategy of the paper's, or "default".
+        Names of the cell; the algorithm is a strategy of the paper's, or "default".
     known : float
         The optimum.
     constrained : bool
-        Whether it has constraints.
+        Whether the problem has constraints.
     paper : Values or None
-        Where the paper has them.
+        The paper's values, if it has any.
     paper_ms : Milliseconds or None
-        Likewise.
+        The paper's times, if it has any.
     ours : Values or None
-        Of the runs that found a feasible point; None: of none.
+        Of the runs that found a feasible point; None if no run did.
     feasible, runs : int
-        How many did, of how many.
+        Number of these runs, and of all runs.
     violation : float
-        The largest of a constraint, of all runs.
+        The largest violation of a constraint in all runs.
     alone_ms, together_ms : float
         Milliseconds of one run, the median of several, and of all runs together.
     """
@@ -69,7 +69,7 @@ class Row:
 
 
 def algorithms_of(paper: MinMaxPaper) -> list[str]:
-    """Return the paper's strategies, and what stands beside them."""
+    """Return the paper's strategies and the default solver."""
     return [*paper.strategies, DEFAULT]
 
 
@@ -90,28 +90,28 @@ def run(
     Parameters
     ----------
     paper : MinMaxPaper
-        Whose tables.
+        The paper.
     settings : Settings
         The suite is the paper's, the budget cycles of a run, such as "200cycles".
     algorithms : sequence of str
         The paper's strategies, which run as published, and "default", the solver with its own parameters.
     pop_sizes : sequence of int
-        Individuals on each side, of the paper's.
+        Individuals on each side; a subset of the paper's.
     functions : sequence of str
-        Of the paper's.
+        A subset of the paper's.
     out, command, verbose, started
         As for `trials.run`.
 
     Returns
     -------
     record : dict
-        As that of `trials.run`; a cell also has the violation of every run, whether it is feasible, and the seconds of
-        one run alone, several times; its own seconds are those of all runs together. Nothing is compiled in them.
+        As that of `trials.run`; a cell also has violation and feasibility of every run, and the seconds of several
+        repeats of one run alone. Its `seconds` are those of all runs together. Times do not include compilation.
 
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For what the paper does not have, or is not there, and for a file with other settings.
+        For names that the paper does not have, a device that does not exist, and a file with other settings.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def run(
 
 
 def cycles(budget: str) -> int:
-    """Read how many cycles a run has: 200cycles."""
+    """Return the number of cycles of a run from text such as 200cycles."""
     match = re.fullmatch(r"(\d+)cycles", budget)
     if not match:
         raise ValueError(f"budget must be cycles of a run, such as 200cycles, got {budget!r}")
@@ -165,7 +165,7 @@ def make_solver(paper: MinMaxPaper, algorithm: str, pop_size: int) -> MinMaxSolv
 
 
 def measure_cell(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int) -> dict[str, Any]:
-    """Run one cell: all runs together, then one of them alone, several times; what is compiled first is not counted."""
+    """Measure one cell: one run alone, several times, and all runs together; compilation comes before."""
 
     def seconds(n_runs: int, n_cycles: int) -> float:
         begin = time.perf_counter()
@@ -191,7 +191,7 @@ def measure_cell(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int)
 
 
 def rows(paper: MinMaxPaper, record: Record) -> list[Row]:
-    """Return the cells of a record beside the paper's, by problem, size of population and algorithm."""
+    """Return the cells of a record with the paper's figures, by problem, size of population and algorithm."""
 
     def place(row: Row) -> tuple[int, int, int]:
         return paper.functions.index(row.function), row.pop_size, algorithms_of(paper).index(row.algorithm)
@@ -200,7 +200,7 @@ def rows(paper: MinMaxPaper, record: Record) -> list[Row]:
 
 
 def row(paper: MinMaxPaper, cell: Cell) -> Row:
-    """Return one cell beside the paper's."""
+    """Return one cell with the paper's figures."""
     function = cell["function"]
     algorithm, _, size = cell["algorithm"].partition(":pop_size=")
     problem = get_problem(f"{paper.suite}/{function}")
@@ -224,7 +224,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
 
 
 def describe(best: Sequence[float | None]) -> Values:
-    """Return what is said of values; what was not finite is null, and counts as infinite."""
+    """Return best, median, mean, standard deviation and worst; null stands for infinity."""
     found = np.array([np.inf if value is None else value for value in best])
     spread = len(found) > 1 and bool(np.isfinite(found).all())
     std = float(found.std(ddof=1)) if spread else 0.0

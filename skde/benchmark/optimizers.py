@@ -1,4 +1,4 @@
-"""What is compared: skde's algorithms, and optimisers of other libraries where they are installed."""
+"""Optimisers of quality experiments: skde's algorithms, and those of other libraries that are installed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from skde.result import RunResult
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
 
-# What a parameter of a peer must be: a number of a type, or one of some names. minionpy ignores parameters that it does
-# not know, and values that it does not like, so they are checked here.
+# Type or choices of each option of other libraries' optimisers. They are checked here because minionpy ignores unknown
+# options and invalid values.
 OptionType = type[int] | type[float] | tuple[str, ...]
 OptionTypes = dict[str, OptionType]
 
@@ -45,18 +45,18 @@ PYGMO: dict[str, OptionTypes] = {"sade": {"pop_size": int, "variant": int, "vari
 
 @dataclass(frozen=True)
 class Budget:
-    """What one run may use.
+    """The budget of a run.
 
     Attributes
     ----------
     text : str
-        As it was given.
+        The budget as given.
     evaluations : int or None
-        Of one run; a factor where `per_dim`.
+        Evaluations of one run; a factor if `per_dim`.
     per_dim : bool
-        Whether that many a variable.
+        Whether `evaluations` is multiplied by the dimension.
     seconds : float or None
-        Instead: of all runs of a cell together, which run side by side.
+        Time of all runs of a cell together, instead of evaluations.
     """
 
     text: str
@@ -86,7 +86,7 @@ class Budget:
         return cls(text, int(amount), bool(unit))
 
     def evals(self, dim: int) -> int | None:
-        """Return the evaluations of a run; None where seconds count."""
+        """Return the evaluations of a run, or None for a budget in seconds."""
         return self.evaluations if self.evaluations is None or not self.per_dim else self.evaluations * dim
 
 
@@ -99,12 +99,12 @@ class Outcome:
 
 
 class Optimizer(ABC):
-    """Something that minimises.
+    """The base class of optimisers in experiments.
 
     Attributes
     ----------
     text : str
-        Its name with its parameters, as records have it.
+        Name and parameters, as in records.
     """
 
     text: str
@@ -116,11 +116,11 @@ class Optimizer(ABC):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C; what was found up to then is no result.
+            After Ctrl-C; an incomplete run gives no result.
         """
 
-    def check_budget(self, budget: Budget) -> None:  # noqa: B027 - nothing to check is the usual case
-        """Refuse a kind of budget that cannot be kept."""
+    def check_budget(self, budget: Budget) -> None:  # noqa: B027 - most optimisers take every budget
+        """Refuse a budget that the optimiser cannot have."""
 
 
 class SkdeOptimizer(Optimizer):
@@ -129,11 +129,11 @@ class SkdeOptimizer(Optimizer):
     def __init__(self, text: str, algorithm: Algorithm) -> None:
         self.text = text
         self.algorithm = algorithm
-        # A wrong parameter is told now and not after the cells before it.
+        # To refuse a wrong parameter now, and not after the cells before it.
         algorithm.kernel_parameters(FitSetting(dim=10, max_evals=1))
 
     def check_budget(self, budget: Budget) -> None:
-        """Refuse seconds where the population shrinks with the evaluations."""
+        """Refuse seconds if the population shrinks with the evaluations."""
         if self.algorithm.shrinks and budget.seconds is not None:
             raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
 
@@ -148,7 +148,8 @@ class SkdeOptimizer(Optimizer):
             n_jobs=n_jobs,
             random_state=seed,
         )
-        if budget.seconds is not None:  # for the search, not for the compiler: a short fit before it compiles for a GPU
+        if budget.seconds is not None:
+            # A short fit first, because compilation for a GPU would use up the time.
             self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
         found = self.fit(minimizer, function)
         return Outcome([run.fun for run in found], [run.n_evals for run in found])
@@ -184,14 +185,14 @@ class ExternalOptimizer(Optimizer):
 
 
 class MinionpyOptimizer(ExternalOptimizer):
-    """An optimiser of minionpy; as skde, it goes on to the end of its budget when its population has converged."""
+    """An optimiser of minionpy; like skde, it uses the whole budget, even after convergence."""
 
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
         """Return the best value of one run, and its evaluations."""
         import minionpy
 
         bounds = [(float(low), float(high)) for low, high in function.bounds]
-        # Not the classes that are called like the algorithms: in version 1.9.1 minionpy.JADE runs LSHADE.
+        # Not minionpy's classes of algorithms, because minionpy.JADE of version 1.9.1 runs LSHADE.
         optimiser = minionpy.Minimizer(
             function.of_lists,
             bounds,
@@ -203,21 +204,21 @@ class MinionpyOptimizer(ExternalOptimizer):
         try:
             result = optimiser.optimize()
         except RuntimeError as error:
-            if str(error).startswith("KeyboardInterrupt"):  # minionpy makes every exception one of its own
+            if str(error).startswith("KeyboardInterrupt"):  # minionpy turns every exception into a RuntimeError
                 raise KeyboardInterrupt from None
             raise
         return float(result.fun), int(result.nfev)
 
 
 class PygmoOptimizer(ExternalOptimizer):
-    """An algorithm of pygmo; as skde, it goes on to the end of its budget when its population has converged."""
+    """An algorithm of pygmo; like skde, it uses the whole budget, even after convergence."""
 
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:
         """Return the best value of one run, and its evaluations."""
         import pygmo
 
         class Udp:
-            """The form in which pygmo takes a problem."""
+            """A problem in pygmo's form."""
 
             def fitness(self, x: FloatArray) -> list[float]:
                 return function.of_lists([x.tolist()])
@@ -249,14 +250,14 @@ def optimizer_names() -> list[str]:
 
 
 def get_optimizer(name: str, **parameters: Any) -> Optimizer:
-    """Return what is called so.
+    """Return the optimiser of a name.
 
     Parameters
     ----------
     name : str
-        Of skde's registry, or "minionpy:LSHADE", "pygmo:sade" and the like.
+        A name of skde's registry, or "minionpy:LSHADE", "pygmo:sade" and the like.
     **parameters
-        Those of the algorithm; for a peer, the options that its library documents.
+        Parameters of the algorithm; for another library, the options that it documents.
 
     Returns
     -------
@@ -287,7 +288,7 @@ def get_optimizer(name: str, **parameters: Any) -> Optimizer:
 
 
 def check_option(name: str, key: str, value: Any, kinds: OptionTypes) -> Any:
-    """Return a peer's parameter as the library takes it."""
+    """Check an option of another library's optimiser and return it."""
     kind = kinds[check_choice(f"parameter of {name!r}", key, kinds)]
     what = f"{key} of {name!r}"
     if isinstance(kind, tuple):
@@ -296,5 +297,5 @@ def check_option(name: str, key: str, value: Any, kinds: OptionTypes) -> Any:
 
 
 def option_text(value: Any) -> str:
-    """Return a parameter's value as the command line takes it."""
+    """Return a value in the command line's form."""
     return ",".join(map(option_text, value)) if isinstance(value, tuple | list) else str(value)

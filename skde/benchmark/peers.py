@@ -1,4 +1,4 @@
-"""The same algorithms in other libraries; each is optional and recorded as absent where it is missing."""
+"""The same algorithms in other libraries, all of which are optional; a record marks missing ones as absent."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from skde.problems import Problem
 from skde.typing import FloatArray
 
 F, CR = 0.5, 0.9
-# Of a swarm: Clerc's constriction.
+# Weights of a swarm by Clerc's constriction.
 W, C = 0.7298437881283576, 1.4961797656631332
 
-# Does a number of generations after the initial population and returns the evaluations that it made.
+# Runs a number of generations after the initial population and returns the number of evaluations.
 Run = Callable[[int], int]
 Function = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A library next to which skde is measured.
+    """A library in the comparison of speed.
 
     Attributes
     ----------
     name : str
-        The package.
+        Name of the package.
     note : str
-        What runs there: the algorithm's options, and in what language the objective is.
+        Options of the algorithm, and the language of the objective.
     compiled : bool
-        Whether its objective is compiled, as skde's own are; else it is the NumPy function that skde is given too.
+        Whether its objective is compiled; otherwise it is the same NumPy function that skde takes.
     make : callable
-        (problem, pop_size) -> what runs one optimisation.
+        (problem, pop_size) -> function that runs one optimisation.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Peer:
 
     @property
     def present(self) -> bool:
-        """Whether it is installed."""
+        """Whether the library is installed."""
         return find_spec(self.name) is not None
 
 
@@ -68,7 +68,7 @@ def function_of(problem: Problem) -> Function:
     Raises
     ------
     ValueError
-        Where nobody wrote it down.
+        For other problems than sphere and Rastrigin.
     """
     if problem.kernel not in FUNCTIONS:
         raise ValueError(f"peers know the problems sphere and rastrigin only, got {problem!r}")
@@ -80,7 +80,7 @@ def make_scipy(problem: Problem, pop_size: int) -> Run:
     from scipy.optimize import differential_evolution
 
     function = function_of(problem)
-    # An array says the population's size directly; popsize would be a factor of dim.
+    # The initial population sets the size; popsize would be a multiple of dim.
     rng = np.random.default_rng(0)
     start = rng.uniform(problem.bounds[:, 0], problem.bounds[:, 1], (pop_size, problem.dim))
 
@@ -99,7 +99,7 @@ def make_scipy(problem: Problem, pop_size: int) -> Run:
             tol=0,
             atol=0,
         )
-        # nfev counts calls where a call takes many points.
+        # With vectorized=True, nfev counts calls and not points.
         return (int(result.nit) + 1) * pop_size
 
     return run
@@ -129,7 +129,7 @@ def pygmo_run(make: Callable[[int], Any], problem: Problem, pop_size: int) -> Ru
     """Return one of pygmo's algorithms, made for a number of generations, on pygmo's function."""
     import pygmo
 
-    # pygmo has no plain sphere; function 1 of its CEC 2013 suite is one, shifted.
+    # pygmo has no sphere function; function 1 of its CEC 2013 suite is a shifted sphere.
     own = pygmo.rastrigin(dim=problem.dim) if function_of(problem) is rastrigin else pygmo.cec2013(1, problem.dim)
 
     def run(generations: int) -> int:
@@ -203,5 +203,5 @@ SWARMS = (
 
 
 def peer_notes(peers: Sequence[Peer] = PEERS) -> dict[str, str]:
-    """Return, for every peer, what is measured, or that it is absent."""
+    """Return the note of every peer, or "absent"."""
     return {peer.name: peer.note if peer.present else "absent" for peer in peers}

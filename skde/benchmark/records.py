@@ -1,13 +1,13 @@
-"""The files of measurements: those of `skde bench run`, which are read again, and others.
+"""Files of measurements: records of `skde bench run`, which can be read again, and others.
 
-A record is JSON with one line an entry, and one line an item of a list of objects. A cell of `skde bench run` is such a
-line; it is written without anything that follows from the rest:
+A record is JSON with a line for each entry, and a line for each object of a list. A cell, the runs of one algorithm on
+one function in one dimension, is such a line. It has no values that follow from others:
 
-- values that are the same for all runs are written once; `settings` has the number of runs;
-- of `best` and `error` only one is written where the other follows from it and `f_opt`, the function's minimum;
+- a value that all runs have is written once; `settings` has the number of runs;
+- only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
 - processor and commit are in the list `sources`; a cell has their index, `source`.
 
-`read_record` returns cells with all of this. Cells of earlier versions have everything, and are read as they are.
+`read_record` returns cells with all values. Cells of earlier versions have all values in the file.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 
 from skde.files import atomic_write
 
-# A cell: the runs of one algorithm on one function in one dimension.
+# The runs of one algorithm on one function in one dimension.
 Cell = dict[str, Any]
 Record = dict[str, Any]
 LISTS = ("best", "error", "n_evals")
 PER_RUN = (*LISTS, "violation", "feasible")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
 SOURCE = ("cpu", "commit")
-# Errors have ten significant digits: as many as the statistics tell apart.
+# Significant digits of errors: the statistics treat errors that agree in these as equal.
 DIGITS = 10
 
 
@@ -46,9 +46,9 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     Raises
     ------
     OSError
-        Where it cannot be read.
+        If the file cannot be read.
     ValueError
-        Where it holds something else.
+        If the file is not a record.
     """
     try:
         record = json.loads(Path(file).read_bytes())
@@ -68,7 +68,7 @@ def read_record(file: str | os.PathLike[str]) -> Record:
 
 
 def find_defect(record: Any) -> str:
-    """Return what a record lacks, its cells aside, or nothing."""
+    """Return the first defect of a record outside its cells, or an empty string."""
     if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
         return "it has no settings"
     for name in ("suite", "budget"):
@@ -85,12 +85,12 @@ def find_defect(record: Any) -> str:
 
 
 def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
-    """Return a cell with all that follows from what is written.
+    """Return a cell with the values that follow from the written ones.
 
     Raises
     ------
     ValueError
-        For something that is no cell.
+        If it is not a cell.
     """
     if not isinstance(cell, dict):
         raise ValueError(f"cell {number} is no object")
@@ -118,7 +118,7 @@ def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
 
 
 def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
-    """Return what is written of a cell, and add its processor and commit to the sources."""
+    """Return a cell in its written form, and add its processor and commit to the sources."""
     found = dict(cell)
     if "f_opt" in found:
         if best_values(found["error"], found["f_opt"]) == found["best"]:
@@ -135,18 +135,18 @@ def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Ce
 
 
 def expand(value: Any, runs: Any) -> Any:
-    """Return one value for each run where it was written once."""
+    """Return a value for each run from one that was written once."""
     return value if isinstance(value, list) or not isinstance(runs, int) else [value] * runs
 
 
 def collapse(values: list[Any], runs: int | None) -> Any:
-    """Return the value that all runs have, or their values; whole numbers are written without a fraction."""
+    """Return the value that all runs have, or else the list; whole numbers become integers."""
     short = [shorten(value) for value in values]
     return short[0] if len(short) == runs and all(value == short[0] for value in short) else short
 
 
 def shorten(value: Any) -> Any:
-    """Return a float that is a whole number of at most ten digits as an integer, which takes fewer characters."""
+    """Return a whole number of at most ten digits as an integer, because that takes fewer characters."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 10**DIGITS else value
 
 
@@ -156,22 +156,22 @@ def is_number(value: Any) -> bool:
 
 
 def is_numbers(values: Any) -> bool:
-    """Return whether a value is a list of numbers, with null for those that are not finite."""
+    """Return whether a value is a list of numbers; null stands for numbers that are not finite."""
     return isinstance(values, list) and all(value is None or is_number(value) for value in values)
 
 
 def as_floats(values: Sequence[float | None]) -> list[float | None]:
-    """Return the values, of which whole numbers may have been written as integers, as floats."""
+    """Return the values as floats, because whole numbers may have been written as integers."""
     return [None if value is None else float(value) for value in values]
 
 
 def errors_of(best: Sequence[float | None], f_opt: float) -> list[float | None]:
-    """Return how far the best values are above the minimum."""
+    """Return the differences of the best values to the minimum."""
     return [None if value is None else value - f_opt for value in best]
 
 
 def best_values(error: Sequence[float | None], f_opt: float) -> list[float | None]:
-    """Return the best values that are so far above the minimum."""
+    """Return the best values from the minimum and the errors."""
     return [None if value is None else f_opt + value for value in error]
 
 
@@ -181,7 +181,7 @@ def round_values(values: Sequence[float | None]) -> list[float | None]:
 
 
 def key_of(cell: Cell) -> tuple[str, int, str]:
-    """Return the names that tell a cell from others."""
+    """Return the names that identify a cell."""
     return cell["function"], cell["dim"], cell["algorithm"]
 
 
@@ -202,7 +202,7 @@ def write_figures(file: str | os.PathLike[str], record: Record) -> None:
 
 
 def text_of(value: Any, depth: int = 0) -> str:
-    """Return JSON with one line for each entry of an object that holds objects, and for each object of a list."""
+    """Return JSON with a line for each entry of an object that has objects, and for each object of a list."""
     if isinstance(value, dict) and (depth == 0 or any(map(holds_objects, value.values()))):
         lines = [f"{json.dumps(str(name))}: {text_of(item, depth + 1)}" for name, item in value.items()]
         return bracketed(lines, "{}", depth)
@@ -212,7 +212,7 @@ def text_of(value: Any, depth: int = 0) -> str:
 
 
 def bracketed(lines: list[str], ends: str, depth: int) -> str:
-    """Return the lines between brackets, one blank further in than these."""
+    """Return the lines between brackets, indented by one blank."""
     inner, outer = ("\n" + " " * n for n in (depth + 1, depth))
     return f"{ends[0]}{inner}{f',{inner}'.join(lines)}{outer}{ends[1]}"
 
@@ -228,6 +228,6 @@ def json_of(value: Any) -> str:
 
 
 def replace_text(file: str | os.PathLike[str], text: str) -> None:
-    """Write a file under a temporary name, then rename it: the old one stays until the new one is whole."""
+    """Write a file under a temporary name and rename it, so that the old file stays until the new one is complete."""
     with atomic_write(file, text=True) as opened:
         opened.write(text)

@@ -1,4 +1,4 @@
-"""A paper's table run again, and compared with what the paper has."""
+"""Reproduction of a paper's table, and comparison with the paper's figures."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Row:
-    """One cell of the table, the paper's beside ours.
+    """A cell of the table: the paper's figures and ours.
 
     Attributes
     ----------
     function, dim, algorithm : str, int, str
-        Which cell; the algorithm by the paper's name.
+        Names of the cell; the algorithm has the paper's name.
     paper, ours : (float, float)
         Mean and standard deviation of the best values.
     verdict : {"as good", "noise", "worse"}
-        Of `judge`.
+        Result of `judge`.
     note : str
-        What the paper's `notes` have on a cell that is not as good.
+        The paper's note on a cell that is not as good.
     """
 
     function: str
@@ -48,12 +48,12 @@ class Row:
 
 
 def preset(paper: Paper, algorithm: str) -> Optimizer:
-    """Return an algorithm with the paper's parameters, those that are not the defaults being part of its name.
+    """Return an algorithm with the paper's parameters; those that differ from the defaults are part of its name.
 
     Raises
     ------
     ValueError
-        Where the paper has no such algorithm, or skde has none.
+        If the paper or skde has no such algorithm.
     """
     check_choice(f"algorithm of {paper.name!r}", algorithm, paper.algorithms)
     if not hasattr(ALGORITHMS.get(algorithm), paper.name):
@@ -86,13 +86,13 @@ def run(
     Parameters
     ----------
     paper : Paper
-        Whose table.
+        The paper.
     settings : Settings
-        As for `skde bench run`; the suite is the paper's.
+        Settings of `skde bench run`; the suite is the paper's.
     algorithms : sequence of str
-        Of the paper's.
+        A subset of the paper's.
     dims : sequence of int
-        Of the paper's.
+        A subset of the paper's.
     out, command, verbose, started
         As for `trials.run`.
 
@@ -104,7 +104,7 @@ def run(
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For what the paper does not have, and what `trials.run` refuses.
+        For names that the paper does not have, and for the reasons of `trials.run`.
 
     Examples
     --------
@@ -123,12 +123,12 @@ def run(
 
 
 def rows(paper: Paper, record: Record) -> list[Row]:
-    """Return the cells of a record beside the paper's."""
+    """Return the cells of a record with the paper's figures."""
     return [row(paper, cell) for cell in record["cells"]]
 
 
 def row(paper: Paper, cell: Cell) -> Row:
-    """Return one cell beside the paper's."""
+    """Return one cell with the paper's figures."""
     function, dim, algorithm = cell["function"], cell["dim"], cell["algorithm"].partition(":")[0]
     theirs = paper.figures[algorithm, dim][function]
     best = np.array([np.inf if value is None else value for value in cell["best"]], np.float64)
@@ -138,18 +138,18 @@ def row(paper: Paper, cell: Cell) -> Row:
 
 
 def mean_and_std(best: FloatArray) -> Figure:
-    """Return mean and standard deviation (with runs - 1; infinities have none, nor has one run)."""
+    """Return mean and standard deviation (with runs - 1), which is 0 for infinities and for one run."""
     finite = len(best) > 1 and np.isfinite(best).all()
     return float(best.mean()), float(best.std(ddof=1)) if finite else 0.0
 
 
 def judge(paper: Paper, theirs: Figure, best: FloatArray) -> str:
-    """Judge the best values of our runs by the paper's mean.
+    """Compare the best values of our runs with the paper's mean.
 
     Parameters
     ----------
     paper : Paper
-        Whose zero and number of runs count.
+        The paper, with its zero and number of runs.
     theirs : (float, float)
         The paper's mean and standard deviation.
     best : ndarray of shape (runs,)
@@ -158,8 +158,8 @@ def judge(paper: Paper, theirs: Figure, best: FloatArray) -> str:
     Returns
     -------
     verdict : {"as good", "noise", "worse"}
-        "as good": the mean, rounded to the two digits that the paper has, is at most the paper's, or it is zero.
-        "noise": it is higher, but by Welch's one-sided t-test at 0.05 it may be so by chance. "worse": it is higher.
+        "as good": our mean, rounded to the paper's two digits, is at most the paper's, or it is zero. "noise": it is
+        higher, but not significantly by Welch's one-sided t-test at 0.05. "worse": otherwise.
     """
     mean, std = mean_and_std(best)
     if mean < paper.zero or float(f"{mean:.1e}") <= theirs[0]:

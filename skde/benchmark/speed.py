@@ -1,4 +1,4 @@
-"""How fast skde is: evaluations per second on the CPU, microseconds per generation on a GPU, and what comes on top."""
+"""Measurements of speed: evaluations per second on the CPU, microseconds per generation on a GPU, and overheads."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ Say = Callable[[str], None]
 Figures = dict[str, list[float]]
 
 REPEATS = 5
-# No more generations a run than this, or a population would have converged: a sphere's values then leave the normal
-# numbers, which no user waits for.
+# A longer run would converge: the values of a sphere then become subnormal numbers, which are slow and not typical.
 MOST_GENERATIONS = 2000
 LEAST_GENERATIONS = 5
 PYTHON_SETTING = (30, 100)  # dimension and population of the figures with a Python objective
 # (problem, dim, pop_size)
 CPU_SETTINGS = (("sphere", 30, 100), ("rastrigin", 30, 100), ("sphere", 100, 250), ("rastrigin", 100, 250))
 SWARM_DIM, PARTICLES = 30, 125
-SHARED_FROM_DIM = 100  # the settings at which threads share one population
+SHARED_FROM_DIM = 100  # from here on, threads share one population
 # (problem, dim, pop_size, runs)
 GPU_SETTINGS = (
     ("sphere", 30, 48, 1),
@@ -47,7 +46,7 @@ GPU_SETTINGS = (
 )
 
 IMPORT = "import time, numpy, sklearn; t = time.perf_counter(); import skde; print(time.perf_counter() - t)"
-# What a first fit costs by itself: CuPy is there and the GPU's context is made.
+# Times the first fit of a process without the import of CuPy and the creation of the GPU's context.
 FIRST_FIT = """
 import json, sys, time
 device = sys.argv[1]
@@ -73,25 +72,25 @@ def measure(
     Parameters
     ----------
     device : {"cpu", "cuda", "cuda:N"}, default "cpu"
-        Where.
+        The device.
     threads : int, default 2
-        Of the CPU's second measurement at the large settings, >= 1; all else runs on one thread.
+        Threads of the CPU's second measurement at the large settings, >= 1; the others use one thread.
     seconds : float, default 0.2
-        Of one repeat of one figure on the CPU, > 0.
+        Time of one repeat of one figure on the CPU, > 0.
     command : str, default ""
-        What to note down as the command.
+        The command to store in the record.
     say : callable
-        Told what is measured next.
+        Called with the name of the next measurement.
 
     Returns
     -------
     record : dict
-        Ready for JSON: where and with what it was taken, the settings, and every figure with all its repeats.
+        Ready for JSON: the provenance, the settings, and every figure with all its repeats.
 
     Raises
     ------
     ValueError, RuntimeError
-        For a device that is unknown or not there.
+        For a device that is unknown or missing.
     """
     check_int("threads", threads, 1)
     check_real("seconds", seconds, 0, low_open=True)
@@ -160,7 +159,7 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
 
 
 def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
-    """Return how many evaluations skde's swarm and the peers' make in a second, side by side on one thread."""
+    """Return the evaluations per second of skde's swarm and of the peers', measured in turn on one thread."""
     problem = get_problem(name, dim=SWARM_DIM)
     pso = PSO(w=W, c1=C, c2=C, pop_size=PARTICLES)
     optimizers = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
@@ -176,7 +175,7 @@ def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
 
 
 def cpu_optimizers(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
-    """Return what is measured side by side: skde's variants and the peers that are installed."""
+    """Return the optimizers of the comparison: skde's variants and the peers that are installed."""
     de, jde = DE(F=F, CR=CR, pop_size=pop_size), JDE(pop_size=pop_size)
     optimizers = {"de": skde_run(de, problem), "jde": skde_run(jde, problem)}
     if threads > 1:
@@ -186,7 +185,7 @@ def cpu_optimizers(problem: Problem, pop_size: int, threads: int) -> dict[str, R
 
 
 def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled: bool = True) -> Run:
-    """Return skde's own optimizer: whole fits, with all that a user pays for."""
+    """Return an optimizer of skde: complete fits, with all overheads."""
     objective = problem if compiled else function_of(problem)
     pop_size = algorithm.pop_size or 0
 
@@ -199,9 +198,9 @@ def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled:
 
 
 def interleaved_rates(optimizers: dict[str, Run], seconds: float, repeats: int) -> Figures:
-    """Return every optimizer's evaluations per second, one a repeat.
+    """Return every optimizer's evaluations per second, one figure a repeat.
 
-    Repeats go round the optimizers, so that what slows the machine for a while slows all of them.
+    The optimizers take turns, so that a slow phase of the machine affects all of them.
     """
     generations = {name: suitable_generations(run, seconds) for name, run in optimizers.items()}
     rates: Figures = {name: [] for name in optimizers}
@@ -216,7 +215,7 @@ def interleaved_rates(optimizers: dict[str, Run], seconds: float, repeats: int) 
 
 
 def suitable_generations(run: Run, seconds: float) -> int:
-    """Return how many generations a run may have so that it fits into a repeat; warms the optimizer up on the way."""
+    """Return the number of generations of a run that fits into a repeat; this also warms the optimizer up."""
     run(LEAST_GENERATIONS)
     generations = 4 * LEAST_GENERATIONS
     while True:
@@ -229,7 +228,7 @@ def suitable_generations(run: Run, seconds: float) -> int:
 
 
 def cpu_ratios(rates: Figures) -> dict[str, float]:
-    """Return the ratios that matter, each the median over the rounds."""
+    """Return ratios of rates, each the median over the repeats."""
     ratios = peer_ratios("de", rates, PEERS)
     ratios["jde / de"] = ratio(rates["jde"], rates["de"])
     ratios |= {f"{name} / de": ratio(rates[name], rates["de"]) for name in rates if name.endswith("threads")}
@@ -237,7 +236,7 @@ def cpu_ratios(rates: Figures) -> dict[str, float]:
 
 
 def peer_ratios(name: str, rates: Figures, peers: Sequence[Peer]) -> dict[str, float]:
-    """Return how many times a peer's rate ours is: with our compiled objective, and with one like the peer's."""
+    """Return the ratios of our rate to the peers': with our compiled objective, and with one like the peer's."""
     present = [peer for peer in peers if peer.name in rates]
     like = f"{name}, NumPy objective"
     ratios = {f"{name} / {peer.name}": ratio(rates[name], rates[peer.name]) for peer in present}
@@ -246,7 +245,7 @@ def peer_ratios(name: str, rates: Figures, peers: Sequence[Peer]) -> dict[str, f
 
 
 def import_seconds(repeats: int) -> list[float]:
-    """Return how long ``import skde`` takes in fresh processes that have NumPy and scikit-learn already."""
+    """Return the seconds of ``import skde`` in new processes that have imported NumPy and scikit-learn."""
     return [float(output_of([sys.executable, "-c", IMPORT])) for _ in range(repeats)]
 
 
@@ -265,7 +264,7 @@ def gpu_figures(engine: DeviceEngine, say: Say) -> dict[str, Any]:
             for label, algorithm in algorithms.items():
                 make = partial(new_batch, engine, algorithm, problem, n_runs)
                 times[label].append(generation_us(engine, make, MOST_GENERATIONS))
-        times = {label: values[1:] for label, values in times.items()}  # the first round compiled and warmed up
+        times = {label: values[1:] for label, values in times.items()}  # the first repeat compiled and warmed up
         rows.append(
             {
                 "problem": name,
@@ -285,7 +284,7 @@ def gpu_figures(engine: DeviceEngine, say: Say) -> dict[str, Any]:
 
 
 def first_fit(device: str, repeats: int) -> dict[str, Any]:
-    """Return what first fits cost in fresh processes: with an empty kernel cache, and with the one just filled."""
+    """Return the seconds of first fits in new processes, with an empty and with a filled kernel cache."""
     times: dict[str, Figures] = {"cold": {}, "disk cache": {}}
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:
@@ -298,7 +297,7 @@ def first_fit(device: str, repeats: int) -> dict[str, Any]:
 
 
 def driver(engine: DeviceEngine) -> dict[str, Any]:
-    """Return the GPU's name and the versions of what drives it."""
+    """Return the GPU's name and the versions of driver, runtime and compiler."""
     cuda = engine.xp.cuda
     return {
         "gpu": getattr(engine, "description", engine.name),
@@ -312,16 +311,16 @@ def driver(engine: DeviceEngine) -> dict[str, Any]:
 
 
 def python_objective(device: str, generations: int, repeats: int) -> dict[str, Any]:
-    """Return the microseconds of a generation that a vectorised Python objective pays on top of its own evaluation.
+    """Return the overhead of a generation with a vectorised Python objective, in microseconds.
 
     Parameters
     ----------
     device : str
-        Where; on a GPU the objective is CuPy's, and all is waited for at the end, not in every generation.
+        The device; on a GPU the objective uses CuPy, and the host waits at the end and not in every generation.
     generations : int
-        Of one measurement.
+        Generations of one measurement.
     repeats : int
-        Measurements; the objective alone, fit, and ask with tell take turns.
+        Number of measurements; the objective alone, fit, and ask with tell take turns.
     """
     engine, _ = choose_device(device, 1)
     dim, pop_size = PYTHON_SETTING
@@ -360,7 +359,7 @@ def python_objective(device: str, generations: int, repeats: int) -> dict[str, A
             next(steps, None)
             engine.synchronize()
             times[label].append((time.perf_counter() - begin) * 1e6 / generations)
-    times = {label: values[1:] for label, values in times.items()}  # the first round warmed up
+    times = {label: values[1:] for label, values in times.items()}  # the first repeat warmed up
     own = times["objective"]
     overhead = {
         label: [total - part for total, part in zip(times[label], own, strict=True)] for label in ("fit", "ask/tell")
@@ -379,17 +378,17 @@ def figure(values: list[float]) -> dict[str, Any]:
 
 
 def ratio(first: list[float], second: list[float]) -> float:
-    """Return the median of the ratios taken in the same round."""
+    """Return the median of the ratios of the same repeat."""
     return median(a / b for a, b in zip(first, second, strict=True))
 
 
 def output_of(command: list[str], environment: dict[str, str] | None = None) -> str:
-    """Return what a process prints.
+    """Return the output of a process.
 
     Raises
     ------
     RuntimeError
-        When it fails, with what it said last.
+        When it fails, with the last line of its errors.
     """
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
@@ -399,7 +398,7 @@ def output_of(command: list[str], environment: dict[str, str] | None = None) -> 
 
 
 def table(record: dict[str, Any]) -> str:
-    """Return a record's medians as text for people."""
+    """Return a record's medians as text."""
     figures = record["figures"]
     on_gpu = record["driver"] is not None
     where = record["driver"]["gpu"] if on_gpu else f"{record['machine']['cpu']}, {record['machine']['isa']}"

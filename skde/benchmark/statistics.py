@@ -1,4 +1,4 @@
-"""What the records of quality experiments say: medians, ranks, rank-sum tests."""
+"""Statistics of quality experiments: medians, ranks, rank-sum tests."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def merge(records: Mapping[str, Record]) -> Record:
     Parameters
     ----------
     records : mapping of str to dict
-        The records, by their files' names.
+        The records by the names of their files.
 
     Returns
     -------
     record : dict
-        With the first one's settings.
+        The record, with the settings of the first one.
 
     Raises
     ------
     ValueError
-        Where suites or budgets differ, or two records have the same cell.
+        If suites or budgets differ, or two records have the same cell.
     """
     (first, record), *_ = records.items()
     cells: dict[tuple[str, int, str], Cell] = {}
@@ -51,7 +51,7 @@ def merge(records: Mapping[str, Record]) -> Record:
 
 
 def zero_of(record: Record) -> float:
-    """Return the error below which papers on the record's suite count it as zero."""
+    """Return the error below which papers on the record's suite set it to zero."""
     known = suites()
     name = record["settings"]["suite"]
     return known[name].zero if name in known else 1e-8
@@ -63,15 +63,15 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
     Parameters
     ----------
     cell : dict
-        Of a record.
+        A cell of a record.
     zero : float, default 1e-8
-        Errors nearer to 0 are 0.
+        Smaller errors become 0.
 
     Returns
     -------
     errors : ndarray of shape (runs,)
-        What was not finite is infinite. The others have ten digits: two that stay at the same local minimum are equal,
-        also where the function's value, from which the minimum is taken, is rounded in another way.
+        Values that were not finite are infinite. The others have ten digits, so that two runs at the same local minimum
+        have equal errors although their values may be rounded differently.
     """
     values = np.array([np.inf if error is None else error for error in round_values(cell["error"])], np.float64)
     values[np.abs(values) < zero] = 0.0
@@ -79,14 +79,14 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
 
 
 def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
-    """Return the errors of every cell, summed up.
+    """Return statistics of the errors of every cell.
 
     Parameters
     ----------
     record : dict
-        Of `skde bench run`.
+        Record of `skde bench run`.
     zero : float or None, default None
-        Smaller errors are 0; None: as the suite's papers have it.
+        Smaller errors become 0; None: the limit of papers on the suite.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
     rows = []
     for cell in record["cells"]:
         values = errors(cell, zero)
-        # Infinities have a median, but no spread.
+        # Infinities have a median, but no standard deviation.
         spread = float(values.std(ddof=1)) if len(values) > 1 and np.isfinite(values).all() else None
         rows.append(
             {
@@ -119,23 +119,23 @@ def stratified_t(strata: Sequence[FloatArray]) -> float:
     .. math::
         t = \sum_s \bar x_s \Big/ \sqrt{\sum_s v_s}, \qquad v_s = s_s^2 / n_s
 
-    with Satterthwaite's degrees of freedom :math:`(\sum v_s)^2 / \sum v_s^2 / (n_s - 1)`: strata are as they are, and
-    have variances of their own. Of one stratum it is the t-test.
+    with Satterthwaite's degrees of freedom :math:`(\sum v_s)^2 / \sum v_s^2 / (n_s - 1)`: strata are fixed, and their
+    variances may differ. With one stratum it is the t-test.
 
     Parameters
     ----------
     strata : sequence of ndarray of shape (n,)
-        What was drawn in each.
+        The sample of each stratum.
 
     Returns
     -------
     p : float
-        Where nothing varies in any stratum, 0 or 1.
+        0 or 1 if no stratum varies.
 
     Raises
     ------
     ValueError
-        For a stratum of fewer than two values, which says nothing of its variance.
+        For a stratum of fewer than two values, which has no variance.
 
     Notes
     -----
@@ -166,7 +166,7 @@ def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
     -------
     verdict : {"better", "equal", "worse"}
     """
-    if len(np.unique(np.concatenate([a, b]))) == 1:  # the test has nothing to go by
+    if len(np.unique(np.concatenate([a, b]))) == 1:  # the test needs values that differ
         return "equal"
     statistic, p = stats.mannwhitneyu(a, b, alternative="two-sided")
     if p >= alpha:
@@ -180,7 +180,7 @@ def friedman_ranks(values: FloatArray) -> FloatArray:
     Parameters
     ----------
     values : ndarray of shape (functions, algorithms)
-        One number each, such as the median error; equal ones share their ranks.
+        For example median errors; equal ones share their ranks.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def friedman_ranks(values: FloatArray) -> FloatArray:
 
 
 def natural_key(function: str) -> tuple[str, int]:
-    """Return what puts f2 before f10."""
+    """Return a sort key by which f2 comes before f10."""
     prefix = function.rstrip("0123456789")
     return prefix, int(function[len(prefix) :] or 0)
 
@@ -203,11 +203,11 @@ def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: 
     Parameters
     ----------
     record : dict
-        Of `skde bench run`.
+        Record of `skde bench run`.
     baseline : str
         The algorithm that the others are tested against.
     zero : float or None, default None
-        Smaller errors are 0; None: as the suite's papers have it.
+        Smaller errors become 0; None: the limit of papers on the suite.
     alpha : float, default 0.05
         The tests' level.
 
@@ -215,12 +215,13 @@ def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: 
     -------
     comparison : dict
         For every dimension the median errors, the mean Friedman ranks of the medians over the functions that all
-        algorithms have, and how often each algorithm is better, equal or worse than the baseline by `rank_sum`.
+        algorithms have, and the number of functions on which each algorithm is better than, equal to or worse than
+        the baseline by `rank_sum`.
 
     Raises
     ------
     ValueError
-        For a record without cells, and a baseline that it has not.
+        For a record without cells, and for a baseline that the record does not have.
     """
     zero = zero_of(record) if zero is None else check_real("zero", zero, 0)
     algorithms = list(dict.fromkeys(cell["algorithm"] for cell in record["cells"]))
@@ -247,7 +248,7 @@ def compare_dim(
     for cell in record["cells"]:
         if cell["dim"] == dim:
             table.setdefault(cell["function"], {})[cell["algorithm"]] = errors(cell, zero)
-    # In the suite's order, which a record that has grown need not have.
+    # In the suite's order, which the cells of a record may not have.
     table = {function: table[function] for function in sorted(table, key=natural_key)}
     complete = [row for row in table.values() if len(row) == len(algorithms)]
     medians = np.array([[np.median(row[name]) for name in algorithms] for row in complete])

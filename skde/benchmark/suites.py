@@ -1,4 +1,4 @@
-"""The functions on which algorithms are compared: skde's own suites, and CEC 2017's as minionpy has them."""
+"""Test functions of quality experiments: skde's suites, and CEC 2017's from minionpy."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Function:
     Attributes
     ----------
     name : str
-        In its suite.
+        Name in its suite.
     objective : Problem or callable
-        What a Minimizer is given: compiled, or f(X) on NumPy arrays of shape (n, dim).
+        The objective of a Minimizer: compiled, or f(X) on NumPy arrays of shape (n, dim).
     of_lists : callable
-        The same for lists of points, returning a list of values.
+        The same function for lists of points; returns a list of values.
     bounds : ndarray of shape (dim, 2)
         The box.
     f_opt : float
@@ -43,7 +43,7 @@ class Function:
 
     @property
     def dim(self) -> int:
-        """Variables."""
+        """Number of variables."""
         return len(self.bounds)
 
 
@@ -53,7 +53,7 @@ def skde_function(suite: str, name: str, dim: int) -> Function:
 
 
 def nashed2012_as_run_function(suite: str, name: str, dim: int) -> Function:
-    """Return a function of nashed2012 with the weights and factors that the paper's program had."""
+    """Return a function of nashed2012 with the weights and factors of the paper's program."""
     return problem_function(name, get_problem(f"nashed2012/{name}", dim=dim, as_run=True))
 
 
@@ -79,7 +79,7 @@ def cec2017_function(suite: str, name: str, dim: int) -> Function:
     function = minionpy.CEC2017Functions(number, dim)
 
     def of_arrays(X: FloatArray) -> FloatArray:
-        # minionpy takes arrays too, but reads lists faster, and short ones best, for they stay in the cache.
+        # minionpy takes arrays too, but reads lists faster, and short ones fastest, because they stay in the cache.
         return np.concatenate([function(X[row : row + BLOCK].tolist()) for row in range(0, len(X), BLOCK)])
 
     return Function(name, of_arrays, function, np.tile([-100.0, 100.0], (dim, 1)), 100.0 * number)
@@ -87,12 +87,12 @@ def cec2017_function(suite: str, name: str, dim: int) -> Function:
 
 @dataclass(frozen=True)
 class Suite:
-    """Functions that belong together.
+    """A suite of test functions.
 
     Attributes
     ----------
     name : str
-        What the suite is called.
+        Name of the suite.
     functions : tuple of str
         Their names, in order.
     make : callable
@@ -100,7 +100,7 @@ class Suite:
     compiled : bool
         Whether the functions run on a GPU too.
     zero : float
-        Errors below count as zero: what papers on the suite agreed on.
+        Smaller errors count as zero, as in papers on the suite.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Suite:
         Raises
         ------
         ValueError, TypeError
-            For a name or a dimension that the suite has not.
+            For a name or a dimension that the suite does not have.
         """
         return self.make(self.name, check_choice(f"function of {self.name!r}", name, self.functions), dim)
 
@@ -132,7 +132,7 @@ def suites() -> dict[str, Suite]:
         suite: Suite(suite, tuple(functions), skde_function, True, **zeros.get(suite, {}))
         for suite, functions in names.items()
     }
-    # Function 2 was taken out of the competition, for its values at high dimensions are not stable.
+    # Function 2 was removed from the competition because its values in high dimensions are not stable.
     cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
     as_run = replace(found["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run_function)
     return {**found, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}

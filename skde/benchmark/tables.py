@@ -12,7 +12,7 @@ from skde.benchmark.reproduction import AS_GOOD, NOISE, VERDICTS, WORSE, Row
 
 MARKS = {AS_GOOD: " ", NOISE: "~", WORSE: "!"}
 VALUES = ("best", "median", "mean", "std", "worst")
-LONGEST_LABEL = 16  # a longer algorithm is a number in a table's head, and told above it
+LONGEST_LABEL = 16  # a longer name becomes a number in the table's head, with the name above the table
 
 
 def summary_table(rows: list[dict[str, Any]]) -> str:
@@ -26,7 +26,7 @@ def summary_table(rows: list[dict[str, Any]]) -> str:
 
 
 def comparison_table(found: dict[str, Any]) -> str:
-    """Return what `statistics.compare` found as text."""
+    """Return the result of `statistics.compare` as text."""
     algorithms = found["algorithms"]
     labels = {name: name if len(name) <= LONGEST_LABEL else f"[{number}]" for number, name in enumerate(algorithms, 1)}
     lines = [f"{found['suite']}, {found['budget']}, errors below {found['zero']:g} are zero"]
@@ -49,7 +49,7 @@ def comparison_table(found: dict[str, Any]) -> str:
 
 
 def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
-    """Return the rows of `reproduction.rows` as text: the paper's means beside ours."""
+    """Return the rows of `reproduction.rows` as text: the paper's means and ours."""
     names = list(dict.fromkeys(row.algorithm for row in rows))
     lines = [paper.title, "Means of the best values; ! marks ours where it is worse, ~ where that may be chance"]
     for dim in dict.fromkeys(row.dim for row in rows):
@@ -88,12 +88,12 @@ def coevolution_table(paper: MinMaxPaper, rows: Sequence[minmax_trials.Row]) -> 
 
 
 def columns(line: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the texts behind a line's first with the widths of their columns."""
+    """Return the texts of a line after the first, with the widths of their columns."""
     return list(zip(line[1:], [13] * 5 + [11, 10, 18, 12], strict=True))
 
 
 def coevolution_lines(rows: Sequence[minmax_trials.Row]) -> list[list[str]]:
-    """Return the lines of one problem's table, the head first: the paper's, where it has one, above ours."""
+    """Return the lines of one problem's table: the head, then the paper's figures, if any, and ours."""
     head = ["", *VALUES, "violation", "feasible", "ms, one run", f"ms, {rows[0].runs} runs"]
     lines = [head]
     for row in rows:
@@ -111,12 +111,12 @@ def coevolution_lines(rows: Sequence[minmax_trials.Row]) -> list[list[str]]:
 
 
 def paper_ms(spent: Milliseconds) -> str:
-    """Return the paper's two times."""
+    """Return the paper's times on CPU and GPU."""
     return f"{milliseconds(spent.cpu[0])} (GPU: {milliseconds(spent.gpu[0])})"
 
 
 def milliseconds(spent: float) -> str:
-    """Return a time in three digits, and all before the point."""
+    """Return a time with three digits, or more before the point."""
     return f"{spent:.0f}" if spent >= 100 else f"{spent:.3g}"
 
 
@@ -128,5 +128,5 @@ def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:
 
 
 def number_text(value: float | None, width: int = 11) -> str:
-    """Return a number, or that there is none."""
+    """Return a number, or a dash for None."""
     return f"{'-':>{width}}" if value is None else f"{value:>{width}.2e}"

@@ -17,27 +17,27 @@ from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine
 from skde.validation import check_int
 
-Measure = Callable[[], dict[str, Any]]  # what measures a cell
+Measure = Callable[[], dict[str, Any]]  # measures a cell
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all cells of a record share.
+    """Settings that all cells of a record share.
 
     Attributes
     ----------
     suite : str
-        Whose functions.
+        Name of the suite.
     budget : str
-        Of a run: evaluations, such as "300000" or "10000*dim"; or of a cell's runs together, seconds, such as "2.5s".
+        Evaluations of a run, such as "300000" or "10000*dim", or seconds of all runs of a cell, such as "2.5s".
     runs : int
-        Of every algorithm on every function.
+        Runs of every algorithm on every function.
     seed : int
-        Where the runs' seeds begin.
+        The first of the runs' seeds.
     device : str
-        Where skde's algorithms run: "cpu", "cuda" or "cuda:N".
+        Device of skde's algorithms: "cpu", "cuda" or "cuda:N".
     n_jobs : int or None
-        Threads of skde's algorithms on the CPU; None: as many as OpenMP has.
+        Threads of skde's algorithms on the CPU; None: OpenMP's number.
     """
 
     suite: str
@@ -65,7 +65,7 @@ def run(
     Parameters
     ----------
     settings : Settings
-        What all cells share.
+        Settings of all cells.
     optimizers : sequence of Optimizer
         The algorithms.
     dims : sequence of int
@@ -73,28 +73,28 @@ def run(
     functions : sequence of str or None, default None
         The suite's functions; None: all.
     exact : bool, default False
-        Whether the best values are kept as they are, which takes more space. Otherwise the errors have ten significant
-        digits, as many as the statistics tell apart, and the best values are the sums of minimum and error.
+        Whether the best values are stored exactly, which takes more space. Otherwise the errors have ten significant
+        digits, as the statistics do, and the best values are the sums of minimum and error.
     out : path or None, default None
-        A file that is written anew after every cell. Where it is there already, its cells are kept and not run again.
+        A file that is written after every cell. The cells of an existing file are kept and not run again.
     command : str, default ""
-        What to note down as the command.
+        The command to store in the record.
     verbose : bool, default False
         Whether to draw a progress bar.
     started : callable or None, default None
-        Called with the record before the first cell; the record then grows, and keeps what is finished where the rest
-        is interrupted or fails.
+        Called with the record before the first cell. The record then grows, and keeps the finished cells if the rest is
+        interrupted or fails.
 
     Returns
     -------
     record : dict
-        Ready for JSON: where and with what it was taken, the settings, and for every cell the function's minimum
-        f_opt, the best value, the error and the evaluations of each run, and the seconds that all of them took.
+        Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt, the best value,
+        the error and the evaluations of each run, and the seconds of all runs.
 
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For what is unknown, not allowed or not there, and for a file with other settings.
+        For unknown names, values that are not allowed, missing devices, and a file with other settings.
     """
     cells = plan_cells(settings, optimizers, dims, functions)
     budget = Budget.read(settings.budget)
@@ -115,28 +115,28 @@ def run_jobs(
     verbose: bool,
     started: Callable[[Record], None] | None = None,
 ) -> Record:
-    """Add the cells that a record does not have yet, and write it after every one.
+    """Add the cells that a record does not have yet, and write the record after each.
 
     Parameters
     ----------
     record : dict
-        From `open_record`.
+        Result of `open_record`.
     jobs : sequence of ((str, int, str), callable)
-        Function, dimension and algorithm of every cell, and what measures it: the rest of the cell.
+        Function, dimension and algorithm of every cell, and the function that measures the rest of the cell.
     out, verbose, started
         As for `run`.
 
     Returns
     -------
     record : dict
-        The same.
+        The same object.
     """
     from tqdm.auto import tqdm
 
     if started is not None:
         started(record)
     done = {key_of(cell) for cell in record["cells"]}
-    # A record grows over days, versions and machines: every cell says when and with what it was taken.
+    # A record may grow over days, versions and machines, so every cell has its date, processor and commit.
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
     with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
         for (function, dim, algorithm), measure in jobs:
@@ -153,7 +153,7 @@ def run_jobs(
 def plan_cells(
     settings: Settings, optimizers: Sequence[Optimizer], dims: Sequence[int], functions: Sequence[str] | None
 ) -> list[tuple[Function, Optimizer]]:
-    """Check everything before anything runs, and return the cells in their order."""
+    """Check all arguments before the first run, and return the cells in order."""
     suite = find_suite(settings.suite)
     budget = Budget.read(settings.budget)
     check_int("runs", settings.runs, 1)
@@ -176,7 +176,7 @@ def plan_cells(
 
 
 def open_record(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
-    """Return the record to which cells are added: a new one, or that of a file with the same settings."""
+    """Return a new record, or that of an existing file with the same settings."""
     cells: list[Cell] = []
     wanted = asdict(settings)
     if out is not None and os.path.exists(out):
@@ -194,7 +194,7 @@ def open_record(settings: Settings, out: str | os.PathLike[str] | None, command:
 
 
 def gpu_of(device: str) -> dict[str, str]:
-    """Return the name of the GPU that a device is, if it is one."""
+    """Return the name of a device's GPU, or an empty dict for the CPU."""
     name = choose_engine(device)[0].name
     return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
 
@@ -202,7 +202,7 @@ def gpu_of(device: str) -> dict[str, str]:
 def measure_cell(
     settings: Settings, budget: Budget, function: Function, optimizer: Optimizer, exact: bool = False
 ) -> dict[str, Any]:
-    """Run one cell."""
+    """Measure one cell."""
     begin = time.perf_counter()
     found = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
     seconds = time.perf_counter() - begin
@@ -221,5 +221,5 @@ def measure_cell(
 
 
 def or_null(values: list[float]) -> list[float | None]:
-    """Return the values; JSON has no word for what is not finite."""
+    """Return the values, with None for those that are not finite, because JSON has no such numbers."""
     return [value if math.isfinite(value) else None for value in values]

@@ -40,9 +40,7 @@ def saved_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
     return [None if side is None else describe(get_side(name, side)) for name, side in sides]
 
 
-def saved_arrays(
-    batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]
-) -> dict[str, Any]:
+def saved_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
     """Return the arrays of a file but for those of the runner."""
     box_x, box_y = boxes
     return {

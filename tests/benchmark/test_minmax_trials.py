@@ -1,4 +1,4 @@
-"""Tables of co-evolution run again: what is read from them, what is run, and what is printed."""
+"""Reproduction of tables of co-evolution: figures, runs and output."""
 
 import json
 

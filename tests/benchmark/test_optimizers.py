@@ -1,4 +1,4 @@
-"""What quality experiments compare, and on what: algorithms, budgets, other libraries, suites."""
+"""Optimizers, budgets and suites of quality experiments."""
 
 from importlib.util import find_spec
 
@@ -90,7 +90,7 @@ def test_peers_options_are_checked(monkeypatch):
     monkeypatch.setattr(optimizers, "find_spec", lambda name: True)
     made = get_optimizer("minionpy:LSHADE", archive_size_ratio=1, bound_strategy="clip")
     assert made.text == "minionpy:LSHADE:archive_size_ratio=1,bound_strategy=clip"
-    # minionpy would take no whole number here, and say nothing.
+    # minionpy would ignore a whole number here without a warning.
     assert isinstance(made.options["archive_size_ratio"], float)
     with pytest.raises(ValueError, match=r"parameter of 'minionpy:jSO' must be one of .*did you mean 'memory_size'"):
         get_optimizer("minionpy:jSO", memry_size=5)

@@ -1,4 +1,4 @@
-"""Papers' tables run again: what is read from them, what is run, and how it is judged."""
+"""Reproduction of papers' tables: figures, runs and verdicts."""
 
 import json
 

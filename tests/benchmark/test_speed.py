@@ -1,4 +1,4 @@
-"""The speed measurements: their parts do what they say, and the record has everything."""
+"""Measurements of speed: their parts and their record."""
 
 import json
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from skde.engines import choose_device
 
 @pytest.fixture
 def small(monkeypatch):
-    """The table of one small setting of either dimension, for moments."""
+    """Measure one small setting of each dimension in a moment."""
     monkeypatch.setattr(speed, "CPU_SETTINGS", (("sphere", 5, 20), ("rastrigin", 100, 20)))
     monkeypatch.setattr(speed, "MOST_GENERATIONS", 20)
     monkeypatch.setattr(speed, "REPEATS", 3)

@@ -1,4 +1,4 @@
-"""The statistics of quality experiments, on numbers whose outcome is known."""
+"""Statistics of quality experiments, on numbers with known results."""
 
 import json
 

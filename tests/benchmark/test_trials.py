@@ -1,4 +1,4 @@
-"""The quality experiments: what they run, what they note down, how their files grow."""
+"""Quality experiments: their runs, records and files."""
 
 import json
 
@@ -29,7 +29,7 @@ def error_of(capsys, *arguments):
 
 @pytest.fixture
 def nothing_runs(monkeypatch):
-    """Fail where a cell is run."""
+    """Fail when a cell is measured."""
 
     def fail(*arguments):
         raise AssertionError("a cell was run")
@@ -125,7 +125,7 @@ def test_a_cell_is_a_line_without_anything_twice(tmp_path):
     file = tmp_path / "runs.json"
     key = {"function": "f0", "dim": 2, "algorithm": "jde", "f_opt": 100.0}
     solved = {"best": [100.0] * 3, "error": [0.0] * 3, "n_evals": [400] * 3, "seconds": 0.5, "cpu": "a", "commit": "b"}
-    # Of the first best value the error has lost the last digits, so the errors follow from the best values alone.
+    # The first error has lost the last digits of the best value, so only errors follow from best values.
     exact = {**solved, "best": [0.1, 102.0, None], "error": [0.1 - 100.0, 2.0, None], "violation": [0.0, 1e-9, None]}
     record = {"date": "today", "settings": vars(SMALL), "cells": [{**key, **solved}, {**key, **exact, "cpu": "c"}]}
     write_record(file, record)

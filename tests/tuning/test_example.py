@@ -60,7 +60,7 @@ def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) 
     for tuner in ("racing, means", "racing, elitist"):
         params = tuners.TUNERS[tuner](task, 0)
         assert set(params) == set(task.space)
-        (value,) = tuners.judged(task, [params], 0, 1)
+        (value,) = tuners.held_out_costs(task, [params], 0, 1)
         assert np.isfinite(value)
 
 
@@ -146,13 +146,13 @@ def test_irace_costs_as_many_experiments(tuners: ModuleType, monkeypatch: pytest
     task = tuners.TASKS["landscape"](0)
     task.max_experiments = 300
     seen = []
-    plain = irace.done
+    plain = irace.experiment_costs
 
     def counted(task: object, jobs: list[object]) -> object:
         seen.extend(jobs)
         return plain(task, jobs)
 
-    monkeypatch.setattr(irace, "done", counted)
+    monkeypatch.setattr(irace, "experiment_costs", counted)
     best = irace.irace(elitist)(task, 0)
     assert 270 < len(seen) <= 300
     assert {job.index for job in seen} == set(range(12))

@@ -1,4 +1,4 @@
-"""The tables of papers that `skde reproduce` runs again. A new one adds its import and its place in PAPERS."""
+"""The papers of `skde reproduce`. A new one adds its import and its place in PAPERS."""
 
 from __future__ import annotations
 

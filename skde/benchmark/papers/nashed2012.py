@@ -1,4 +1,4 @@
-"""Table 2 of Nashed and others, 2012, and how they came to the parameters of Table 1.
+"""Table 2 of Nashed and others, 2012, and their tuning of the parameters in Table 1.
 
 Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni: A comparative study of three GPU-based
 metaheuristics (PPSN XII, 2012). Mean and standard deviation of the best values of 100 runs, of one second each on a
@@ -36,7 +36,7 @@ f18   1.0e-1 2.8e-17  1.0e-1 2.8e-17  9.8e-2  1.4e-2  1.9e-1  3.1e-2  2.0e-1  1.
 f19      0.0     0.0     0.0     0.0     0.0     0.0     0.0     0.0     0.0     0.0  2.3e-2  1.0e-1
 """
 
-DATA = "matrices and minimisers are drawn anew here, the paper's are those of CEC 2005"
+DATA = "matrices and minimisers are drawn here; the paper's are those of CEC 2005"
 NOTES = (
     Note(
         "the paper has no formula, only f_griewank(f_rosenbrock), and its DE found 0 in all runs: what it ran is "

@@ -1,4 +1,4 @@
-"""What a paper's table says, and under which conditions."""
+"""Tables of papers, and their conditions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Figure = tuple[float, float]
 
 @dataclass(frozen=True)
 class Note:
-    """Why some cells of a table may differ from ours.
+    """The reason why some cells of a table may differ from ours.
 
     Attributes
     ----------
     text : str
         One sentence.
     function : str
-        Of which function.
+        Name of the function.
     algorithms, dims : tuple
-        Of which of the paper's; empty: all.
+        The paper's algorithms and dimensions; empty: all.
     """
 
     text: str
@@ -30,29 +30,29 @@ class Note:
     dims: tuple[int, ...] = ()
 
     def is_of(self, function: str, dim: int, algorithm: str) -> bool:
-        """Return whether it is about that cell."""
+        """Return whether the note is about a cell."""
         here = not self.algorithms or algorithm in self.algorithms
         return function == self.function and here and (not self.dims or dim in self.dims)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How a paper found the parameters of its algorithms, by iterated racing on its functions.
+    """A paper's tuning of its algorithms by iterated racing on its functions.
 
     Attributes
     ----------
     table : int
-        The number of the table that has them.
+        Number of the table with the parameters.
     dim : int
-        Variables of the functions.
+        Number of variables of the functions.
     max_experiments : int
-        Of every algorithm.
+        Experiments of every algorithm.
     budget : str
-        Of an experiment.
+        Budget of an experiment.
     parameters : mapping of str to tuple of str
-        By algorithm, what was tuned; the rest is as in the algorithm's preset of the paper.
+        The tuned parameters by algorithm; the others are those of the algorithm's preset of the paper.
     preset, test : str
-        The kind of race, and what eliminates, as `RacingTuner` has them.
+        Rules and test of the races, as for `RacingTuner`.
     """
 
     table: int
@@ -66,28 +66,28 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Paper:
-    """One table.
+    """A table of a paper.
 
     Attributes
     ----------
     name : str
-        What the command and the algorithms' presets call it.
+        Name of the paper in the command and in the algorithms' presets.
     title : str
-        Authors, title, place, which table.
+        Authors, title, place, and the table.
     table : int
-        Its number.
+        Number of the table.
     suite : str
-        The functions, in the form that the paper ran, as `skde bench run` knows them.
+        The suite of `skde bench run` with the functions in the paper's form.
     runs : int
-        What a mean is taken over.
+        Number of runs of a mean.
     zero : float
-        Means below are zero.
+        Means below this limit are zero.
     figures : mapping of (str, int) to mapping of str to (float, float)
         For an algorithm in a dimension: function -> mean and standard deviation.
     notes : tuple of Note
-        What explains cells; the first that fits counts.
+        Explanations of cells; the first note on a cell counts.
     tuning : Tuning or None
-        How the algorithms' parameters were found.
+        The paper's tuning of the parameters.
     """
 
     name: str
@@ -102,21 +102,21 @@ class Paper:
 
     @property
     def algorithms(self) -> list[str]:
-        """The algorithms that it has, by their registry names."""
+        """The paper's algorithms, by their registry names."""
         return list(dict.fromkeys(algorithm for algorithm, _ in self.figures))
 
     @property
     def dims(self) -> list[int]:
-        """The dimensions that it has."""
+        """The paper's dimensions."""
         return list(dict.fromkeys(dim for _, dim in self.figures))
 
     def note(self, function: str, dim: int, algorithm: str) -> str:
-        """Return what explains a cell, or nothing."""
+        """Return the note on a cell, or an empty string."""
         return next((note.text for note in self.notes if note.is_of(function, dim, algorithm)), "")
 
 
 class Values(NamedTuple):
-    """What a table says of the values that runs found."""
+    """Statistics of the best values of runs."""
 
     best: float
     median: float
@@ -126,7 +126,7 @@ class Values(NamedTuple):
 
 
 class Milliseconds(NamedTuple):
-    """What a table says of the time of one run: mean and standard deviation, on a GPU and on a CPU."""
+    """Mean and standard deviation of the time of one run, on a GPU and on a CPU."""
 
     gpu: Figure
     cpu: Figure
@@ -139,25 +139,25 @@ class MinMaxPaper:
     Attributes
     ----------
     name : str
-        What the command and the preset of `MinMaxSolver` call it.
+        Name of the paper in the command and in the preset of `MinMaxSolver`.
     title : str
-        Authors, title, place, which tables.
+        Authors, title, place, and the tables.
     suite : str
         The problems.
     runs : int
-        What a mean is taken over.
+        Number of runs of a mean.
     budget : str
-        Of a run, such as "200cycles".
+        Budget of a run, such as "200cycles".
     strategies : tuple of str
-        Of the algorithm.
+        Strategies of the algorithm.
     pop_sizes : tuple of int
         Individuals on each side.
     values : mapping of (str, int) to mapping of str to Values
-        For a strategy with a size of population: function -> what was found.
+        For a strategy with a size of population: function -> values.
     milliseconds : mapping of (str, int) to mapping of str to Milliseconds
-        Likewise: function -> how long it took.
+        For a strategy with a size of population: function -> times.
     notes : tuple of Note
-        What is to be known of functions.
+        Remarks on functions.
     """
 
     name: str
@@ -173,5 +173,5 @@ class MinMaxPaper:
 
     @property
     def functions(self) -> list[str]:
-        """The functions that it has."""
+        """The paper's functions."""
         return list(dict.fromkeys(name for table in self.milliseconds.values() for name in table))
