@@ -60,7 +60,7 @@ def gpu_descriptions() -> tuple[list[dict[str, str]], str]:
     if not count:
         return [], reason
     engines = [choose_device(f"cuda:{number}")[0] for number in range(count)]
-    return [{"device": engine.name, "name": engine.description} for engine in engines], ""
+    return [{"device": engine.name, "name": getattr(engine, "description", engine.name)} for engine in engines], ""
 
 
 def machine() -> dict[str, Any]:
