@@ -24,6 +24,16 @@ hypothesis.settings.load_profile("skde")
 HAS_NVRTC = platform.system() == "Linux" and platform.machine() == "x86_64"
 
 
+PATH = [*sys.path]
+
+
+def pytest_runtest_teardown() -> None:
+    """Remove the current folder, which commands add to the path: processes of later tests would take the sources."""
+    here = os.getcwd()
+    while here in sys.path and here not in PATH:
+        sys.path.remove(here)
+
+
 def pytest_report_header() -> list[str]:
     """Say which tests are left out, and why."""
     count, reason = find_gpus()

@@ -41,7 +41,7 @@ def architectures() -> list[int]:
 
 def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
     """Compile one of the files to machine code."""
-    build_text((KERNELS / f"{source}.cu").read_bytes(), source, architecture, options)
+    build_text((KERNELS / "gpu" / f"{source}.cu").read_bytes(), source, architecture, options)
 
 
 def build_text(code: bytes, source: str, architecture: int, options: tuple[str, ...]) -> None:

@@ -114,8 +114,8 @@ def test_boxes_of_the_wrong_length() -> None:
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (lambda X, Y: f(X, Y).T, ValueError, r"must return shape \(3, 4\).*got \(4, 3\); it is transposed"),
-        (lambda X, Y: f(X, Y)[:, 0], ValueError, r"must return shape \(3, 4\).*got \(3,\)"),
+        (lambda X, Y: f(X, Y).T, ValueError, r"must return shape \(5, 6\).*got \(6, 5\); it is transposed"),
+        (lambda X, Y: f(X, Y)[:, 0], ValueError, r"must return shape \(5, 6\).*got \(5,\)"),
         (lambda X, Y: 1.0, ValueError, "a function of a single pair needs pairwise=True"),
         (lambda X, Y: None, TypeError, "must hold real numbers, got dtype object"),
         (lambda X, Y: f(X, Y).astype(object), TypeError, "got dtype object"),

@@ -120,7 +120,7 @@ def test_every_rule_is_tested() -> None:
         (lambda: FriedmanPruner(n_startup_steps="a"), "n_startup_steps must be an integer >= 2, got 'a' (str)"),
         (
             lambda: RacingTuner(SPACE, [1, 2], seed=1),
-            "RacingTuner has no parameter 'seed'; did you mean 'random_state'?",
+            "RacingTuner got an unexpected keyword argument 'seed'; did you mean 'random_state'?",
         ),
         (lambda: RacingTuner(SPACE, [1, 2], max_experiment=1), "did you mean 'max_experiments'?"),
     ],
