@@ -19,6 +19,7 @@ CHANGES = {
     "sums-h200.json": "One pass of sums for the learning of F and CR, and loads that do not wait for each other",
     "waits-h200.json": "Earlier loads, and branches around rare code (SaDE became slower)",
     "addresses-h200.json": "Addresses computed once, all loads of a sum at once, and learning in place in SaDE",
+    "checks-h200.json": "Checks of every array and file, and rules that win over limits",
 }
 
 
