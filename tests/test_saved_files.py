@@ -110,7 +110,7 @@ def test_numpys_true_stops_and_a_dtype_object_is_saved(tmp_path: Path) -> None:
     assert Minimizer.load(tmp_path / "fit").population_.dtype == np.float32
 
 
-# What a file may not hold: of an algorithm's fit an entry, where in it, and what stands there; and what is said of it.
+# Entries that a file may not hold: the algorithm, the entry, the index, the value, and the words of the error.
 CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("jde", "x", (0, 0, 0), np.nan, "individuals must be inside their bounds"),
     ("jde", "x", (0, 0, 0), 900.0, "individuals must be inside their bounds"),

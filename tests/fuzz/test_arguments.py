@@ -189,7 +189,7 @@ def set_parameters(**parameters: Any) -> None:
     Minimizer(ALGORITHMS["de"]()).set_params(**parameters)
 
 
-# What is called, and its parameters.
+# The calls and their parameters.
 Target = tuple[Callable[..., None], tuple[str, ...]]
 
 
@@ -231,9 +231,9 @@ WORDS = {
 }
 
 
-# What is allowed, and takes for ever.
+# Allowed values with which a fit takes too long for a test.
 ENDLESS = ("gens_x", "gens_y", "dim")
-# What these parameters raise when they are called is the user's own.
+# Callables: an error that they raise is the user's own.
 CALLED = ("objective", "f", "fun", "callbacks")
 
 
