@@ -38,6 +38,7 @@ struct SuccessHistory : Plain {
   // where it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
   static constexpr bool SHRINKS = true;
+  static constexpr bool INLINED = true;
 
   struct Settings {
     const Shrinking shrinking;

@@ -98,6 +98,13 @@ template <class Team, class R> SKDE_FN void start(Team& team, const R& run, int 
             [&](int j) { out[j] = i < task.n_start ? task.start[i64(i) * run.dim + j] : anywhere(run, stream, j); });
 }
 
+// Whether the code of a trial, and of what comes between generations, becomes part of the drivers, or these call it.
+#ifdef __CUDACC__
+template <class Algorithm> constexpr bool INLINED = true;
+#else
+template <class Algorithm> constexpr bool INLINED = Algorithm::INLINED;
+#endif
+
 template <class Algorithm, class Team, class R, class Draws, class Context>
 SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& draws, const Context& context,
                         typename R::real* out) {
@@ -105,6 +112,27 @@ SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, const Draws& dra
     start(team, run, i, out);
   else
     Algorithm::propose(team, run, g, i, draws, context, out);
+}
+
+// Draws that are made with the trial, not ahead of it: on a CPU nobody waits, and the code of a trial is then one function that
+// all drivers call.
+struct Undrawn {
+  template <class Team, class R> SKDE_FN Undrawn(Team&, const R&, i64, int) {}
+};
+template <bool ahead, class Draws> struct DrawsAhead {
+  using type = Draws;
+};
+template <class Draws> struct DrawsAhead<false, Draws> {
+  using type = Undrawn;
+};
+template <class Algorithm, class Team>
+using DrawsOf = typename DrawsAhead<INLINED<Algorithm>, typename Algorithm::template Draws<Team>>::type;
+
+template <class Algorithm, class Team, class R, class Context>
+SKDE_OUTLINE void make_trial(Team& team, const R& run, i64 g, int i, const Undrawn&, const Context& context,
+                             typename R::real* out) {
+  const typename Algorithm::template Draws<Team> draws(team, run, g, i);
+  make_trial<Algorithm>(team, run, g, i, draws, context, out);
 }
 
 // Who it is, and the value, which is asked for early, so that it has arrived when the trial's is known.
@@ -127,7 +155,7 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, const typename 
 
 // One part of what comes between generation g and the next, where the team already knows what its first individual needs.
 template <class Algorithm, class Team, class R, class Share, class Known>
-SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
+SKDE_FN void settle_inlined(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
   Known own = known;
   for (int i = share.begin; i < share.end;) {
     Algorithm::settle(team, run, g, i, stage, own);
@@ -135,6 +163,17 @@ SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int sta
     if (i < share.end) own = Algorithm::recall(team, run, g, i, false);
   }
   if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, known);
+}
+template <class Algorithm, class Team, class R, class Share, class Known>
+SKDE_OUTLINE void settle_called(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
+  settle_inlined<Algorithm>(team, run, share, g, stage, known);
+}
+template <class Algorithm, class Team, class R, class Share, class Known>
+SKDE_FN void settle(Team& team, const R& run, const Share& share, i64 g, int stage, const Known& known) {
+  if constexpr (INLINED<Algorithm>)
+    settle_inlined<Algorithm>(team, run, share, g, stage, known);
+  else
+    settle_called<Algorithm>(team, run, share, g, stage, known);
 }
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN auto recall(Team& team, const R& run, const Share& share, i64 g) {
@@ -153,7 +192,7 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
-  using Draws = typename Algorithm::template Draws<Team>;
+  using Draws = DrawsOf<Algorithm, Team>;
   if (task.status[r] != RUNNING || task.generation[r] >= until) return;
   Run<Algorithm, real> run(task, shared, r);
   i64 g = task.generation[r] + 1;
@@ -240,7 +279,7 @@ SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share&
 // in `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
-  using Draws = typename Algorithm::template Draws<Team>;
+  using Draws = DrawsOf<Algorithm, Team>;
   if (conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING)
     return repeat_population<Algorithm>(team, task, r, share, g, trials);
   Run<Algorithm, real> run(task, Shared<real>(task), r);
