@@ -55,12 +55,13 @@ template <Eight eight> SKDE_FN void philox_eight(u32 slot, u32 who, u64 generati
     c2[part] = Wide{} + u32(generation);
     c3[part] = Wide{} + u32(generation >> 32);
   }
-  u32 k0 = u32(seed), k1 = u32(seed >> 32);
+  // The keys count up in vectors, too: to spread a number over one takes longer than an addition.
+  Wide k0 = Wide{} + u32(seed), k1 = Wide{} + u32(seed >> 32);
   for (int round = 0; round < 10; ++round) {
     for (int part = 0; part < WIDE_PARTS; ++part) {
       const Wide p0 = multiply_low(c0[part], 0xD2511F53u), p1 = multiply_low(c2[part], 0xCD9E8D57u);
-      c0[part] = (p1 >> 32) ^ c1[part] ^ (Wide{} + k0);
-      c2[part] = (p0 >> 32) ^ c3[part] ^ (Wide{} + k1);
+      c0[part] = (p1 >> 32) ^ c1[part] ^ k0;
+      c2[part] = (p0 >> 32) ^ c3[part] ^ k1;
       c1[part] = p1;
       c3[part] = p0;
     }

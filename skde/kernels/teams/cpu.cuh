@@ -159,7 +159,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     if (n <= 0) return Op::template identity<real>();
     alignas(64) real partial[PARTIALS];
     const int head = n < PARTIALS ? n : PARTIALS;
-    in_blocks(head, [&](int begin, auto width) SKDE_INLINED {
+    in_blocks(head, [&](int begin, auto width) {
       SKDE_SIMD
       for (int j = begin; j < begin + width; ++j) partial[j] = Op::join(Op::template identity<real>(), real(term(j)));
     });
