@@ -127,9 +127,9 @@ def test_cycles(game: str, team: str) -> None:
 
 
 GAMES = b"""
-#include "coevolution.cuh"
-#include "games.cuh"
-#include "gpu.cuh"
+#include "coevolution/coevolution.cuh"
+#include "coevolution/games.cuh"
+#include "gpu/gpu.cuh"
 using skde::real;
 #define SKDE_CASE(name, Game)                                                                               \\
   extern "C" __global__ void name(const real* x, const __grid_constant__ skde::Data<real> y, real* f) {     \\
