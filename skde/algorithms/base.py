@@ -48,15 +48,18 @@ class StateSizes:
         Number of scalars in a run's memory.
     archive : int
         Number of vectors in a run's archive.
-    kept : int
-        Number of individuals that a run keeps from one iteration to the next. Their rows follow those of the trials.
+    references : int
+        Size of a reference set, which survives an iteration. Its rows follow those of the trials.
+    opposition : bool
+        Whether the state has the opposites of the individuals.
     """
 
     ranked: bool = False
     stages: int = 0
     memory: int = 0
     archive: int = 0
-    kept: int = 0
+    references: int = 0
+    opposition: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -70,7 +73,8 @@ class StateSizes:
             max(self.stages, other.stages),
             max(self.memory, other.memory),
             max(self.archive, other.archive),
-            max(self.kept, other.kept),
+            max(self.references, other.references),
+            self.opposition or other.opposition,
         )
 
 
@@ -84,8 +88,8 @@ class Algorithm(BaseEstimator, ABC):
     ----------
     name : str
         Name in the registry.
-    kernel : str
-        Name of the kernel in skde/kernels/algorithms/all.cuh; by default the algorithm's name.
+    kernel_name : str
+        Name of the kernel in skde/kernels/algorithms/all.cuh; empty: the algorithm's name.
     constants : tuple of str
         Integer kernel parameters that become compile-time constants on the GPU if all runs have the same value.
     shrinks : bool
@@ -93,6 +97,7 @@ class Algorithm(BaseEstimator, ABC):
     """
 
     name: ClassVar[str]
+    kernel_name: ClassVar[str] = ""
     pop_size: int | None
     constants: ClassVar[tuple[str, ...]] = ("repair",)
     shrinks: ClassVar[bool] = False
@@ -100,7 +105,7 @@ class Algorithm(BaseEstimator, ABC):
     @property
     def kernel(self) -> str:
         """Name of the kernel."""
-        return self.name
+        return self.kernel_name or self.name
 
     @property
     def iteration_length(self) -> int:

@@ -145,8 +145,7 @@ class DE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "de"
-    base_kernel: ClassVar[str] = "de"
-    opposition_kernel: ClassVar[str] = "gode"
+    kernel_name: ClassVar[str] = "de"
 
     strategy: str = "rand/1/bin"
     F: float | tuple[float, float] = 0.5

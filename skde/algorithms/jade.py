@@ -60,7 +60,6 @@ class JADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "jade"
-    base_kernel: ClassVar[str] = "jade"
     rules: ClassVar[dict[str, float]] = {"p_drawn": 0, "p_least": 1, "weighted": 0, "lehmer_CR": 0, "staged": 0}
 
     p_best: float = 0.05

@@ -62,8 +62,7 @@ class JDE(DifferentialEvolution):
     """
 
     name: ClassVar[str] = "jde"
-    base_kernel: ClassVar[str] = "jde"
-    opposition_kernel: ClassVar[str] = "gojde"
+    kernel_name: ClassVar[str] = "jde"
 
     strategy: str = "rand/1/bin"
     F: tuple[float, float] = (0.1, 1.0)

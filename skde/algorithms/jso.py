@@ -59,7 +59,6 @@ class JSO(LSHADE):
     """
 
     name: ClassVar[str] = "jso"
-    base_kernel: ClassVar[str] = "jso"
     rules: ClassVar[dict[str, float]] = {**LSHADE.rules, "staged": 1, "rate": 0.5}
 
     p_best: float = 0.25

@@ -56,7 +56,6 @@ class LSHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "lshade"
-    base_kernel: ClassVar[str] = "lshade"
     shrinks: ClassVar[bool] = True
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 0,

@@ -75,24 +75,24 @@ class LSRTDE(Algorithm):
         return {
             "pop_size": pop_size,
             "repair": self._choice("repair", REPAIRS),
-            "cells": check_int(self._name("memory_size"), self.memory_size, 1, 10_000),
+            "H": check_int(self._name("memory_size"), self.memory_size, 1, 10_000),
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
             **population_reduction(self, setting, pop_size),
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: the memory's entries and six more numbers."""
-        return StateSizes(stages=3, memory=int(parameters["cells"]) + 6)
+        return StateSizes(stages=3, memory=int(parameters["H"]) + 6)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the orders of both populations, and the numbers stored from the last generation."""
         runs.check_order("extra", "the top's order", runs.extra["top"], runs.size)
         runs.check_order("order", "the front's order", runs.order, runs.next_size)
-        cells = int(runs.parameters["cells"])
-        numbers = runs.memory[..., cells : cells + 6]
+        H = int(runs.parameters["H"])
+        numbers = runs.memory[..., H : H + 6]
         last = np.where(runs.generation % 2 == [[0], [1]], runs.next_size, runs.size)
-        runs.check_range("memory", "cells to be written next", numbers[..., 0], 0, cells - 1, whole=True)
+        runs.check_range("memory", "entries to be written next", numbers[..., 0], 0, H - 1, whole=True)
         runs.check_range("memory", "success rates", numbers[..., 1], 0, 1)
         runs.check_range("memory", "slots that are next", numbers[..., 2], 0, last - 1, whole=True)
         runs.check_range("memory", "numbers of successes", numbers[..., 3], 0, runs.parameters["pop_size"], whole=True)
-        runs.check_range("memory", "cells of CR", runs.memory[..., :cells], 0, 2)
+        runs.check_range("memory", "entries of CR", runs.memory[..., :H], 0, 2)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
-
+from dataclasses import replace
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_real
 
 
 class OppositionAlgorithm(Algorithm):
-    """An algorithm with the parameter `opposition`, the probability that a generation consists of opposites.
+    """An algorithm with the parameter `opposition`, the probability that a generation consists of opposites."""
 
-    Attributes
-    ----------
-    base_kernel : str
-        Name of the kernel without opposition.
-    opposition_kernel : str
-        Name of the kernel with opposition.
-    """
-
-    base_kernel: ClassVar[str]
-    opposition_kernel: ClassVar[str]
     opposition: float
-
-    @property
-    def kernel(self) -> str:
-        """Name of the kernel, which depends on whether there is opposition."""
-        return self.opposition_kernel if self._opposition else self.base_kernel
 
     @property
     def _opposition(self) -> float:
@@ -43,7 +27,8 @@ class OppositionAlgorithm(Algorithm):
         own = self.needs_without_opposition(parameters)
         if not self._opposition:
             return own
-        return StateSizes(own.ranked, max(own.stages, 1) + 1, own.memory + 2 * setting.dim, own.archive)
+        memory = own.memory + 2 * setting.dim
+        return replace(own, stages=max(own.stages, 1) + 1, memory=memory, opposition=True)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the population's range, from which opposites are computed; it is 0 before it is first measured."""

@@ -72,8 +72,6 @@ class SADE(OppositionAlgorithm):
     """
 
     name: ClassVar[str] = "sade"
-    base_kernel: ClassVar[str] = "sade"
-    opposition_kernel: ClassVar[str] = "opposed_sade"
 
     learning_period: int = 50
     F_mean: float = 0.5

@@ -52,7 +52,6 @@ class SHADE(SuccessHistoryDE):
     """
 
     name: ClassVar[str] = "shade"
-    base_kernel: ClassVar[str] = "shade"
     rules: ClassVar[dict[str, float]] = {
         "p_drawn": 1,
         "p_least": 2,

@@ -140,7 +140,7 @@ class SS(Algorithm):
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: its references, and the stages in which they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
-        return StateSizes(stages=2 + references - n_best, memory=2, kept=references)
+        return StateSizes(stages=2 + references - n_best, memory=2, references=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the two flags that say whether the pool is drawn again."""

@@ -16,7 +16,6 @@ class SuccessHistoryDE(OppositionAlgorithm):
     # The kernel parameters in which the algorithms differ; names as in success_history.cuh.
     rules: ClassVar[dict[str, float]]
     constants: ClassVar[tuple[str, ...]] = ("repair", "p_drawn", "weighted", "lehmer_CR", "staged")
-    opposition_kernel: ClassVar[str] = "opposed_history"
 
     p_best: float
     archive_rate: float
@@ -34,7 +33,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
             "p_first": p_first,
             "p_last": p_last,
             "archive_rate": check_real(self._name("archive_rate"), self.archive_rate, 0, 100),
-            "cells": self._cells(),
+            "H": self._memory_size(),
             "F_start": check_real(self._name("F_start"), self.F_start, 0, 1),
             "CR_start": check_real(self._name("CR_start"), self.CR_start, 0, 1),
             **self.rules,
@@ -45,23 +44,23 @@ class SuccessHistoryDE(OppositionAlgorithm):
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: ranks, F and CR, two counters, an archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
-        return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["cells"]) + 2, archive=archive)
+        return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["H"]) + 2, archive=archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the position in the memory, the archive's size, and the entries of the memory."""
         super().check_saved(runs)
-        cells = int(runs.parameters["cells"])
+        H = int(runs.parameters["H"])
         archive = int(runs.parameters["archive_rate"] * runs.parameters["pop_size"])
-        runs.check_range("memory", "cells to be written next", runs.memory[..., 0], 0, cells - 1, whole=True)
+        runs.check_range("memory", "entries to be written next", runs.memory[..., 0], 0, H - 1, whole=True)
         runs.check_range("memory", "rows in the archive", runs.memory[..., 1], 0, archive, whole=True)
         # Entries are means of numbers in [0, 1], which rounding may exceed; -1 marks an entry of CR that stays 0.
-        runs.check_range("memory", "cells of F", runs.memory[0, :, 2 : 2 + cells], 0, 2)
-        runs.check_range("memory", "cells of CR", runs.memory[0, :, 2 + cells : 2 + 2 * cells], -1, 2)
+        runs.check_range("memory", "entries of F", runs.memory[0, :, 2 : 2 + H], 0, 2)
+        runs.check_range("memory", "entries of CR", runs.memory[0, :, 2 + H : 2 + 2 * H], -1, 2)
 
     def _default_pop_size(self, dim: int) -> int:
         return 100
 
-    def _cells(self) -> int:
+    def _memory_size(self) -> int:
         return check_int(self._name("memory_size"), getattr(self, "memory_size", 1), 1, 10_000)
 
     def _shares(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -146,7 +146,9 @@ class Batch(Runs):
 
     def _allocate(self) -> None:
         spec, xp = self.spec, self.xp
-        self.number, _, self.parameter_names, self.array_names, self.vector_names = algorithm_entry(spec.algorithm)
+        kernel = algorithm_entry(spec.algorithm)
+        self.number, self.parameter_names = kernel.number, kernel.parameters
+        self.array_names, self.vector_names = state_names(spec)
         self.single = spec.dtype == np.float32
         self.ordered = spec.needs.ordered
         arrays = array_shapes(spec, self.n_runs)
@@ -171,7 +173,7 @@ class Batch(Runs):
         self.put("limit", spec.limits.astype(np.int64))
         self._grow_history()
         task["n_runs"], task["pop_max"], task["dim"] = self.n_runs, self.pop_max, self.dim
-        task["kept"] = spec.needs.kept
+        task["reference_rows"] = spec.needs.references
         task["n_start"] = len(spec.start)
         task["stagnation"] = spec.stagnation or 0
         task["history_slots"] = self.array["history"].shape[1]
@@ -218,10 +220,11 @@ class Batch(Runs):
         return self.array["x"][g & 1]
 
     def members(self, run: int, generation: int) -> IntArray:
-        """Return the rows of a run's population: those of trials and, from generation 1 on, the kept ones."""
+        """Return the rows of a run's population: those of trials and, from generation 1 on, the reference set."""
         schedule = self.spec.schedules[run]
-        kept = self.pop_max - self.spec.needs.kept + np.arange(schedule.references if generation > 0 else 0)
-        return np.concatenate([np.arange(schedule.size(generation)), kept])
+        first = self.pop_max - self.spec.needs.references
+        references = first + np.arange(schedule.references if generation > 0 else 0)
+        return np.concatenate([np.arange(schedule.size(generation)), references])
 
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
@@ -267,7 +270,7 @@ class Batch(Runs):
         slots = min(saved["history"].shape[1], history.shape[1])
         history[:, :slots] = saved["history"][:, :slots]
         self.put("history", history)
-        # Into both halves, because kept rows are in both.
+        # Into both halves, because both have the reference set.
         for name in ("x", "f", *(("order",) if self.ordered else ())):
             self.put(name, saved[name])
         for name in ("extra", "vectors"):
@@ -291,13 +294,14 @@ INTEGER, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
     """Return the arrays of a batch with so many runs of a spec, without those copied from the spec."""
     R, P, D = n_runs, spec.pop_max, len(spec.lower)
-    _, _, _, array_names, vector_names = algorithm_entry(spec.algorithm)
+    array_names, vector_names = state_names(spec)
     islands = spec.islands
     all_islands = islands.begun(R)
     reals: dict[str, tuple[int, ...]] = {
         "x": (2, R, P, D),
         "f": (2, R, P),
         "extra": (len(array_names), 2, R, P),
+        "scratch": (len(algorithm_entry(spec.algorithm).scratch), R, P),
         "vectors": (len(vector_names), 2, R, P, D),
         "archive": (R, spec.needs.archive, D),
         "record": (2, R),
@@ -378,11 +382,28 @@ def best_of(values: FloatArray) -> int:
     return int(found[0]) if len(found) else 0
 
 
+class Kernel(NamedTuple):
+    """The kernel of an algorithm: its number and C++ type in all.cuh, and its names of parameters and state."""
+
+    number: int
+    cpp_type: str
+    parameters: list[str]
+    arrays: list[str]
+    vectors: list[str]
+    scratch: list[str]
+
+
 @lru_cache
-def algorithm_entry(name: str) -> tuple[int, str, list[str], list[str], list[str]]:
-    """Return the number, the C++ type, and the names of parameters, arrays and vectors of an algorithm."""
-    number, cpp_type, parameters, arrays, vectors = _cpu.algorithms()[name]
-    return number, cpp_type, split(parameters), split(arrays), split(vectors)
+def algorithm_entry(name: str) -> Kernel:
+    """Return the kernel of a name."""
+    number, cpp_type, *names = _cpu.algorithms()[name]
+    return Kernel(number, cpp_type, *map(split, names))
+
+
+def state_names(spec: Spec) -> tuple[list[str], list[str]]:
+    """Return the names of the arrays and the vectors of an individual's state, with those of opposition.cuh."""
+    kernel, opposition = algorithm_entry(spec.algorithm), spec.needs.opposition
+    return kernel.arrays + ["opposite_value"] * opposition, kernel.vectors + ["opposite"] * opposition
 
 
 def split(names: str) -> list[str]:

@@ -183,7 +183,7 @@ class CudaEngine:
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
             batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
             for stage in range(batch.spec.needs.stages):
-                batch.step("settle", batch.record, np.int64(g), NULL, np.int64(stage))
+                batch.step("end_generation", batch.record, np.int64(g), NULL, np.int64(stage))
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
         """Record one generation, the objective included, as a CUDA graph.
@@ -218,7 +218,7 @@ class CudaEngine:
                 rows = trials.reshape(-1, batch.dim)
                 for _ in range(2):
                     values(rows)
-                for name in ("propose", "accept", "tick", "settle", "migrate"):
+                for name in ("propose", "accept", "tick", "end_generation", "migrate"):
                     batch.step.function(name)
                 stream.synchronize()
                 graph = self._capture(stream, batch, clock, trials, lambda: values(rows))
@@ -237,7 +237,7 @@ class CudaEngine:
             where = self._address(f, batch.spec.dtype, batch.n_runs * batch.pop_max)
             batch.step("accept", task, one, clock, trials, where)
             for stage in range(batch.spec.needs.stages):
-                batch.step("settle", task, one, clock, np.int64(stage))
+                batch.step("end_generation", task, one, clock, np.int64(stage))
             batch.step.function("tick")((1,), (1,), (clock,))
         except Exception as error:
             with suppress(self.xp.cuda.runtime.CUDARuntimeError):
@@ -283,13 +283,14 @@ class CudaEngine:
             algorithms = (batch.x.spec.algorithm, batch.y.spec.algorithm)
             # The kernels of both sides share one definition of a constant.
             constants = tuple(sorted(set(batch.x.constants) & set(batch.y.constants)))
-            stages = max(batch.x.spec.needs.stages, batch.y.spec.needs.stages)
-            pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(stages > 0)
+            needs = batch.x.spec.needs | batch.y.spec.needs
+            switches = tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
+            pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(needs.stages > 0)
             # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
             work = Work(max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize)
 
             def module(team: str, threads: int, resident: int) -> Any:
-                options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants)
+                options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, switches)
                 return compile_module(self.device, "gpu_cycles", options)
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:

@@ -74,7 +74,7 @@ def kernel_options(
     """Return the compiler's options for an algorithm and an objective."""
     options = basic_options(dtype, team, threads, resident)
     if algorithm:
-        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm)[1]}")
+        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm).cpp_type}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
     options += [f"-D{switch}" for switch in switches]
     if objective is not None:
@@ -90,14 +90,16 @@ def game_options(
     game: Game | None = None,
     algorithms: tuple[str, ...] = (),
     constants: tuple[tuple[str, int], ...] = (),
+    switches: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
     """Return the compiler's options for a co-evolution: a game and two algorithms."""
     options = basic_options(dtype, team, threads, resident)
     if game is not None:
         options.append(f"-DSKDE_GAME={game.cpp_type}")
     for side, algorithm in zip("XY", algorithms, strict=False):
-        options.append(f"-DSKDE_ALGORITHM_{side}=skde::{algorithm_entry(algorithm)[1]}")
+        options.append(f"-DSKDE_ALGORITHM_{side}=skde::{algorithm_entry(algorithm).cpp_type}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
+    options += [f"-D{switch}" for switch in switches]
     return tuple(options)
 
 
@@ -120,7 +122,11 @@ def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) 
 
 def kernel_switches(spec: Spec) -> tuple[str, ...]:
     """Return the definitions that only some batches need."""
-    needed = {"SKDE_ISLANDS": spec.islands.every > 0, "SKDE_TIMED": spec.run_seconds is not None}
+    needed = {
+        "SKDE_ISLANDS": spec.islands.every > 0,
+        "SKDE_TIMED": spec.run_seconds is not None,
+        "SKDE_OPPOSITION": spec.needs.opposition,
+    }
     return tuple(name for name, is_needed in needed.items() if is_needed)
 
 

@@ -39,7 +39,7 @@ def build_spec(
     **fields
         The remaining fields of the spec, such as seeds, limits and start.
     """
-    names = algorithm_entry(algorithms[0].kernel)[2]
+    names = algorithm_entry(algorithms[0].kernel).parameters
     needs = [algorithm.needs(setting, given) for algorithm, given in zip(algorithms, kernel_parameters, strict=True)]
     return Spec(
         algorithm=algorithms[0].kernel,

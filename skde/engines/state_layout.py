@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms.saved_state import SavedRuns, StateChecks
-from skde.engines.batch import algorithm_entry, history_slots
+from skde.engines.batch import algorithm_entry, history_slots, state_names
 from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
 from skde.serialization import Layout, entry
@@ -23,7 +23,7 @@ STATUSES = [int(status) for status in Status if status not in (Status.CALLBACK, 
 def batch_layout(spec: Spec) -> dict[str, Layout]:
     """Return the layout of a batch's state."""
     R, P, D, real = len(spec.seeds), spec.pop_max, len(spec.lower), spec.dtype
-    _, _, _, arrays, vectors = algorithm_entry(spec.algorithm)
+    arrays, vectors = state_names(spec)
     layout = {
         "generation": Layout((R,), WORD),
         "status": Layout((R,), WORD),
@@ -100,7 +100,7 @@ def check_batch(
     if own is None:
         return
     lower, upper = (bound.astype(spec.dtype).astype(np.float64) for bound in (spec.lower, spec.upper))
-    _, _, names, array_names, _ = algorithm_entry(spec.algorithm)
+    names, array_names = algorithm_entry(spec.algorithm).parameters, state_names(spec)[0]
     for parameters, runs in runs_by_parameters(spec, generation >= 0):
         order = state["order"][runs] if spec.needs.ordered else np.empty((len(runs), 0), np.int64)
         saved = SavedRuns(
@@ -133,10 +133,10 @@ def check_points(
     spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArray, checks: StateChecks, free: int
 ) -> None:
     """Check that the members of all populations are inside the box."""
-    rows, kept = np.arange(spec.pop_max), spec.pop_max - spec.needs.kept
+    rows, first = np.arange(spec.pop_max), spec.pop_max - spec.needs.references
     references = np.array([schedule.references for schedule in spec.schedules])
     members = rows < np.where(generation >= 0, sizes, 0)[:, None]
-    members |= (rows >= kept) & (rows - kept < np.where(generation > 0, references, 0)[:, None])
+    members |= (rows >= first) & (rows - first < np.where(generation > 0, references, 0)[:, None])
     some = slice(0, len(spec.lower) - free)
     lower, upper = (bound.astype(spec.dtype)[some] for bound in (spec.lower, spec.upper))
     inside = ((x[..., some] >= lower) & (x[..., some] <= upper)).all(axis=-1)

@@ -1,8 +1,7 @@
-// Differential evolution: one generation of one individual. What controls F and CR (fixed and dithered here, self-adapted
-// in jde.cuh) is the template parameter; the steps themselves are in variation.cuh.
+// Differential evolution (Storn, Price 1997). The rule that controls F and CR is the template parameter: fixed or dithered
+// here, self-adapted in jde.cuh. The operators are in variation.cuh.
 #pragma once
-#include "core/select.cuh"
-#include "core/task.cuh"
+#include "core/run.cuh"
 #include "core/variation.cuh"
 
 namespace SKDE_NAMESPACE {
@@ -20,7 +19,7 @@ enum class Mutation : int {
 };
 enum class Crossover : int { BIN, EXP, NONE };
 
-// Where all runs of a launch have the same strategy, the compiler may be told it (-DSKDE_MUTATION=...), and drops the rest.
+// Where all runs of a launch have the same strategy, it may be a constant (-DSKDE_MUTATION=...), and the rest is not compiled.
 #ifndef SKDE_MUTATION
 #define SKDE_MUTATION int(p[Parameters::mutation])
 #endif
@@ -28,7 +27,7 @@ enum class Crossover : int { BIN, EXP, NONE };
 #define SKDE_CROSSOVER int(p[Parameters::crossover])
 #endif
 
-// What a strategy needs of the population.
+// The number of distinct indices that a strategy draws.
 SKDE_FN int indices_of(Mutation m) {
   switch (m) {
     case Mutation::RAND_2: return 5;
@@ -52,7 +51,8 @@ struct Control {
 // F uniform in [F_low, F_high] (equal: fixed), CR fixed.
 struct FixedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR);
-  using Arrays = Plain::Arrays;
+  using Arrays = NoNames;
+  static constexpr int INHERITED = 0;
   const double F_low, F_high, CR;
 
   SKDE_FN explicit FixedControl(const double* p)
@@ -62,14 +62,15 @@ struct FixedControl {
   template <class R> SKDE_FN Control trial(const R&, i64, int, double u) const {
     return {F_low + (F_high - F_low) * u, CR};
   }
-  template <class Team, class R> SKDE_FN void keep(Team&, const R&, i64, int, bool) const {}
-  // Individual i of generation g - 1 becomes individual `place` of generation g.
-  template <class R> SKDE_FN void move(const R&, i64, int, int) const {}
+  // The state of individual 0 ... pop - 1 of generation 0, and of generation g after selection.
+  template <class Team, class R> SKDE_FN void initialize(Team&, const R&, int) const {}
+  template <class Team, class R> SKDE_FN void select(Team&, const R&, i64, int, bool) const {}
 };
 
-template <class ControlRule> struct Differential : Plain {
+template <class ControlRule> struct Differential : BaseAlgorithm {
   using Parameters = typename ControlRule::Parameters;
   using Arrays = typename ControlRule::Arrays;
+  static constexpr int INHERITED = ControlRule::INHERITED;
 
   struct Settings {
     const Mutation mutation;
@@ -87,7 +88,6 @@ template <class ControlRule> struct Differential : Plain {
           control(p) {}
   };
 
-  // What all individuals of a generation share: found once a generation by every team.
   struct Context {
     int best;
   };
@@ -96,7 +96,6 @@ template <class ControlRule> struct Differential : Plain {
     return {uses_best(run.settings.mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
   }
 
-  // A trial's random numbers, which depend on nothing but its address: they can be made before the generation begins.
   template <class Team> struct Draws {
     Words4 control;
     DistinctIndices indices;
@@ -116,15 +115,15 @@ template <class ControlRule> struct Differential : Plain {
     const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control.w[0]));
     const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
     const real* const x = run.x(g - 1, i);
-    const int one = below(draws.control.w[2], run.dim);  // the component that is crossed whatever the draws say
+    const int j_rand = below(draws.control.w[2], run.dim);
 
     switch (run.settings.crossover) {
-      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, one); break;
+      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, j_rand); break;
       case Crossover::EXP: {
         const int length = exponential_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
         cross(team, run, g, i, v, x, out, [&](int j, int) {
-          const int behind = j - one;
-          return (behind < 0 ? behind + run.dim : behind) < length;
+          const int after = j - j_rand;
+          return (after < 0 ? after + run.dim : after) < length;
         });
         break;
       }
@@ -132,28 +131,29 @@ template <class ControlRule> struct Differential : Plain {
     }
   }
 
-  // Selection. `trial` may already stand at its place in the new population.
   template <class Team, class R>
-  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+  SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
+    run.settings.control.initialize(team, run, i);
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
-    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
-    run.settings.control.keep(team, run, g, i, better);
+    const bool better = select_better(team, run, g, i, parent, trial, f_trial);
+    run.settings.control.select(team, run, g, i, better);
   }
 
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.ranked); }
-  template <class R> SKDE_FN static void move(const R& run, i64 g, int i, int place) {
-    run.settings.control.move(run, g, i, place);
-  }
 
  private:
   template <class R>
   SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const DistinctIndices& r,
                                                  const Context& context, typename R::real F, typename R::real K) {
     using real = typename R::real;
-    const auto at = [&](int k) -> const real* { return run.x(g - 1, k); };
-    const auto drawn = [&](int m) { return at(r.index[m]); };
-    const real* const x = at(i);
-    const real* const best = at(context.best);
+    const auto individual = [&](int k) -> const real* { return run.x(g - 1, k); };
+    const auto drawn = [&](int m) { return individual(r.index[m]); };
+    const real* const x = individual(i);
+    const real* const best = individual(context.best);
     Mutant<real> v{x, nullptr, nullptr, nullptr, nullptr, F, F};
     int next = 0;  // the first index of the last difference
     switch (run.settings.mutation) {
@@ -164,14 +164,14 @@ template <class ControlRule> struct Differential : Plain {
       case Mutation::CURRENT_TO_BEST_1: v.a = best, v.b = x; break;
       case Mutation::CURRENT_TO_RAND_1: v.a = drawn(0), v.b = x, next = 1, v.G = K; break;
       case Mutation::RAND_TO_BEST_1: v.base = drawn(0), v.a = best, v.b = v.base, next = 1; break;
-      case Mutation::CURRENT_TO_PBEST_1: v.a = at(one_of_the_best(run, g, run.stream(g, i, INDICES))), v.b = x; break;
+      case Mutation::CURRENT_TO_PBEST_1: v.a = individual(p_best(run, g, run.stream(g, i, INDICES))), v.b = x; break;
     }
-    v.c = at(pick(r.index, next));
-    v.d = at(pick(r.index, next + 1));
+    v.c = individual(pick(r.index, next));
+    v.d = individual(pick(r.index, next + 1));
     return v;
   }
 
-  template <class R> SKDE_FN static int one_of_the_best(const R& run, i64 g, const Stream& stream) {
+  template <class R> SKDE_FN static int p_best(const R& run, i64 g, const Stream& stream) {
     const int many = int(run.settings.p_best * run.pop);
     return int(run.order(g - 1)[below(stream.block(1).w[1], max_of(many, 1))]);
   }

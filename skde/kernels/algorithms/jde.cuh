@@ -1,5 +1,5 @@
 // jDE (Brest, Greiner, Boskovic, Mernik, Zumer: Self-adapting control parameters in differential evolution; IEEE TEC 10(6),
-// 2006): every individual carries its own F and CR, which survive with it.
+// 2006): every individual has its own F and CR, which survive with it.
 #pragma once
 #include "algorithms/de.cuh"
 
@@ -7,11 +7,12 @@ namespace SKDE_NAMESPACE {
 
 //   F_i'  = F_low + r1 (F_high - F_low)      when r2 < tau_1, else F_i
 //   CR_i' = CR_low + r3 (CR_high - CR_low)   when r4 < tau_2, else CR_i
-// The new values are a function of their address, so selection computes them again instead of storing them.
+// The draws are functions of their address, so selection computes the new values again instead of storing them.
 struct SelfAdaptedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR_low, CR_high, tau_1,
                   tau_2, F_start, CR_start);
   SKDE_ARRAYS(F, CR);
+  static constexpr int INHERITED = Arrays::COUNT;
 
   const double F_low, F_high, CR_low, CR_high, tau_1, tau_2;
   const Control start;
@@ -25,10 +26,10 @@ struct SelfAdaptedControl {
         tau_2(p[Parameters::tau_2]),
         start{p[Parameters::F_start], p[Parameters::CR_start]} {}
 
-  // What individual i brought along from generation g - 1.
+  // The F and CR of individual i of generation g - 1. States that were saved after generation 0 may have none.
   template <class R> SKDE_FN Control inherited(const R& run, i64 g, int i) const {
     if (g == 1) return start;
-    return {double(run.extra(Arrays::F, g - 1)[i]), double(run.extra(Arrays::CR, g - 1)[i])};
+    return {double(run.array(Arrays::F, g - 1)[i]), double(run.array(Arrays::CR, g - 1)[i])};
   }
 
   template <class R> SKDE_FN Control trial(const R& run, i64 g, int i, double) const {
@@ -39,17 +40,17 @@ struct SelfAdaptedControl {
     return {unit<double>(r.w[1]) < tau_1 ? F : old.F, unit<double>(r.w[3]) < tau_2 ? CR : old.CR};
   }
 
-  template <class R> SKDE_FN void move(const R& run, i64 g, int i, int place) const {
-    const Control carried = inherited(run, g, i);
-    run.extra(Arrays::F, g)[place] = typename R::real(carried.F);
-    run.extra(Arrays::CR, g)[place] = typename R::real(carried.CR);
+  template <class Team, class R> SKDE_FN void initialize(Team& team, const R& run, int i) const {
+    if (team.lane == 0) write(run, 0, i, start);
+  }
+  template <class Team, class R> SKDE_FN void select(Team& team, const R& run, i64 g, int i, bool better) const {
+    if (team.lane == 0) write(run, g, i, better ? trial(run, g, i, 0) : inherited(run, g, i));
   }
 
-  template <class Team, class R> SKDE_FN void keep(Team& team, const R& run, i64 g, int i, bool better) const {
-    if (team.lane != 0) return;
-    const Control kept = better ? trial(run, g, i, 0) : inherited(run, g, i);
-    run.extra(Arrays::F, g)[i] = typename R::real(kept.F);
-    run.extra(Arrays::CR, g)[i] = typename R::real(kept.CR);
+ private:
+  template <class R> SKDE_FN void write(const R& run, i64 g, int i, const Control& control) const {
+    run.array(Arrays::F, g)[i] = typename R::real(control.F);
+    run.array(Arrays::CR, g)[i] = typename R::real(control.CR);
   }
 };
 

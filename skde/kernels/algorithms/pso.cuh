@@ -1,11 +1,10 @@
 // Particle swarm optimisation with an inertia weight or constriction (Kennedy, Eberhart 1995; Shi, Eberhart 1998; Clerc,
-// Kennedy 2002). The population is the personal bests; positions and velocities are vectors beside it.
+// Kennedy 2002). The population is the personal bests; the particles have positions and velocities.
 //
-//   v_i' = w v_i + c1 r1 (p_i - x_i) + c2 r2 (l_i - x_i)     r1, r2 uniform anew for every component
+//   v_i' = w v_i + c1 r1 (p_i - x_i) + c2 r2 (l_i - x_i)     r1, r2 uniform, drawn for every component
 //   x_i' = x_i + v_i'                                        l_i: the best personal best in i's neighbourhood
 #pragma once
-#include "core/select.cuh"
-#include "core/task.cuh"
+#include "core/run.cuh"
 #include "core/variation.cuh"
 
 namespace SKDE_NAMESPACE {
@@ -16,7 +15,7 @@ namespace SKDE_NAMESPACE {
 
 enum class Topology : int { GLOBAL, RING, RANDOM };
 
-struct Pso : Plain {
+struct Pso : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, topology, n_neighbors, link, repair, w, c1, c2, v_max);
   SKDE_VECTORS(position, velocity);
 
@@ -55,14 +54,14 @@ struct Pso : Plain {
   };
 
   // The first velocity leads half-way to a random point of the box.
-  template <class Team, class R> SKDE_FN static void begin(Team& team, const R& run, int i, const typename R::real* x) {
+  template <class Team, class R> SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real* x) {
     using real = typename R::real;
     real *const position = run.vector(Vectors::position, 0, i), *const velocity = run.vector(Vectors::velocity, 0, i);
     const Stream stream = run.stream(0, i, VELOCITY);
     team.each(run.dim, [&](int j) {
-      const real there = run.lower[j] + (run.upper[j] - run.lower[j]) * unit<real>(stream.component(j));
+      const real target = run.lower[j] + (run.upper[j] - run.lower[j]) * unit<real>(stream.component(j));
       position[j] = x[j];
-      velocity[j] = limited(run, j, real(0.5) * (there - x[j]));
+      velocity[j] = limited(run, j, real(0.5) * (target - x[j]));
     });
   }
 
@@ -73,34 +72,34 @@ struct Pso : Plain {
     const auto& s = run.settings;
     const real w = real(s.w), c1 = real(s.c1), c2 = real(s.c2);
     const real *const x = run.vector(Vectors::position, g - 1, i), *const v = run.vector(Vectors::velocity, g - 1, i);
-    const real *const mine = run.x(g - 1, i), *const theirs = run.x(g - 1, leader(team, run, g, i, context));
+    const real *const own = run.x(g - 1, i), *const best = run.x(g - 1, leader(team, run, g, i, context));
     const real *const lower = run.lower, *const upper = run.upper;
     real* const velocity = run.vector(Vectors::velocity, g, i);
     const auto next = [&](int j, int k) {
       const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
-      return limited(run, j, w * v[j] + c1 * r1 * (mine[j] - x[j]) + c2 * r2 * (theirs[j] - x[j]));
+      return limited(run, j, w * v[j] + c1 * r1 * (own[j] - x[j]) + c2 * r2 * (best[j] - x[j]));
     };
-    // The position comes with the velocity, in the same pass. What the lambda knows, it has by value: a store could change
-    // what is behind a reference, which would keep the loop from being vectorised.
+    // The position is made in the same pass as the velocity. The lambda captures by value: a store could change a number
+    // behind a reference, and the loop would not be vectorised.
     const auto leaves = [=](int j, real step) {
-      const real there = x[j] + step;
-      out[j] = there;
-      return !((there >= lower[j]) & (there <= upper[j]));
+      const real moved = x[j] + step;
+      out[j] = moved;
+      return !((moved >= lower[j]) & (moved <= upper[j]));
     };
     const bool outside = team.fill(run.dim, velocity, next, leaves);
-    if (SKDE_RARELY(outside)) come_back(team, run, g, i, x, velocity, out);
+    if (SKDE_RARELY(outside)) repair_particle(team, run, g, i, x, velocity, out);
   }
 
   template <class Team, class R>
-  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
     auto* const position = run.vector(Vectors::position, g, i);
     team.each(run.dim, [&](int j) { position[j] = trial[j]; });
-    keep_better(team, run, g, i, parent, trial, f_trial);
+    select_better(team, run, g, i, parent, trial, f_trial);
   }
 
   // A run's memory, for the random topology: the best value so far, and the generation that drew the graph.
-  template <class Team, class R, class Known> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known&) {
+  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&) {
     const double least = double(smallest(team, run.f(g), run.pop));
     if (team.lane != 0) return;
     double* const now = run.memory(g);
@@ -120,7 +119,7 @@ struct Pso : Plain {
   // A particle that left the box is repaired, and its velocity with it: reflected with the position, kept where the box
   // repeats, else stopped.
   template <class Team, class R, class real>
-  SKDE_FN static void come_back(Team& team, const R& run, i64 g, int i, const real* x, real* velocity, real* out) {
+  SKDE_FN static void repair_particle(Team& team, const R& run, i64 g, int i, const real* x, real* velocity, real* out) {
     const Repair rule = run.settings.repair;
     const Stream stream = run.stream(g, i, REPAIR);
     for (int j = team.lane; j < run.dim; j += team.size) {
@@ -131,7 +130,7 @@ struct Pso : Plain {
     }
   }
 
-  // Whose personal best draws particle i.
+  // The particle whose personal best attracts particle i.
   template <class Team, class R>
   SKDE_FN static int leader(Team& team, const R& run, i64 g, int i, const Context& context) {
     const auto* const f = run.f(g - 1);

@@ -1,14 +1,14 @@
 // SaDE, differential evolution that learns its strategies (Qin, Huang, Suganthan, IEEE TEC 13, 2009): four strategies are
 // used as often as they succeeded in the last generations, each with the median of the CR that succeeded with it.
 #pragma once
-#include "core/task.cuh"
+#include "core/run.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
 #include "random/draws.cuh"
 
 namespace SKDE_NAMESPACE {
 
-struct Sade : Plain {
+struct Sade : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, repair, learning_period, F_mean, F_deviation, opposition);
   // Of a trial: 2 strategy + CR where it succeeded, -1 - strategy where not.
   SKDE_ARRAYS(code);
@@ -47,36 +47,36 @@ struct Sade : Plain {
 
   struct Context {
     int best;
-    double start;  // of the wheel that deals out the strategies
+    double start;  // of the wheel that selects the strategies
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
     return {best_of(team, run.f(g - 1), run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
 
-  struct Deal {
+  struct Layout {
     enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
     enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
-    static constexpr int AGAIN = 3;  // of CR
+    static constexpr int RETRIES = 3;  // of CR
     SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
     SKDE_FN static u32 slot(int block) { return block == FIFTH; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
       return normal(words(CONTROLS, k == NORMAL_CR));
     }
-    SKDE_APART static double another(u64 seed, i64 g, int i, u32 k) {
+    SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) {
       return normal(Stream(seed, g, i, CONTROL).block(1 + k).w[0]);
     }
   };
 
   template <class Team> struct Draws {
-    Dealt<Deal> dealt;
+    IndividualDraws<Layout> individual;
     DistinctIndices indices;
     ComponentWords<Team, Stream> words;
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : dealt(team, run.seed, g, i),
-          indices(dealt.block[Deal::INDEX], dealt.block[Deal::FIFTH].w[0], run.pop, i, 5),
+        : individual(team, run.seed, g, i),
+          indices(individual.block[Layout::INDEX], individual.block[Layout::FIFTH].w[0], run.pop, i, 5),
           words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 
@@ -84,15 +84,15 @@ struct Sade : Plain {
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
                               typename R::real* out) {
     using real = typename R::real;
-    const double* const known = memory(run);
-    const auto chance = several<STRATEGIES>(known + CHANCE);
-    const auto medians = several<CROSSED>(known + MEDIAN);
-    const int strategy = dealt(chance, context.start + double(i) / run.pop);
-    const Words4& control = draws.dealt.block[Deal::CONTROLS];
-    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, medians.at(strategy), draws.dealt) : 1;
-    if (team.lane == 0) run.extra(Arrays::code, g)[i] = real(2 * strategy + CR);
+    const double* const learned = memory(run);
+    const auto chance = several<STRATEGIES>(learned + CHANCE);
+    const auto medians = several<CROSSED>(learned + MEDIAN);
+    const int strategy = selected(chance, context.start + double(i) / run.pop);
+    const Words4& control = draws.individual.block[Layout::CONTROLS];
+    const double CR = strategy < CROSSED ? crossover_rate(run, g, i, medians.at(strategy), draws.individual) : 1;
+    if (team.lane == 0) run.array(Arrays::code, g)[i] = real(2 * strategy + CR);
 
-    const real F = real(run.settings.F_mean + run.settings.F_deviation * draws.dealt.number[Deal::NORMAL_F]);
+    const real F = real(run.settings.F_mean + run.settings.F_deviation * draws.individual.number[Layout::NORMAL_F]);
     const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
     const real *const x = run.x(g - 1, i), *const best = run.x(g - 1, context.best);
     Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
@@ -106,30 +106,32 @@ struct Sade : Plain {
   }
 
   template <class Team, class R>
-  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
     using real = typename R::real;
-    const bool better = keep_better(team, run, g, i, parent, trial, f_trial);
+    const bool better = select_better(team, run, g, i, parent, trial, f_trial);
     if (team.lane == 0 && !better) {
-      real& code = run.extra(Arrays::code, g)[i];
+      real& code = run.array(Arrays::code, g)[i];
       code = real(-1 - int(code * real(0.5)));
     }
   }
 
-  // The number of the generation among those that there was something to learn from; and the rows of the codes that come with
-  // it, and of those that go.
-  template <class Team> struct Known {
+  // The number of the generation among those with selection, and the rows of the codes that enter and leave the tally.
+  template <class Team> struct Prefetch {
     i64 lesson = 0;
-    int comes = 0, goes = 0;
-  };
-  template <class Team, class R> SKDE_FN static Known<Team> recall(Team&, const R& run, i64 g, int, bool adapts) {
-    if (!adapts || g == 0) return {};
-    const i64 lesson = i64(memory(run)[LESSONS]) + 1;
-    const int rows = run.settings.learning_period + 1, comes = int(lesson % rows);
-    return {lesson, comes, comes + 1 < rows ? comes + 1 : 0};
-  }
+    int entering = 0, leaving = 0;
 
-  template <class Team, class R> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Known<Team>& known) {
+    template <class R> SKDE_FN Prefetch(Team&, const R& run, i64 g, int, bool adapts) {
+      if (!adapts || g == 0) return;
+      const int rows = run.settings.learning_period + 1;
+      lesson = i64(memory(run)[LESSONS]) + 1;
+      entering = int(lesson % rows);
+      leaving = entering + 1 < rows ? entering + 1 : 0;
+    }
+  };
+
+  template <class Team, class R>
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch) {
     const int period = run.settings.learning_period;
     double *const now = memory(run), *const ring = now + RING;
     if (g == 0) {
@@ -137,21 +139,21 @@ struct Sade : Plain {
       team.each((period + 1) * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
       return;
     }
-    const auto* const code = run.extra(Arrays::code, g);
-    double *const in = ring + known.comes * run.pop, *const out = ring + known.goes * run.pop;
+    const auto* const code = run.array(Arrays::code, g);
+    double *const in = ring + prefetch.entering * run.pop, *const out = ring + prefetch.leaving * run.pop;
     struct Codes {
-      double comes, goes;
+      double entering, leaving;
     };
     team.tally(
         run.pop, now, [&](int k) { return Codes{double(code[k]), out[k]}; },
         [](const Codes& codes, auto add) {
-          add(outcome(codes.comes), 1.0), add(bin_of(codes.comes), 1.0);
-          add(outcome(codes.goes), -1.0), add(bin_of(codes.goes), -1.0);
+          add(outcome(codes.entering), 1.0), add(bin_of(codes.entering), 1.0);
+          add(outcome(codes.leaving), -1.0), add(bin_of(codes.leaving), -1.0);
         });
     team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
-    if (team.lane == 0) now[LESSONS] = double(known.lesson);
+    if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
     team.sync();
-    if (known.lesson >= period) learn(team, now);
+    if (prefetch.lesson >= period) learn(team, now);
   }
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
@@ -191,7 +193,7 @@ struct Sade : Plain {
   }
 
   // Stochastic universal selection: equally spaced pointers on a wheel, turned at random in every generation.
-  SKDE_FN static int dealt(const Several<double, STRATEGIES>& chance, double pointer) {
+  SKDE_FN static int selected(const Several<double, STRATEGIES>& chance, double pointer) {
     pointer -= floor(pointer);
     int strategy = 0;
     double sum = 0;
@@ -202,17 +204,11 @@ struct Sade : Plain {
 
   // Normal around the median, drawn again while it leaves [0, 1].
   template <class R>
-  SKDE_FN static double crossover_rate(const R& run, i64 g, int i, double median, const Dealt<Deal>& dealt) {
+  SKDE_FN static double crossover_rate(const R& run, i64 g, int i, double median,
+                                       const IndividualDraws<Layout>& draws) {
     const auto around = [&](double normal) { return floor((median + 0.1 * normal) * STEPS + 0.5) / STEPS; };
-    const auto leaves = [](double CR) { return (CR < 0) | (CR > 1); };
-    double CR = around(dealt.number[Deal::NORMAL_CR]);
-    SKDE_UNROLL
-    for (int k = 0; k < dealt.AGAIN; ++k) {
-      const double next = around(dealt.more[k]);
-      CR = leaves(CR) ? next : CR;
-    }
-    for (u32 k = dealt.AGAIN; SKDE_RARELY(leaves(CR)); ++k) CR = around(Deal::another(run.seed, g, i, k));
-    return CR;
+    const auto outside = [](double CR) { return (CR < 0) | (CR > 1); };
+    return draws.first_accepted(Layout::NORMAL_CR, run.seed, g, i, around, outside);
   }
 };
 

@@ -6,66 +6,50 @@
 //   update            R becomes the best of R and the children (or the best and the farthest of them)
 //
 // An iteration is one generation of children and n_local generations of local search. Its individuals, the pool, are rows
-// 0 ... pop - 1 of the population; R are its kept rows. Until the update nobody writes R, and it stands in both halves.
+// 0 ... pop - 1 of the population; R is the reference set behind them. Until the update R does not change, and both halves
+// of the population have it.
 #pragma once
-#include "core/bounds.cuh"
-#include "core/select.cuh"
-#include "core/task.cuh"
+#include "core/run.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
 
 namespace SKDE_NAMESPACE {
 
-struct Scatter : Plain {
+struct ScatterSearch : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, pool_size, references, n_best, repair, lambda, n_local, step, diverse_update);
-  // Of a pool member's local search: the deviation of its steps, how often it succeeded (or failed,
-  // negative) on end, whether the last step failed and its opposite is next. Of a candidate for R: how near R is.
+  // Of a pool member's local search: the deviation of its steps, the number of successes (or failures, negative) in a row,
+  // and whether the last step failed and its opposite is next. Of a candidate for R: its distance from R, squared.
   SKDE_ARRAYS(deviation, streak, opposite, near);
   SKDE_VECTORS(bias, move);
-  static constexpr bool SHRINKS = true;
-  static constexpr bool ITERATES = true;
+  // Of a run: whether iteration i left R as it was, in place i & 1 of the memory of generation 0.
 
-  // Solis and Wets: steps grow after more than so many successes on end, and shrink after more than so many failures.
+  // Solis and Wets: steps grow after more than so many successes in a row, and shrink after more than so many failures.
   static constexpr int SUCCESSES = 5, FAILURES = 3;
 
   struct Settings {
-    const Shrinking shrinking;  // once, from the first population to the pool
-    const int references, n_best, n_local;
+    const ReferenceSet reference_set;
+    const int pool_size, n_best;
     const Repair repair;
     const double lambda, step;
     const bool diverse_update;
 
     SKDE_FN explicit Settings(const double* p)
-        : shrinking{p[Parameters::pool_size], p[Parameters::pool_size], 0, 0},
-          references(int(p[Parameters::references])),
+        : reference_set{int(p[Parameters::references]), 1 + i64(p[Parameters::n_local])},
+          pool_size(int(p[Parameters::pool_size])),
           n_best(int(p[Parameters::n_best])),
-          n_local(int(p[Parameters::n_local])),
           repair(Repair(SKDE_REPAIR)),
           lambda(p[Parameters::lambda]),
           step(p[Parameters::step]),
           diverse_update(p[Parameters::diverse_update] != 0) {}
-
-    SKDE_FN i64 length() const { return 1 + n_local; }  // of an iteration
   };
-
-  // Generation 0 is an iteration of its own, number 0.
-  template <class R> SKDE_FN static i64 iteration(const R& run, i64 g) {
-    return g % run.settings.length() ? -1 : g / run.settings.length();
-  }
-  template <class R> SKDE_FN static i64 last_of_iteration(const R& run, i64 g) {
-    const i64 length = run.settings.length();
-    return (g + length - 1) / length * length;
-  }
-  template <class R> SKDE_FN static int first_member(const R& run) { return int(run.task.pop_max - run.task.kept); }
-  template <class R> SKDE_FN static int members(const R& run) { return run.settings.references; }
-  template <class R> SKDE_FN static int kept(const R& run) { return run.settings.references; }
 
   struct Context {
     i64 begin;   // the generation before the iteration
-    bool fresh;  // whether its pool is drawn anew
+    bool fresh;  // whether its pool is drawn from the box
   };
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    return {(g - 1) / run.settings.length() * run.settings.length(), renewed(run, g)};
+    const i64 length = run.settings.reference_set.generations;
+    return {(g - 1) / length * length, renewed(run, g)};
   }
   template <class Team> struct Draws {
     template <class R> SKDE_FN Draws(Team&, const R&, i64, int) {}
@@ -77,59 +61,61 @@ struct Scatter : Plain {
     if (g > context.begin + 1)
       search(team, run, g, i, context, out);
     else if (context.fresh)
-      renew(team, run, g, i, out);
+      diversify(team, run, g, i, out);
     else
       combine(team, run, g, i, context, out);
   }
 
   template <class Team, class R>
-  SKDE_FN static void accept(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
     using real = typename R::real;
-    if (!combines(run, g)) return learn(team, run, g, i, trial, f_trial, parent.f);
+    if (!combines(run, g)) return select_step(team, run, g, i, trial, f_trial, parent.f);
     real *const x = run.x(g, i), *const bias = run.vector(Vectors::bias, g, i);
     if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
     team.each(run.dim, [&](int j) { bias[j] = 0; });
     if (team.lane == 0) {
       run.f(g)[i] = f_trial;
-      run.extra(Arrays::streak, g)[i] = 0;
-      run.extra(Arrays::opposite, g)[i] = 0;
+      run.array(Arrays::streak, g)[i] = 0;
+      run.array(Arrays::opposite, g)[i] = 0;
     }
-    if (i < run.members()) keep(team, run, g - 1, g, i);
+    if (i < run.members()) copy_reference(team, run, g - 1, g, i);
   }
 
-  // R is made at the end of an iteration. Part 0: the candidates' order; part 1: the best of them; then the farthest, one
-  // by one.
+  // The update of R, at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the farthest,
+  // one by one.
   template <class R> SKDE_FN static int stages(const R& run, i64 g) {
-    return iteration(run, g) < 0 ? 0 : 2 + (by_distance(run, g) ? run.settings.references - run.settings.n_best : 0);
+    return run.iteration(g) < 0 ? 0 : 2 + (by_distance(run, g) ? run.members() - run.settings.n_best : 0);
   }
 
-  template <class Team, class R, class Known>
-  SKDE_FN static void settle(Team& team, const R& run, i64 g, int i, int stage, const Known&) {
+  template <class Team, class R, class P>
+  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
     if (stage == 0) return each_candidate(run, i, [&](int c) { order(team, run, g, c); });
     const int n_best = by_distance(run, g) ? run.settings.n_best : run.members(), chosen = n_best + stage - 2;
     if (stage == 1) {
-      if (i == 0) note(team, run, g, n_best);
-      if (i < n_best) refer(team, run, g, int(run.order(g)[i]), i);
+      if (i == 0) check_progress(team, run, g, n_best);
+      if (i < n_best) set_reference(team, run, g, int(run.order(g)[i]), i);
       if (stage + 1 < stages(run, g)) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
       return;
     }
     const int farthest = farthest_of(team, run, stage);
-    if (i == chosen) refer(team, run, g, farthest, chosen);
+    if (i == chosen) set_reference(team, run, g, farthest, chosen);
     if (stage + 1 < stages(run, g))
-      each_candidate(run, i, [&](int c) { come_nearer(team, run, g, c, farthest, stage); });
+      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, stage); });
   }
 
-  // Whoever came in from another island is in the other half, too.
-  template <class Team, class R> SKDE_FN static void reorder(Team& team, const R& run, i64 g, int i) {
-    keep(team, run, g, g + 1, i);
+  // Migrants are copied to the other half.
+  template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool) {
+    copy_reference(team, run, g, g + 1, i);
   }
 
  private:
-  template <class R> SKDE_FN static bool combines(const R& run, i64 g) { return (g - 1) % run.settings.length() == 0; }
+  template <class R> SKDE_FN static bool combines(const R& run, i64 g) {
+    return (g - 1) % run.settings.reference_set.generations == 0;
+  }
 
-  // Reference i as it stands in generation `from`, in generation `to` as well.
-  template <class Team, class R> SKDE_FN static void keep(Team& team, const R& run, i64 from, i64 to, int i) {
+  // Copies reference i of generation `from` to generation `to`.
+  template <class Team, class R> SKDE_FN static void copy_reference(Team& team, const R& run, i64 from, i64 to, int i) {
     using real = typename R::real;
     const real* const x = run.member(from, i);
     real* const copy = run.member(to, i);
@@ -150,11 +136,11 @@ struct Scatter : Plain {
       const real low = min_of(x[j], y[j]), width = max_of(x[j], y[j]) - low;
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
-    make_inside(team, run, g, i, x, out, blend);
-    // A second child begins half-way, in magnitude, between the parents' distance and the width of the box: references that
-    // are close to each other too early are left again.
+    fill_inside(team, run, g, i, x, out, blend);
+    // A second child's steps begin half-way, in magnitude, between the parents' distance and the width of the box, so that the
+    // search leaves references that are too close to each other.
     const real width = i % 2 ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
-    if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = real(run.settings.step) * width;
+    if (team.lane == 0) run.array(Arrays::deviation, g)[i] = real(run.settings.step) * width;
   }
 
   template <class real> struct Parents {
@@ -169,10 +155,10 @@ struct Scatter : Plain {
 
   // A random point, as in generation 0, instead of a child.
   template <class Team, class R>
-  SKDE_FN static void renew(Team& team, const R& run, i64 g, int i, typename R::real* out) {
+  SKDE_FN static void diversify(Team& team, const R& run, i64 g, int i, typename R::real* out) {
     const Stream stream = run.stream(g, i, START);
-    team.each(run.dim, [&](int j) { out[j] = anywhere(run, stream, j); });
-    if (team.lane == 0) run.extra(Arrays::deviation, g)[i] = typename R::real(run.settings.step);
+    team.each(run.dim, [&](int j) { out[j] = uniform_component(run, stream, j); });
+    if (team.lane == 0) run.array(Arrays::deviation, g)[i] = typename R::real(run.settings.step);
   }
 
   // -- local search --------------------------------------------------------------------------------------------------
@@ -183,19 +169,19 @@ struct Scatter : Plain {
     using real = typename R::real;
     const real *const x = run.x(g - 1, i), *const bias = run.vector(Vectors::bias, g - 1, i);
     real* const move = run.vector(Vectors::move, g, i);
-    // By value, as in pso.cuh.
+    // Captured by value, as in pso.cuh.
     const real *const lower = run.lower, *const upper = run.upper;
-    const auto outside = [=](int j, real d) {
-      const real there = x[j] + d;
-      out[j] = there;
-      return !((there >= lower[j]) & (there <= upper[j]));
+    const auto leaves = [=](int j, real d) {
+      const real moved = x[j] + d;
+      out[j] = moved;
+      return !((moved >= lower[j]) & (moved <= upper[j]));
     };
-    bool left;
-    if (run.extra(Arrays::opposite, g - 1)[i] > 0) {
+    bool outside;
+    if (run.array(Arrays::opposite, g - 1)[i] > 0) {
       const real* const failed = run.vector(Vectors::move, g - 1, i);
-      left = team.fill(run.dim, move, [&](int j, int) { return -failed[j]; }, outside);
+      outside = team.fill(run.dim, move, [&](int j, int) { return -failed[j]; }, leaves);
     } else {
-      const real deviation = run.extra(Arrays::deviation, g - 1)[i];
+      const real deviation = run.array(Arrays::deviation, g - 1)[i];
       // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
       // scales; a second child's by the width of the box, so that they lead in all directions.
       const bool along = i % 2 == 0 && !context.fresh;
@@ -205,17 +191,17 @@ struct Scatter : Plain {
         const real unit = abs_of(between.a[j] - between.b[j]);
         return bias[j] + deviation * unit * real(normal_draw(words.at(j, k)));
       };
-      left = team.fill(run.dim, move, step, outside);
+      outside = team.fill(run.dim, move, step, leaves);
     }
-    if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
+    if (SKDE_RARELY(outside)) repair_all(team, run, g, i, x, out);
   }
 
   //   x + d better   b' = 0.2 b + 0.4 d
   //   x - d better   b' = b - 0.4 d
   //   neither        b' = 0.5 b
   template <class Team, class R, class real>
-  SKDE_FN static void learn(Team& team, const R& run, i64 g, int i, const real* trial, real f_trial, real f_parent) {
-    const bool better = improvement(f_trial, f_parent) > 0, second = run.extra(Arrays::opposite, g - 1)[i] > 0;
+  SKDE_FN static void select_step(Team& team, const R& run, i64 g, int i, const real* trial, real f_trial, real f_parent) {
+    const bool better = improvement(f_trial, f_parent) > 0, second = run.array(Arrays::opposite, g - 1)[i] > 0;
     const real *const old = run.x(g - 1, i), *const move = run.vector(Vectors::move, g, i);
     const real* const b = run.vector(Vectors::bias, g - 1, i);
     real *const x = run.x(g, i), *const bias = run.vector(Vectors::bias, g, i);
@@ -227,21 +213,21 @@ struct Scatter : Plain {
     });
     if (team.lane != 0) return;
     run.f(g)[i] = better ? f_trial : f_parent;
-    run.extra(Arrays::opposite, g)[i] = real(!better && !second);
-    real deviation = run.extra(Arrays::deviation, g - 1)[i], streak = run.extra(Arrays::streak, g - 1)[i];
+    run.array(Arrays::opposite, g)[i] = real(!better && !second);
+    real deviation = run.array(Arrays::deviation, g - 1)[i], streak = run.array(Arrays::streak, g - 1)[i];
     if (better)
       streak = max_of(streak, real(0)) + 1;
     else if (second)
       streak = min_of(streak, real(0)) - 1;
     if (streak > SUCCESSES) deviation *= 2, streak = 0;
     if (streak < -FAILURES) deviation *= real(0.5), streak = 0;
-    run.extra(Arrays::deviation, g)[i] = deviation;
-    run.extra(Arrays::streak, g)[i] = streak;
+    run.array(Arrays::deviation, g)[i] = deviation;
+    run.array(Arrays::streak, g)[i] = streak;
   }
 
   // -- the reference set ---------------------------------------------------------------------------------------------
 
-  // Candidates are the pool, and behind it R as it was.
+  // Candidates are the pool, and then R as it was.
   template <class R, class Body> SKDE_FN static void each_candidate(const R& run, int i, Body body) {
     body(i);
     if (i < run.members()) body(run.pop + i);
@@ -253,19 +239,18 @@ struct Scatter : Plain {
     return c < run.pop ? run.f(g)[c] : run.member_values(g - 1)[c - run.pop];
   }
 
-  // Whether generation g belongs to an iteration whose pool was drawn anew, as the one before left R as it was. Two places
-  // in turn, so that one is read while the other is written; in the first half of the memory alone.
-  template <class R> SKDE_FN static double* note_of(const R& run, i64 iteration) {
+  template <class R> SKDE_FN static double* stagnated(const R& run, i64 iteration) {
     return run.memory(0) + (iteration & 1);
   }
+  // Whether generation g belongs to an iteration with a pool from the box, because the one before left R as it was.
   template <class R> SKDE_FN static bool renewed(const R& run, i64 g) {
-    return g > 0 && *note_of(run, (g - 1) / run.settings.length()) > 0;
+    return g > 0 && *stagnated(run, (g - 1) / run.settings.reference_set.generations) > 0;
   }
   template <class R> SKDE_FN static bool by_distance(const R& run, i64 g) {
     return g == 0 || run.settings.diverse_update || renewed(run, g);
   }
 
-  // The place of candidate c. There is no R before generation 0, and only its best stays when the pool was drawn anew.
+  // The place of candidate c. There is no R before generation 0, and only its best stays when the pool is from the box.
   template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int c) {
     using real = typename R::real;
     const int n = run.pop + run.members();
@@ -281,7 +266,7 @@ struct Scatter : Plain {
   }
 
   // Candidate c becomes reference k.
-  template <class Team, class R> SKDE_FN static void refer(Team& team, const R& run, i64 g, int c, int k) {
+  template <class Team, class R> SKDE_FN static void set_reference(Team& team, const R& run, i64 g, int c, int k) {
     using real = typename R::real;
     const real* const from = candidate(run, g, c);
     real* const to = run.member(g, k);
@@ -290,11 +275,11 @@ struct Scatter : Plain {
   }
 
   // R stagnates where no pool member is among its best.
-  template <class Team, class R> SKDE_FN static void note(Team& team, const R& run, i64 g, int n_best) {
+  template <class Team, class R> SKDE_FN static void check_progress(Team& team, const R& run, i64 g, int n_best) {
     const i64* const order = run.order(g);
     const bool fresh = g == 0 || renewed(run, g);
     const int entered = team.count(n_best, [&](int k) { return order[k] < run.pop; });
-    if (team.lane == 0) *note_of(run, iteration(run, g)) = !fresh && entered == 0;
+    if (team.lane == 0) *stagnated(run, run.iteration(g)) = !fresh && entered == 0;
   }
 
   // The square of a distance in widths of the box.
@@ -306,7 +291,7 @@ struct Scatter : Plain {
     });
   }
 
-  // How near the first n references are to candidate c; -1 for those themselves and for what cannot become one.
+  // The distance of candidate c from the nearest of the first n references; -1 for these, and for what cannot become one.
   template <class Team, class R> SKDE_FN static void measure(Team& team, const R& run, i64 g, int c, int n) {
     using real = typename R::real;
     const i64* const order = run.order(g);
@@ -317,21 +302,21 @@ struct Scatter : Plain {
         const real d = distance(team, run, candidate(run, g, c), candidate(run, g, int(order[k])));
         near = k == 0 ? d : min_of(near, d);
       }
-    if (team.lane == 0) run.extra(Arrays::near, 1)[c] = near;
+    if (team.lane == 0) run.array(Arrays::near, 1)[c] = near;
   }
 
   template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int stage) {
-    const auto* const near = run.extra(Arrays::near, stage - 1);
+    const auto* const near = run.array(Arrays::near, stage - 1);
     const int n = run.pop + run.members();
     const auto most = team.max(n, [&](int c) { return near[c]; });
     return team.first(n, [&](int c) { return near[c] == most ? c : -1; });
   }
 
   template <class Team, class R>
-  SKDE_FN static void come_nearer(Team& team, const R& run, i64 g, int c, int chosen, int stage) {
-    const auto before = run.extra(Arrays::near, stage - 1)[c];
+  SKDE_FN static void update_distance(Team& team, const R& run, i64 g, int c, int chosen, int stage) {
+    const auto before = run.array(Arrays::near, stage - 1)[c];
     const auto d = distance(team, run, candidate(run, g, c), candidate(run, g, chosen));
-    if (team.lane == 0) run.extra(Arrays::near, stage)[c] = c == chosen || before < 0 ? -1 : min_of(before, d);
+    if (team.lane == 0) run.array(Arrays::near, stage)[c] = c == chosen || before < 0 ? -1 : min_of(before, d);
   }
 };
 

@@ -48,7 +48,7 @@ template <class real> struct Coevolution {
 };
 
 // The algorithm of a population in which nobody makes trials.
-struct Nobody : Plain {
+struct Nobody : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size);
   struct Settings {
     SKDE_FN explicit Settings(const double*) {}
@@ -126,7 +126,7 @@ template <class Team, class real, class Share> struct Cycle {
       if (rank_of(team, values(y_side, r, g), int(co.pop_y), i) < co.pop_y - co.renewed) return;
       const Stream stream = run.stream(g, i, RENEWAL);
       real* const out = row(y_side, r, g, i);
-      team.each(dy(), [&](int j) { out[j] = anywhere(run, stream, j); });
+      team.each(dy(), [&](int j) { out[j] = uniform_component(run, stream, j); });
     });
   }
 
@@ -218,7 +218,7 @@ template <class Team, class real, class Share> struct Cycle {
     }
     team.sync();
     const Run<Nobody, real> run(answers, Shared<real>(answers), r);
-    const Status status = SKDE_NAMESPACE::conclude<Nobody>(team, run, true, c);
+    const Status status = SKDE_NAMESPACE::conclude(team, run, true, c);
     if (co.updates) return status;
     const bool ends = rests(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
     if (ends && team.lane == 0) answers.status[r] = CONVERGED;
@@ -355,11 +355,11 @@ template <class AlgorithmX, class AlgorithmY, class Game, class real> struct Sid
   }
   template <class Team, class Share>
   SKDE_FN void refresh_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmX>(team, task, r, share, g, true);
+    restore<AlgorithmX>(team, task, r, share, g, true);
   }
   template <class Team, class Share>
   SKDE_FN void refresh_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmY>(team, task, r, share, g, true);
+    restore<AlgorithmY>(team, task, r, share, g, true);
   }
   template <class Team>
   SKDE_FN const real* features(Team& team, const real* x, int d, const Data<real>& data, real* out) const {

@@ -1,37 +1,37 @@
 // Islands: consecutive runs of a batch, n_islands of them, are one archipelago. In every generation that is a multiple of
 // migrate_every they exchange individuals, after it has been judged and before the next one is made:
 //
-//   emigrate   every island copies its migrants out, and numbers its individuals by who would give way first
-//   immigrate  who gives way is replaced by a migrant that is better
-//   reorder    what an algorithm keeps of the order of its population is put right
+//   emigrate   every island copies its migrants out, and numbers its individuals in the order of replacement
+//   immigrate  an individual that is to be replaced gives way to a migrant that is better
+//   restore    the algorithm restores the state that depends on the order of its population
 //
 // with a barrier of all islands after each. Only islands that still run take part; one that has reached the target ends the
-// archipelago at the next meeting.
+// archipelago at the next migration.
 //
-// A batch may have some islands of an archipelago only, the others being in other batches. What they tell each other then
-// travels between emigrate and immigrate: the rows of migrants, migrant_values and meets, which have room for all.
+// A batch may have some islands of an archipelago, while other batches have the others. The host then copies the rows of
+// migrants, migrant_values and meets, which have room for all islands, between emigrate and immigrate.
 #pragma once
-#include "core/task.cuh"
+#include "core/run.cuh"
 
 namespace SKDE_NAMESPACE {
 
 enum class Route : int { RING, RANDOM, FULL };
 
-// An island's part in a meeting.
+// An island's part in a migration.
 enum Part : i64 { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
 
-// Whether islands meet after generation g.
+// Whether islands migrate after generation g.
 template <class real> SKDE_FN bool migrates(const Task<real>& task, i64 g) {
   return task.migrate_every > 0 && g > 0 && g % task.migrate_every == 0;
 }
 
-// Whether run r has been at the meeting after generation g: it is not repeated where a generation is proposed again.
-template <class real> SKDE_FN bool has_met(const Task<real>& task, i64 r, i64 g) {
+// Whether run r has done the migration after generation g: it is not repeated where a generation is proposed again.
+template <class real> SKDE_FN bool has_migrated(const Task<real>& task, i64 r, i64 g) {
   return task.n_islands > 1 && g > 0 && task.met[r] == g;
 }
 
-// The last generation before `until` that goes without a meeting, from generation g on.
-template <class real> SKDE_FN i64 next_meeting(const Task<real>& task, i64 g, i64 until) {
+// The next generation with a migration after it, behind generation g; at most `until`.
+template <class real> SKDE_FN i64 next_migration(const Task<real>& task, i64 g, i64 until) {
   return task.migrate_every > 0 ? min_of(until, (g / task.migrate_every + 1) * task.migrate_every) : until;
 }
 
@@ -51,30 +51,35 @@ template <class real> struct Islands {
   SKDE_FN real* value(i64 island, int row) const { return task.migrant_values + island * task.migrant_rows + row; }
 };
 
-// The algorithm of an island as the others see it: rows of individuals, of which number `first` is the first.
-struct Members : Plain {
+// The algorithm of an island in a migration: rows of individuals, the first of which is number `first`. So the code of a
+// migration is compiled once for all algorithms.
+struct Members : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, first);
   struct Settings {
     const int first;
     SKDE_FN explicit Settings(const double* p) : first(int(p[Parameters::first])) {}
   };
-  template <class R> SKDE_FN static int first_member(const R& run) { return run.settings.first; }
 };
 
-// Run r as an island of generation g, whatever its algorithm is: islands meet by code that is compiled once for all of them.
+// Run r as an island of generation g.
 template <class Algorithm, class real> SKDE_FN Run<Members, real> island_of(const Task<real>& task, i64 r, i64 g) {
   const Shared<real> shared(task);
   Run<Algorithm, real> run(task, shared, r);
   run.enter(g);
-  const double rows[] = {double(run.members()), double(Algorithm::first_member(run))};
+  const double rows[] = {double(run.members()), double(run.first_member())};
   return Run<Members, real>(task, shared, r, rows);
 }
 
-// How many members of the population have a smaller draw than i.
+template <class R> SKDE_FN typename R::real* island_member(const R& run, i64 g, int k) {
+  return run.x(g, run.settings.first + k);
+}
+template <class R> SKDE_FN typename R::real* island_values(const R& run, i64 g) { return run.f(g) + run.settings.first; }
+
+// How many members have a smaller draw than i.
 template <class Team, class R> SKDE_OUTLINE int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {
   const auto word = [&](int k) { return run.stream(g, k, MIGRATION).block(slot).w[0]; };
   const u32 mine = word(i);
-  return team.count(run.members(), [&](int k) {
+  return team.count(run.pop, [&](int k) {
     const u32 other = word(k);
     return (other < mine) | ((other == mine) & (k < i));
   });
@@ -86,25 +91,25 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
   const Islands<real> islands{task};
   const i64 r = run.run;
   const i64 me = islands.island(r);
-  const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_met(task, r, g);
+  const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_migrated(task, r, g);
   if (share.leader && team.lane == 0) task.meets[me] = here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT;
   if (!here) return;
-  share.divide(run.members());
-  const int many = islands.migrants(run.members());
+  share.divide(run.pop);
+  const int many = islands.migrants(run.pop);
   for (int i = share.begin; i < share.end; i += share.step) {
-    const int rank = rank_of(team, run.member_values(g), run.members(), i);
+    const int rank = rank_of(team, island_values(run, g), run.pop, i);
     const int leaves = task.migrant_choice ? drawn_place(team, run, g, i, 0) : rank;
-    const int gives_way = task.migrant_place ? drawn_place(team, run, g, i, 1) : run.members() - 1 - rank;
+    const int gives_way = task.migrant_place ? drawn_place(team, run, g, i, 1) : run.pop - 1 - rank;
     if (team.lane == 0) task.places[r * task.pop_max + i] = gives_way;
     if (leaves >= many) continue;
-    const real* const x = run.member(g, i);
+    const real* const x = island_member(run, g, i);
     real* const out = islands.migrant(me, leaves);
     team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) *islands.value(me, leaves) = run.member_values(g)[i];
+    if (team.lane == 0) *islands.value(me, leaves) = island_values(run, g)[i];
   }
 }
 
-// The place of the migrant number `row` in the buffer, as row of the whole buffer; -1 where nobody comes.
+// The migrant number `row` of an island, as row of the whole buffer; -1 where there is none.
 template <class Team, class R, class real>
 SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 g, int row, int many) {
   const auto& task = islands.task;
@@ -146,20 +151,20 @@ SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& sh
   for (i64 k = 0; k < task.n_islands; ++k) ended |= task.meets[first + k] == AT_TARGET;
   if (share.leader && team.lane == 0) (ended ? task.status : task.met)[r] = ended ? i64(TARGET) : g;
   if (ended) return;
-  share.divide(run.members());
-  const int many = islands.migrants(run.members());
+  share.divide(run.pop);
+  const int many = islands.migrants(run.pop);
   for (int i = share.begin; i < share.end; i += share.step) {
     const int row = int(task.places[r * task.pop_max + i]);
     if (row >= many) continue;
     const i64 found = arrival(team, run, islands, g, row, many);
     if (found < 0) continue;
-    const real value = task.migrant_values[found], mine = run.member_values(g)[i];
+    const real value = task.migrant_values[found], mine = island_values(run, g)[i];
     team.sync();
     if (!(value < mine) && !(is_nan(mine) && !is_nan(value))) continue;
     const real* const from = task.migrants + found * task.dim;
-    real* const x = run.member(g, i);
+    real* const x = island_member(run, g, i);
     team.each(run.dim, [&](int j) { x[j] = from[j]; });
-    if (team.lane == 0) run.member_values(g)[i] = value;
+    if (team.lane == 0) island_values(run, g)[i] = value;
   }
 }
 
@@ -172,18 +177,15 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
   immigrate(team, island_of<Algorithm>(task, r, g), share, g);
 }
 
-// `afresh`: islands have not met, but all values have been made anew.
+// `all_values`: there was no migration, but all values of generation g are new.
 template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void reorder(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool afresh = false) {
+SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool all_values = false) {
   if (task.status[r] != RUNNING) return;
-  if (!afresh && task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
+  if (!all_values && task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());
-  for (int i = share.begin; i < share.end; i += share.step) {
-    Algorithm::reorder(team, run, g, i);
-    if (afresh) Algorithm::restart(team, run, g, i);
-  }
+  for (int i = share.begin; i < share.end; i += share.step) Algorithm::restore(team, run, g, i, all_values);
 }
 
 }  // namespace SKDE_NAMESPACE

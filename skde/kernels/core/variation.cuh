@@ -1,4 +1,4 @@
-// The steps that the family of differential evolution shares.
+// The operators of differential evolution.
 //
 //   mutation   v = base + G (a - b) + F (c - d)        the first difference only where the strategy has one
 //   crossover  u_j = v_j where the crossover takes it, else x_j
@@ -6,10 +6,9 @@
 //   selection  x' = u when f(u) <= f(x), else x
 #pragma once
 #include "core/bounds.cuh"
-#include "core/select.cuh"
-#include "core/task.cuh"
+#include "core/run.cuh"
 
-// Where all runs of a launch agree, the compiler may be told it (-DSKDE_REPAIR=...), and drops the rest.
+// Where all runs of a launch agree, the rule may be a constant (-DSKDE_REPAIR=...), and the rest is not compiled.
 #ifndef SKDE_REPAIR
 #define SKDE_REPAIR int(p[Parameters::repair])
 #endif
@@ -19,10 +18,10 @@ namespace SKDE_NAMESPACE {
 template <class real> struct Mutant {
   const real *base, *a, *b, *c, *d;  // a null: no first difference
   real G, F;
-  const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h), beside the first
+  const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h)
 };
 
-// Brings back the components of `out` that left the box; x is where they came from. Rare, so it has a pass of its own.
+// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has its own pass.
 template <class Team, class R, class real>
 SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
   const Repair rule = run.settings.repair;
@@ -35,17 +34,17 @@ SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, r
   }
 }
 
-// out[j] = crossed(j, k), component j of a trial; whether one of them left the box.
+// out[j] = crossed(j, k), component j of a trial. Returns whether one of them left the box.
 template <class Team, class R, class real, class Crossed>
-SKDE_FN bool make_anywhere(Team& team, const R& run, real* out, Crossed crossed) {
+SKDE_FN bool fill_components(Team& team, const R& run, real* out, Crossed crossed) {
   const real *const lower = run.lower, *const upper = run.upper;
   return team.fill(run.dim, out, crossed, [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); });
 }
 
-// The same of a trial that comes of x, repaired.
+// The same, repaired; x is the parent.
 template <class Team, class R, class real, class Crossed>
-SKDE_FN void make_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
-  if (SKDE_RARELY(make_anywhere(team, run, out, crossed))) repair_all(team, run, g, i, x, out);
+SKDE_FN void fill_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
+  if (SKDE_RARELY(fill_components(team, run, out, crossed))) repair_all(team, run, g, i, x, out);
 }
 
 // Mutation and crossover.
@@ -68,9 +67,9 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  const bool left = !a  ? make_anywhere(team, run, out, crossed_1)
-                    : e ? make_anywhere(team, run, out, crossed_3)
-                        : make_anywhere(team, run, out, crossed_2);
+  const bool left = !a  ? fill_components(team, run, out, crossed_1)
+                    : e ? fill_components(team, run, out, crossed_3)
+                        : fill_components(team, run, out, crossed_2);
   if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
 }
 
@@ -84,12 +83,12 @@ struct Binomial {
   SKDE_FN bool takes(u32 word) const { return int(word >> 1) <= most; }
 };
 
-// Binomial crossover; component `one` is crossed whatever the draws say.
+// Binomial crossover; component j_rand is always crossed.
 template <class Team, class R, class real, class Words>
 SKDE_FN void cross_binomial(Team& team, const R& run, i64 g, int i, const Mutant<real>& v, const real* x, real* out,
-                            const Words& words, double CR, int one) {
+                            const Words& words, double CR, int j_rand) {
   const Binomial binomial(CR);
-  cross(team, run, g, i, v, x, out, [&](int j, int k) { return binomial.takes(words.at(j, k)) | (j == one); });
+  cross(team, run, g, i, v, x, out, [&](int j, int k) { return binomial.takes(words.at(j, k)) | (j == j_rand); });
 }
 
 // Exponential crossover: 1 + the number of draws below CR before the first that is not, at most dim.
@@ -103,15 +102,15 @@ template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& s
   return failed < 0 ? dim : min_of(1 + failed, dim);
 }
 
-// The better of a trial and of its parent becomes individual i of generation g; whether it is the trial. `trial` may already
-// stand at its place in the new population.
+// Selection: the better of a trial and its parent becomes individual i of generation g. Returns whether it is the trial,
+// which may already be at its place in the new population.
 template <class Team, class R, class real>
-SKDE_FN bool keep_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
+SKDE_FN bool select_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
                          real f_trial) {
   const bool better = replaces(f_trial, parent.f);
-  const real* const kept = better ? trial : run.x(g - 1, parent.index);
+  const real* const winner = better ? trial : run.x(g - 1, parent.index);
   real* const x = run.x(g, i);
-  if (kept != x) team.copy(run.dim, kept, x);
+  if (winner != x) team.copy(run.dim, winner, x);
   if (team.lane == 0) run.f(g)[i] = better ? f_trial : parent.f;
   return better;
 }

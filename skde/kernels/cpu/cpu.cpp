@@ -74,13 +74,14 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
   return fields;
 }
 
-// {name: (number, C++ type, parameters, arrays, vectors)}
+// {name: (number, C++ type, parameters, arrays, vectors, scratch)}
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Algorithm, Compiled)                                              \
+#define SKDE_CASE(name, Algorithm)                                                        \
   table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, \
-                                skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names);
+                                skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names, \
+                                skde::Algorithm::Scratch::names);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;

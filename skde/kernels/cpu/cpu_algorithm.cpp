@@ -1,5 +1,5 @@
 // One algorithm, the C++ type SKDE_ALGORITHM, on the CPU for one instruction set: the drivers compiled for it. The build
-// compiles this file for every type in the last column of algorithms.cuh.
+// compiles this file for every type in algorithms/all.cuh.
 #include "cpu/cpu_algorithm.hpp"
 #include "algorithms/all.cuh"
 #include "core/drive.cuh"
@@ -28,7 +28,7 @@ template <class Algorithm, class real> const RunFunctions<real>& functions_of() 
         accept<Algorithm>(team, task, r, share, g, trials, f);
       },
       [](Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g, int stage) {
-        settle<Algorithm>(team, task, r, share, g, stage);
+        end_generation<Algorithm>(team, task, r, share, g, stage);
       },
       [](Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g, int step) {
         migrate<Algorithm>(team, task, r, share, g, step);

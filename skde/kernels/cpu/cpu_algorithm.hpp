@@ -45,7 +45,7 @@ template <class real> struct RunFunctions {
                       i64 until);
   void (*propose)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g);
   void (*accept)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, const real* trials, const real* f);
-  void (*settle)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int stage);
+  void (*end_generation)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int stage);
   void (*migrate)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int step);
 };
 

@@ -76,7 +76,7 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
 // An algorithm's functions, by its place in SKDE_ALGORITHMS.
 template <class real> const RunFunctions<real>& algorithm_functions(int algorithm) {
   static const RunFunctions<real>* const all[] = {
-#define SKDE_CASE(name, Algorithm, Compiled) &functions_of<Compiled, real>(),
+#define SKDE_CASE(name, Algorithm) &functions_of<Algorithm, real>(),
       SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   };
@@ -92,7 +92,7 @@ template <class real> struct Drivers {
     for (i64 g = from; g < until;) {
       for (int step = EMIGRATE; migrates(task, g) && step <= REORDER; ++step)
         migrate(algorithm, task_, g, step, threads);
-      g = next_meeting(task, g, until);
+      g = next_migration(task, g, until);
       for_each_run(task, threads, scratch, [&](Lane<real>& team, i64 run, ThreadShare& share) {
         functions.generations(team, task, shared, run, share, reinterpret_cast<Evaluate<real>>(evaluate), g);
       });
@@ -113,7 +113,7 @@ template <class real> struct Drivers {
       functions.accept(team, task, run, share, g, static_cast<const real*>(trials), static_cast<const real*>(f));
       for (int stage = 0; stage < task.stages; ++stage) {
         share.wait();
-        functions.settle(team, task, run, share, g, stage);
+        functions.end_generation(team, task, run, share, g, stage);
       }
     });
   }

@@ -33,10 +33,10 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
       meet();
       all_runs([&](i64 r) { immigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
       meet();
-      all_runs([&](i64 r) { reorder<SKDE_ALGORITHM>(team, task, r, share, g); });
+      all_runs([&](i64 r) { restore<SKDE_ALGORITHM>(team, task, r, share, g); });
       meet();
     }
-    g = next_meeting(task, g, until);
+    g = next_migration(task, g, until);
     all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, g); });
   }
 #else

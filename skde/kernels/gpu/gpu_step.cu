@@ -1,4 +1,4 @@
-// The step driver: the two halves of one generation (and, after it, the parts of what some algorithms settle) as launches of
+// The step driver: the two halves of one generation (and, after it, the parts of what some algorithms end_generation) as launches of
 // their own, for objectives that the host evaluates.
 //
 // The generation is `g`, or with a clock `*clock + g`: a recorded graph is replayed with the same arguments, so there the
@@ -39,12 +39,12 @@ extern "C" __global__ void accept(const __grid_constant__ skde::Task<skde::real>
   });
 }
 
-extern "C" __global__ void settle(const __grid_constant__ skde::Task<skde::real> task,
+extern "C" __global__ void end_generation(const __grid_constant__ skde::Task<skde::real> task,
                                   const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
                                   const skde::i64 stage) {
   using namespace skde;
   for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
-    settle<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g), int(stage));
+    end_generation<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g), int(stage));
   });
 }
 

@@ -19,7 +19,7 @@ struct Ahead {
   i64 generation = 0;
   int individual = -1, many = 0;
   u32 words[MOST][4];
-  double numbers[MOST], more[MOST];
+  double numbers[MOST], retries[MOST];
 };
 
 // Whether a multiprocessor holds many teams, which fill each other's waits: then nothing is done or kept only to be early.

@@ -1,0 +1,100 @@
+// Generalised opposition (Wang, Rahnamayan, Wu 2013, equations 5 to 7), a component for algorithms of the family of
+// differential evolution: in some generations the trials are the opposites of the population,
+//
+//   x*_ij = k (a_j + b_j) - x_ij      a, b: the population's least and greatest values; k uniform, one a generation
+//
+// uniform in [a_j, b_j] where that leaves the box, and the best of both populations survive. The algorithm learns nothing
+// from such a generation, and its archive stays as it is. Where a population shrinks, it does so before its opposites are
+// made.
+//
+// The state: behind the algorithm's arrays `opposite_value`, behind its vectors `opposite`, and behind its memory a and b.
+#pragma once
+#include "core/run.cuh"
+
+namespace SKDE_NAMESPACE {
+
+template <class Algorithm> struct Opposition {
+  static constexpr int VALUE = Algorithm::Arrays::COUNT, POINT = Algorithm::Vectors::COUNT;
+
+  // Whether generation g is one of opposites.
+  template <class R> SKDE_FN static bool opposes(const R& run, i64 g) {
+    if constexpr (CAN_OPPOSE<Algorithm>)
+      if (SKDE_RARELY(run.settings.opposition > 0))
+        return g > 0 && unit<double>(run.stream(g, 0, OPPOSITION).block(0).w[0]) < run.settings.opposition;
+    return false;
+  }
+
+  template <class Team, class R>
+  SKDE_OUTLINE static void propose(Team& team, const R& run, i64 g, int i, typename R::real* out) {
+    using real = typename R::real;
+    const real k = unit<real>(run.stream(g, 0, OPPOSITION).block(0).w[1]);
+    const double *const a = range(run, g - 1), *const b = a + run.dim;
+    const real* const x = run.x(g - 1, Algorithm::parent(run, g, i));
+    const Stream stream = run.stream(g, i, REPAIR);
+    for (int j = team.lane; j < run.dim; j += team.size) {
+      const real low = real(a[j]), high = real(b[j]), v = k * (low + high) - x[j];
+      const bool inside = (v >= run.lower[j]) & (v <= run.upper[j]);
+      out[j] = inside ? v : min_of(low + (high - low) * unit<real>(stream.component(j)), high);
+    }
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+                             typename R::real f_trial) {
+    team.copy(run.dim, trial, run.vector(POINT, g, i));
+    if (team.lane == 0) run.array(VALUE, g)[i] = f_trial;
+  }
+
+  // Individual i, or its opposite: a survivor takes the row of its rank, with the numbers that its parent passes on. Of
+  // equals, parents come before opposites.
+  template <class Team, class R> SKDE_FN static void survive(Team& team, const R& run, i64 g, int i) {
+    const int parent = Algorithm::parent(run, g, i);
+    survive(team, run, g, i, run.x(g - 1, parent), run.f(g - 1)[parent], false);
+    survive(team, run, g, i, run.vector(POINT, g, i), run.array(VALUE, g)[i], true);
+  }
+
+  // The numbers of the memory that have one value for each generation stay as they are.
+  template <class Team, class R> SKDE_FN static void keep_memory(Team& team, const R& run, i64 g) {
+    if (team.lane != 0) return;
+    for (int k = 0; k < Algorithm::GENERATION_MEMORY; ++k) run.memory(g)[k] = run.memory(g - 1)[k];
+  }
+
+  // The range of the population that generation g + 1 begins with: individual i's share of the components.
+  template <class Team, class R> SKDE_OUTLINE static void measure(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    auto next = run;
+    next.enter(g + 1, run.evals + run.pop);
+    double *const a = range(run, g), *const b = a + run.dim;
+    const auto member = [&](int k) { return run.x(g, Algorithm::parent(next, g + 1, k)); };
+    for (int j = i; j < run.dim; j += run.pop) {
+      const real low = -team.max(next.pop, [&](int k) { return -member(k)[j]; });
+      const real high = team.max(next.pop, [&](int k) { return member(k)[j]; });
+      if (team.lane == 0) a[j] = double(low), b[j] = double(high);
+    }
+  }
+
+ private:
+  template <class R> SKDE_FN static double* range(const R& run, i64 g) {
+    return run.memory(g) + run.task.memory_size - 2 * run.dim;
+  }
+
+  template <class Team, class R, class real>
+  SKDE_OUTLINE static void survive(Team& team, const R& run, i64 g, int i, const real* x, real value, bool opposite) {
+    const real *const f = run.f(g - 1), *const opposites = run.array(VALUE, g);
+    const auto parent_value = [&](int k) { return f[Algorithm::parent(run, g, k)]; };
+    const int rank = count_before(team, run.pop, parent_value, value, [&](int k) { return bool(opposite | (k < i)); }) +
+                     count_before(
+                         team, run.pop, [&](int k) { return opposites[k]; }, value,
+                         [&](int k) { return bool(opposite & (k < i)); });
+    if (rank >= run.pop) return;
+    team.copy(run.dim, x, run.x(g, rank));
+    if (team.lane != 0) return;
+    run.f(g)[rank] = value;
+    const int parent = Algorithm::parent(run, g, i);
+    for (int name = 0; name < Algorithm::INHERITED; ++name)
+      run.array(name, g)[rank] = run.array(name, g - 1)[parent];
+    if (run.task.ranked) run.order(g)[rank] = rank;
+  }
+};
+
+}  // namespace SKDE_NAMESPACE

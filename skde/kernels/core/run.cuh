@@ -1,0 +1,149 @@
+// One run of a batch: its settings, and its populations by generation.
+#pragma once
+#include "core/algorithm.cuh"
+#include "core/task.cuh"
+#include "random/philox.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// The arrays that every individual reads and no team writes: on a GPU copies in faster memory.
+template <class real> struct Shared {
+  const real *lower, *upper;
+  Data<real> data;
+
+  SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
+};
+
+// Whether runs end by their own clocks. The GPU's kernels for runs that have none are compiled without.
+template <class real> SKDE_FN bool has_clocks(const Task<real>& task) {
+#if defined(__CUDACC__) && !defined(SKDE_TIMED)
+  return false;
+#else
+  return task.run_seconds > 0;
+#endif
+}
+
+// Whether the algorithm can have generations of opposites. The GPU's kernels for runs without are compiled without.
+#if defined(__CUDACC__) && !defined(SKDE_OPPOSITION)
+template <class Algorithm> constexpr bool CAN_OPPOSE = false;
+#else
+template <class Algorithm> constexpr bool CAN_OPPOSE = has_opposition<typename Algorithm::Settings>;
+#endif
+
+// The first parameter of every algorithm is pop_size; Algorithm::Settings makes typed values of all of them.
+template <class Algorithm, class real_> struct Run {
+  using real = real_;
+  using Settings = typename Algorithm::Settings;
+  static constexpr bool REDUCES = has_reduction<Settings>;
+  // Whether an iteration has several generations, in which no individual reads another.
+  static constexpr bool ITERATES = has_reference_set<Settings>;
+
+  const Task<real>& task;
+  const i64 run;
+  const real *const lower, *const upper;
+  const u64 seed;
+  const i64 limit;
+  const bool judged;  // by a rule that reads the values of every generation
+  const bool timed;   // by its own clock
+  const int dim;
+  int pop;          // individuals of the current generation
+  i64 evals;        // evaluations before it
+  double progress;  // of a population that shrinks: the share of the search that is done
+  // The run's first row in a half of the batch's arrays and the rows of a half, and the same in components, in numbers of
+  // its memory and in components of its archive. Addresses are computed from these several times a generation.
+  const i64 row, rows, component, components;
+  const i64 number, numbers, archived;
+  const Settings settings;
+
+  SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run)
+      : Run(task, shared, run, task.parameters + run * Algorithm::Parameters::COUNT) {}
+
+  SKDE_FN Run(const Task<real>& task, const Shared<real>& shared, i64 run, const double* parameters)
+      : task(task),
+        run(run),
+        lower(shared.lower),
+        upper(shared.upper),
+        seed(u64(task.seeds[run])),
+        limit(task.limit[run]),
+        judged(task.stagnation || task.tol >= 0 || task.target > -infinity()),
+        timed(has_clocks(task)),
+        dim(int(task.dim)),
+        pop(int(parameters[0])),
+        evals(0),
+        progress(0),
+        row(opaque(run * task.pop_max)),
+        rows(opaque(task.n_runs * task.pop_max)),
+        component(opaque(row * task.dim)),
+        components(opaque(rows * task.dim)),
+        number(opaque(run * task.memory_size)),
+        numbers(opaque(task.n_runs * task.memory_size)),
+        archived(opaque(run * task.archive_size * task.dim)),
+        settings(parameters) {}
+
+  // Sets the population for generation g, before which there were so many evaluations.
+  SKDE_FN void enter(i64 g, i64 evals_before) {
+    evals = evals_before;
+    if constexpr (ITERATES) {
+      if (g > 0) pop = settings.pool_size;
+    } else if constexpr (REDUCES) {
+      if (g > 0) progress = settings.reduction.progress(evals, g), pop = settings.reduction.population(progress);
+    }
+  }
+  // The same from the record of generation g - 1.
+  SKDE_FN void enter(i64 g) { enter(g, g > 0 ? *evals_after(g - 1) : 0); }
+  SKDE_FN i64* evals_after(i64 g) const { return task.evals + (g & 1) * task.n_runs + run; }
+  // Whether the population of a later generation may be another one.
+  static constexpr bool VARIES = REDUCES || ITERATES;
+
+  // The number of the iteration that ends with generation g; -1 where none does.
+  SKDE_FN i64 iteration(i64 g) const {
+    if constexpr (ITERATES) {
+      const i64 length = settings.reference_set.generations;
+      return g % length ? -1 : g / length;
+    }
+    return g;
+  }
+  // The last generation of the iteration that generation g belongs to.
+  SKDE_FN i64 last_of_iteration(i64 g) const {
+    if constexpr (ITERATES) {
+      const i64 length = settings.reference_set.generations;
+      return (g + length - 1) / length * length;
+    }
+    return g;
+  }
+  // The members are the rows that survive an iteration, among them the best: all, or the reference set.
+  SKDE_FN int first_member() const { return ITERATES ? int(task.pop_max - task.reference_rows) : 0; }
+  SKDE_FN int members() const {
+    if constexpr (ITERATES) return settings.reference_set.size;
+    return pop;
+  }
+  SKDE_FN real* member(i64 g, int k) const { return x(g, first_member() + k); }
+  SKDE_FN real* member_values(i64 g) const { return f(g) + first_member(); }
+
+  // The seconds up to the end of generation g. They have two places, by iteration, because the teams meet after each: the
+  // writer of the next value does not disturb the readers of this one.
+  SKDE_FN double& spent(i64 g) const { return task.spent[2 * run + (iteration(last_of_iteration(g)) & 1)]; }
+
+  SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
+  SKDE_FN i64 first_row(i64 g) const { return row + (g & 1 ? rows : 0); }
+  SKDE_FN i64 place(i64 g, int i) const { return component + (g & 1 ? components : 0) + product(i, dim); }
+  SKDE_FN real* x(i64 g, int i) const { return task.x + place(g, i); }
+  SKDE_FN real* f(i64 g) const { return task.f + first_row(g); }
+  SKDE_FN real* array(int name, i64 g) const { return task.extra + name * 2 * rows + first_row(g); }
+  SKDE_FN real* scratch(int name) const { return task.scratch + name * rows + row; }
+  SKDE_FN real* vector(int name, i64 g, int i) const { return task.vectors + name * 2 * components + place(g, i); }
+  SKDE_FN double* memory(i64 g) const { return task.memory + number + (g & 1 ? numbers : 0); }
+  SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
+  SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
+};
+
+// Component j of a uniform point of the box, from 53 random bits.
+template <class R> SKDE_FN typename R::real uniform_component(const R& run, const Stream& stream, int j) {
+  using real = typename R::real;
+  const Words4 words = stream.block(u32(j / 2));
+  const double u = j % 2 ? unit53(words.w[2], words.w[3]) : unit53(words.w[0], words.w[1]);
+  const double lower = double(run.lower[j]), upper = double(run.upper[j]);
+  return min_of(max_of(real(lower + (upper - lower) * u), run.lower[j]), run.upper[j]);
+}
+
+}  // namespace SKDE_NAMESPACE

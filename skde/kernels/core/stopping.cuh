@@ -1,0 +1,85 @@
+// The end of a generation of a run: history, stopping rules, and the run's clock.
+#pragma once
+#include "core/run.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// The history has the best of every generation g < 128, and of 64 generations in every doubling after. The rule is fixed,
+// so the history needs no counter and reads the same after a resume. The slot of g, or -1.
+SKDE_FN i64 history_slot(i64 g) {
+  if (g < 128) return g;
+  const int doublings = highest_bit(u64(g)) - 7;  // 2^(doublings + 7) <= g < 2^(doublings + 8)
+  const int shift = doublings + 1;
+  return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
+}
+
+// SciPy's rule: the standard deviation of `all` values, the first `pop` of them in f, is at most tol times the size of their
+// mean.
+template <class Team, class real>
+SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
+  const auto value = [&](int i) { return i < pop ? f[i] : members[i - pop]; };
+  const real n = real(all);
+  const real mean = team.sum(all, [&](int i) { return value(i); }) / n;
+  const real variance = team.sum(all, [&](int i) { return (value(i) - mean) * (value(i) - mean); }) / n;
+  const bool finite = mean - mean == real(0) && variance - variance == real(0);
+  return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
+}
+template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+  const int all = run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
+  return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
+}
+
+// The status after generation g, the last of an iteration, by the rules that read values. The best is written to the history
+// for the generations up to the end of the next iteration, where the values are read again.
+template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
+  using real = typename R::real;
+  const auto& task = run.task;
+  const bool writes = leader && team.lane == 0;
+  const bool has_target = task.target > -infinity();
+  real least = 0;
+  if (sampled || has_target || task.stagnation) least = smallest(team, run.member_values(g), run.members());
+  if (sampled) {
+    const int generations = R::ITERATES ? int(run.last_of_iteration(g + 1) - g) : 1;
+    team.each(generations, [&](int k) {
+      const i64 slot = history_slot(g + k);
+      if (slot >= 0 && slot < task.history_slots) task.history[run.run * task.history_slots + slot] = least;
+    });
+  }
+
+  Status status = g >= run.limit ? LIMIT : RUNNING;
+  if (task.stagnation) {
+    const i64 iteration = run.iteration(g);
+    const i64 now = (iteration & 1) * task.n_runs + run.run, before = (~iteration & 1) * task.n_runs + run.run;
+    const bool improved = g == 0 || least < task.record[before];
+    const i64 since = improved ? g : task.since[before];
+    if (g - since >= task.stagnation) status = STAGNATED;
+    if (writes) task.record[now] = improved ? least : task.record[before], task.since[now] = since;
+  }
+  if (task.tol >= 0 && converged(team, run, g)) status = CONVERGED;
+  if (has_target && double(least) <= task.target) status = TARGET;
+  return status;
+}
+
+// The run's own clock counts the seconds inside `generations`. Teams read different times, so the leader reads it before the
+// teams meet, and all of them decide by its record.
+template <class R> SKDE_FN void start_clock(const R& run) { run.task.clock[run.run] = nanoseconds(); }
+
+template <class R> SKDE_FN void read_clock(const R& run, i64 g) {
+  const double* const spent = run.task.spent + 2 * run.run;
+  const i64 now = nanoseconds();
+  run.spent(g) = max_of(spent[0], spent[1]) + 1e-9 * double(now - run.task.clock[run.run]);
+  run.task.clock[run.run] = now;
+}
+
+// The status after generation g. Every team of the run computes the same; the leader writes it.
+template <class Team, class R> SKDE_FN Status conclude(Team& team, const R& run, bool leader, i64 g) {
+  const bool ends = run.iteration(g) >= 0;
+  const bool sampled = leader && (R::ITERATES || history_slot(g) >= 0);
+  Status status = g >= run.limit ? LIMIT : RUNNING;
+  if (SKDE_RARELY(ends && (sampled || run.judged))) status = judge(team, run, leader, g, sampled);
+  if (SKDE_RARELY(run.timed) && ends && status == RUNNING && run.spent(g) >= run.task.run_seconds) status = TIME;
+  if (leader && team.lane == 0) run.task.generation[run.run] = g, run.task.status[run.run] = status;
+  return status;
+}
+
+}  // namespace SKDE_NAMESPACE
