@@ -108,8 +108,6 @@ def algorithms_of(parameters: Parameters) -> list[Algorithm]:
             raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
         if len({type(algorithm) for algorithm in algorithms}) != 1:
             raise ValueError("algorithm: all entries must be of one class")
-        if len({algorithm.kernel for algorithm in algorithms}) != 1:
-            raise ValueError("algorithm: all entries must be with opposition, or all without")
         return algorithms
     return [get_algorithm(parameters.algorithm)]
 

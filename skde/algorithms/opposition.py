@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.validation import check_real
@@ -32,7 +33,7 @@ class OppositionAlgorithm(Algorithm):
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the population's range, from which opposites are computed; it is 0 before it is first measured."""
-        if self.opposition:
+        if runs.parameters["opposition"]:
             ends = runs.memory[..., -2 * runs.dim :].reshape(2, -1, 2, runs.dim)
             inside = (ends >= runs.lower) & (ends <= runs.upper)
             runs.check("memory", "the population's range must be inside the bounds", inside | (ends == 0))

@@ -69,11 +69,6 @@ def test_a_population_that_shrinks_needs_a_budget(kind: Any) -> None:
         Minimizer(kind(pop_size=20), max_time=1.0, device="cpu").fit("sphere", dim=3)
 
 
-def test_opposition_is_for_all_runs_or_none() -> None:
-    with pytest.raises(ValueError, match="all entries must be with opposition, or all without"):
-        Minimizer([DE(), DE(opposition=0.1)], n_runs=2, max_iter=5, device="cpu").fit("sphere", dim=3)
-
-
 def test_constriction() -> None:
     swarm = PSO.constriction(pop_size=20)
     assert (swarm.w, swarm.c1) == pytest.approx((0.72984, 1.49618), abs=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -213,3 +214,17 @@ def test_the_best_is_never_lost(kind: Any) -> None:
         kernel.tell(X, f)
         best = min(best, f.min())
         assert kernel.fitness_.min() == best == kernel.fun_
+
+
+@pytest.mark.parametrize("algorithm", [DE, JDE, SADE, SHADE])
+def test_runs_with_and_without_opposition_in_one_batch(algorithm: Any, tmp_path: Path) -> None:
+    kinds = [algorithm(pop_size=12), algorithm(pop_size=12, opposition=0.4), algorithm(pop_size=12, opposition=0.1)]
+    together = Minimizer(kinds, n_runs=3, max_iter=30, random_state=5, device="cpu").fit("rastrigin", dim=4)
+    together.save(tmp_path / "fit.skde")
+    loaded = Minimizer.load(tmp_path / "fit.skde")
+    for k, one in enumerate(kinds):
+        runs = Minimizer([one] * 3, n_runs=3, max_iter=30, random_state=5, device="cpu").fit("rastrigin", dim=4).runs_
+        for got in (together.runs_[k], loaded.runs_[k]):
+            assert got.fun == runs[k].fun
+            assert np.array_equal(got.x, runs[k].x)
+    assert together.runs_[0].fun != together.runs_[1].fun

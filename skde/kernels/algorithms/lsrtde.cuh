@@ -125,7 +125,7 @@ struct Lsrtde : BaseAlgorithm {
     if (stage == 2) make_front(team, run, g, i);
   }
 
-  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&) {
+  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
     using real = typename R::real;
     const int H = run.settings.H;
     double *const M = M_CR(run, g), *const now = numbers(run, g);

@@ -54,7 +54,8 @@ struct Pso : BaseAlgorithm {
   };
 
   // The first velocity leads half-way to a random point of the box.
-  template <class Team, class R> SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real* x) {
+  template <class Team, class R>
+  SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real* x) {
     using real = typename R::real;
     real *const position = run.vector(Vectors::position, 0, i), *const velocity = run.vector(Vectors::velocity, 0, i);
     const Stream stream = run.stream(0, i, VELOCITY);
@@ -99,7 +100,7 @@ struct Pso : BaseAlgorithm {
   }
 
   // A run's memory, for the random topology: the best value so far, and the generation that drew the graph.
-  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&) {
+  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
     const double least = double(smallest(team, run.f(g), run.pop));
     if (team.lane != 0) return;
     double* const now = run.memory(g);
@@ -119,7 +120,8 @@ struct Pso : BaseAlgorithm {
   // A particle that left the box is repaired, and its velocity with it: reflected with the position, kept where the box
   // repeats, else stopped.
   template <class Team, class R, class real>
-  SKDE_FN static void repair_particle(Team& team, const R& run, i64 g, int i, const real* x, real* velocity, real* out) {
+  SKDE_FN static void repair_particle(Team& team, const R& run, i64 g, int i, const real* x, real* velocity,
+                                      real* out) {
     const Repair rule = run.settings.repair;
     const Stream stream = run.stream(g, i, REPAIR);
     for (int j = team.lane; j < run.dim; j += team.size) {

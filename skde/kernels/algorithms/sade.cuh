@@ -131,7 +131,8 @@ struct Sade : BaseAlgorithm {
   };
 
   template <class Team, class R>
-  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch) {
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
+    if (!learns) return;
     const int period = run.settings.learning_period;
     double *const now = memory(run), *const ring = now + RING;
     if (g == 0) {

@@ -200,7 +200,8 @@ struct ScatterSearch : BaseAlgorithm {
   //   x - d better   b' = b - 0.4 d
   //   neither        b' = 0.5 b
   template <class Team, class R, class real>
-  SKDE_FN static void select_step(Team& team, const R& run, i64 g, int i, const real* trial, real f_trial, real f_parent) {
+  SKDE_FN static void select_step(Team& team, const R& run, i64 g, int i, const real* trial, real f_trial,
+                                  real f_parent) {
     const bool better = improvement(f_trial, f_parent) > 0, second = run.array(Arrays::opposite, g - 1)[i] > 0;
     const real *const old = run.x(g - 1, i), *const move = run.vector(Vectors::move, g, i);
     const real* const b = run.vector(Vectors::bias, g - 1, i);

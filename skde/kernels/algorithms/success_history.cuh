@@ -31,14 +31,14 @@ namespace SKDE_NAMESPACE {
 
 struct SuccessHistory : BaseAlgorithm {
   // p falls from p_first to p_last; p_drawn: every trial draws its own p below it. staged: jSO's rules by progress.
-  SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate,
-                  H, F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
+  SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate, H,
+                  F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative where
   // it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
   // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and H of
   // CR, as of now. The archive is as of now, too.
-  enum : int { NEXT_ENTRY, ARCHIVED, GENERATION_MEMORY, ENTRIES = GENERATION_MEMORY };
+  enum : int { NEXT_ENTRY, ARCHIVED, ENTRIES };
   static constexpr double TERMINAL = -1;  // an entry of CR that stays 0
 
   struct Settings {
@@ -158,7 +158,8 @@ struct SuccessHistory : BaseAlgorithm {
     if (!(gain > 0)) run.array(Arrays::slot, g)[i] = -1;
   }
 
-  template <class Team, class R> SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
+  template <class Team, class R>
+  SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
     if (team.lane == 0) run.array(Arrays::gain, 0)[i] = 0, run.array(Arrays::slot, 0)[i] = -1;
   }
 
@@ -223,7 +224,7 @@ struct SuccessHistory : BaseAlgorithm {
   }
 
   template <class Team, class R>
-  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch) {
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     using real = typename R::real;
     const auto& s = run.settings;
     double *const now = run.memory(g), *const means_F = M_F(run), *const means_CR = M_CR(run);
@@ -233,7 +234,9 @@ struct SuccessHistory : BaseAlgorithm {
       return;
     }
     const int entry = int(prefetch.entry);
-    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, prefetch, scale); });
+    const auto sums = learns
+                          ? weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, prefetch, scale); })
+                          : Several<real, SUMS>{};
     const int successes = int(sums.of[SUCCESSES]);
     if (team.lane == 0) {
       now[ARCHIVED] = min_of(archived(run, prefetch.archived) + successes, capacity(run));
@@ -298,8 +301,7 @@ struct SuccessHistory : BaseAlgorithm {
     const auto& s = run.settings;
     if (s.staged && entry == s.H - 1) mean = 0.9;
     const auto around = [&](double cauchy) { return mean + 0.1 * cauchy; };
-    const double drawn =
-        draws.first_accepted(Layout::CAUCHY, run.seed, g, i, around, [](double F) { return F <= 0; });
+    const double drawn = draws.first_accepted(Layout::CAUCHY, run.seed, g, i, around, [](double F) { return F <= 0; });
     const double F = min_of(drawn, 1.0);
     return s.staged && progress < 0.6 ? min_of(F, 0.7) : F;
   }

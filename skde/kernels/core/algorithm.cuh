@@ -86,8 +86,6 @@ struct BaseAlgorithm {
   using Scratch = NoNames;
   // How many of the arrays, from the first on, an individual passes on to its successor where another one takes its row.
   static constexpr int INHERITED = 0;
-  // How many numbers of a run's memory, from the first on, have one value for each generation.
-  static constexpr int GENERATION_MEMORY = 0;
 
   struct Context {};
   template <class Team, class R> SKDE_FN static Context context(Team&, const R&, i64) { return {}; }
@@ -110,8 +108,8 @@ struct BaseAlgorithm {
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
     if (run.task.ranked) rank(team, run, g, i);
   }
-  // The work of the run, which one team does in stage 0.
-  template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&) {}
+  // The work of the run, which one team does in stage 0; learns: whether generation g had selection, which opposites have not.
+  template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
 
   // Individual i's part in restoring the state of generation g after values have changed: migrants have come, or all
   // values are new.

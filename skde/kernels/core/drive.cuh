@@ -86,8 +86,7 @@ template <class R> SKDE_FN Parent<typename R::real> parent_with_value(const R& r
 template <class Algorithm, class Team, class R>
 SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, const typename R::real* trial,
                          typename R::real f, const Parent<typename R::real>& parent) {
-  if (CAN_OPPOSE<Algorithm> && SKDE_RARELY(opposes))
-    return Opposition<Algorithm>::select(team, run, g, i, trial, f);
+  if (CAN_OPPOSE<Algorithm> && SKDE_RARELY(opposes)) return Opposition<Algorithm>::select(team, run, g, i, trial, f);
   if (!SKDE_RARELY(g == 0)) return Algorithm::select(team, run, g, i, trial, f, parent);
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
@@ -125,11 +124,7 @@ SKDE_FN void end_generation_inlined(Team& team, const R& run, const Share& share
     i += share.step;
     if (i < share.end) own = Prefetch(team, run, g, i, false);
   }
-  if (stage > 0 || !share.adapts(run.pop)) return;
-  if (CAN_OPPOSE<Algorithm> && SKDE_RARELY(opposed.now))
-    Opposition<Algorithm>::keep_memory(team, run, g);
-  else
-    Algorithm::adapt(team, run, g, prefetch);
+  if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, prefetch, !opposed.now);
 }
 template <class Algorithm, class Team, class R, class Share, class Prefetch>
 SKDE_OUTLINE void end_generation_called(Team& team, const R& run, const Share& share, i64 g, int stage,

@@ -73,7 +73,9 @@ template <class Algorithm, class real> SKDE_FN Run<Members, real> island_of(cons
 template <class R> SKDE_FN typename R::real* island_member(const R& run, i64 g, int k) {
   return run.x(g, run.settings.first + k);
 }
-template <class R> SKDE_FN typename R::real* island_values(const R& run, i64 g) { return run.f(g) + run.settings.first; }
+template <class R> SKDE_FN typename R::real* island_values(const R& run, i64 g) {
+  return run.f(g) + run.settings.first;
+}
 
 // How many members have a smaller draw than i.
 template <class Team, class R> SKDE_OUTLINE int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {

@@ -53,12 +53,6 @@ template <class Algorithm> struct Opposition {
     survive(team, run, g, i, run.vector(POINT, g, i), run.array(VALUE, g)[i], true);
   }
 
-  // The numbers of the memory that have one value for each generation stay as they are.
-  template <class Team, class R> SKDE_FN static void keep_memory(Team& team, const R& run, i64 g) {
-    if (team.lane != 0) return;
-    for (int k = 0; k < Algorithm::GENERATION_MEMORY; ++k) run.memory(g)[k] = run.memory(g - 1)[k];
-  }
-
   // The range of the population that generation g + 1 begins with: individual i's share of the components.
   template <class Team, class R> SKDE_OUTLINE static void measure(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
@@ -82,17 +76,16 @@ template <class Algorithm> struct Opposition {
   SKDE_OUTLINE static void survive(Team& team, const R& run, i64 g, int i, const real* x, real value, bool opposite) {
     const real *const f = run.f(g - 1), *const opposites = run.array(VALUE, g);
     const auto parent_value = [&](int k) { return f[Algorithm::parent(run, g, k)]; };
-    const int rank = count_before(team, run.pop, parent_value, value, [&](int k) { return bool(opposite | (k < i)); }) +
-                     count_before(
-                         team, run.pop, [&](int k) { return opposites[k]; }, value,
-                         [&](int k) { return bool(opposite & (k < i)); });
+    const int rank =
+        count_before(team, run.pop, parent_value, value, [&](int k) { return bool(opposite | (k < i)); }) +
+        count_before(
+            team, run.pop, [&](int k) { return opposites[k]; }, value, [&](int k) { return bool(opposite & (k < i)); });
     if (rank >= run.pop) return;
     team.copy(run.dim, x, run.x(g, rank));
     if (team.lane != 0) return;
     run.f(g)[rank] = value;
     const int parent = Algorithm::parent(run, g, i);
-    for (int name = 0; name < Algorithm::INHERITED; ++name)
-      run.array(name, g)[rank] = run.array(name, g - 1)[parent];
+    for (int name = 0; name < Algorithm::INHERITED; ++name) run.array(name, g)[rank] = run.array(name, g - 1)[parent];
     if (run.task.ranked) run.order(g)[rank] = rank;
   }
 };

@@ -106,7 +106,7 @@ template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& s
 // which may already be at its place in the new population.
 template <class Team, class R, class real>
 SKDE_FN bool select_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
-                         real f_trial) {
+                           real f_trial) {
   const bool better = replaces(f_trial, parent.f);
   const real* const winner = better ? trial : run.x(g - 1, parent.index);
   real* const x = run.x(g, i);

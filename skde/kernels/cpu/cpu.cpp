@@ -78,10 +78,10 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
 nb::dict algorithms() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Algorithm)                                                        \
-  table[#name] = nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, \
-                                skde::Algorithm::Arrays::names, skde::Algorithm::Vectors::names, \
-                                skde::Algorithm::Scratch::names);
+#define SKDE_CASE(name, Algorithm)                                                                             \
+  table[#name] =                                                                                               \
+      nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names, \
+                     skde::Algorithm::Vectors::names, skde::Algorithm::Scratch::names);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;

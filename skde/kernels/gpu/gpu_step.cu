@@ -40,8 +40,8 @@ extern "C" __global__ void accept(const __grid_constant__ skde::Task<skde::real>
 }
 
 extern "C" __global__ void end_generation(const __grid_constant__ skde::Task<skde::real> task,
-                                  const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
-                                  const skde::i64 stage) {
+                                          const __grid_constant__ skde::Plan plan, const skde::i64 g,
+                                          const skde::i64* clock, const skde::i64 stage) {
   using namespace skde;
   for_each_run(task, plan, [&](Team& team, GroupShare& share, i64 r) {
     end_generation<SKDE_ALGORITHM>(team, task, r, share, generation(clock, g), int(stage));

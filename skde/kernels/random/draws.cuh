@@ -37,7 +37,8 @@ template <class Layout> struct IndividualDraws {
   template <class Team> SKDE_FN IndividualDraws(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = team.ahead;
     const bool repeats = ahead.individual == i && ahead.seed == seed;
-    if (!repeats || u64(g - ahead.generation) >= u64(ahead.many)) fill(ahead, seed, g, i, repeats ? 32 : 1, team.lane % 32);
+    if (!repeats || u64(g - ahead.generation) >= u64(ahead.many))
+      fill(ahead, seed, g, i, repeats ? 32 : 1, team.lane % 32);
     const int owner = int(g - ahead.generation);
     SKDE_UNROLL
     for (int b = 0; b < Layout::BLOCKS; ++b) SKDE_UNROLL
