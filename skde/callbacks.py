@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from skde.engines import Spec
 from skde.engines.batch import best_of
+from skde.execution import StopRequest
 from skde.objectives.feasibility import values_of_codes, violation_of_code
-from skde.runner import Runner, StopRequest, budget
+from skde.runner import Runner
+from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_path, check_real
 
@@ -134,7 +137,7 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
     The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
     """
     callbacks = callback_list(solver.callbacks)
-    bar = ProgressBar(budget(runner.batch.spec), solver.max_time) if solver.verbose else None
+    bar = ProgressBar(total_evals(runner.batch.spec), solver.max_time) if solver.verbose else None
 
     def report() -> bool:
         progress = Progress(runner, solver)
@@ -153,6 +156,13 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
                 bar(Progress(runner, solver), last=True)
             finally:
                 bar.close()
+
+
+def total_evals(spec: Spec) -> int | None:
+    """Return the largest number of evaluations of all runs together, or None without a limit."""
+    if spec.limits.max() >= UNLIMITED:
+        return None
+    return sum(schedule.evals(int(limit)) for limit, schedule in zip(spec.limits, spec.schedules, strict=True))
 
 
 def callback_list(callbacks: Callback | Sequence[Callback] | None) -> Sequence[Callback]:

@@ -7,16 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skde import ask_tell
 from skde.algorithms import Algorithm
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
-from skde.engines import Engine, JoblibEngine, Spec
+from skde.engines import Engine, Spec
+from skde.execution import run_fit
 from skde.islands import Migration
 from skde.minimizer_spec import (
     Budget,
     SavedPlan,
     budget_of,
     check_parameters,
+    choose_execution,
     generation_limits,
     make_engine,
     make_template,
@@ -378,24 +381,13 @@ class Minimizer(BaseSolver):
 
     def _run(self, objective: Objective) -> None:
         rules = stopping_rules(self, objective.rules is not None)
-        execution = self.execution
-        if execution == "run" and objective.compiled is None:
-            raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
         runner = self._runner
-        if (execution == "joblib") != isinstance(runner.engine, JoblibEngine):
-            raise ValueError(
-                f"execution={execution!r}: this fit began on {runner.engine.name!r}, and whether joblib's workers "
-                "run it is decided when it begins"
-            )
-        if execution in ("auto", "joblib"):
-            execution = "run" if objective.compiled is not None else "step"
-        if execution == "graph" and objective.compiled is not None:
-            raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
+        execution = choose_execution(self.execution, objective, runner.engine)
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
         with stop_request(self, runner) as stop:
-            runner.fit(objective, execution, rules["max_time"], stop)
+            run_fit(runner, objective, execution, rules["max_time"], stop)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         runner = self._runner
@@ -439,7 +431,7 @@ class Minimizer(BaseSolver):
         RuntimeError
             When every run has ended (`stopped_`).
         """
-        X = self._begun_runner().ask()
+        X = ask_tell.ask(self._begun_runner())
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         return X
@@ -459,12 +451,12 @@ class Minimizer(BaseSolver):
         self : Minimizer
         """
         runner = self._fitted("ask")
-        if runner.awaits_values and isinstance(runner.rules, StoredOutcomes):
+        if runner.asked is not None and isinstance(runner.rules, StoredOutcomes):
             objective = self._constraints_alone()
             if objective is None:
                 raise ValueError("tell needs the constraints again: set_params(constraints=...)")
             runner.rules = objective.rules
-        runner.tell(X, f)
+        ask_tell.tell(runner, X, f)
         return self
 
     @property
@@ -474,7 +466,7 @@ class Minimizer(BaseSolver):
         The status of a GPU is polled at most every few milliseconds, so that this may turn true some generations late.
         Until then `ask` returns points of the last populations, and their values are ignored.
         """
-        return self._begun_runner().poll_stopped()
+        return ask_tell.poll_stopped(self._begun_runner())
 
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""

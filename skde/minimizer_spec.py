@@ -89,6 +89,23 @@ def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
     return engine_for(device, parameters.n_jobs, python, parameters.verbose)
 
 
+def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
+    """Return the execution of a fit on its engine: "run", "step" or "graph"."""
+    compiled = objective.compiled is not None
+    if execution == "run" and not compiled:
+        raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
+    if (execution == "joblib") != isinstance(engine, JoblibEngine):
+        raise ValueError(
+            f"execution={execution!r}: this fit began on {engine.name!r}, and whether joblib's workers run it is "
+            "decided when it begins"
+        )
+    if execution in ("auto", "joblib"):
+        return "run" if compiled else "step"
+    if execution == "graph" and compiled:
+        raise ValueError("execution='graph' is for CuPy functions; a compiled objective runs with execution='run'")
+    return execution
+
+
 def row_jobs(parameters: Parameters) -> int | None:
     """Return the joblib workers of a function of one point: one, where joblib's workers call it."""
     return 1 if parameters.execution == "joblib" else parameters.n_jobs

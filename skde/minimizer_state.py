@@ -10,7 +10,8 @@ from skde.engines import Spec
 from skde.engines.state_layout import NUMBER, batch_layout, check_batch
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
-from skde.runner import Runner, check_runner_state, runner_layout
+from skde.runner import Runner
+from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start

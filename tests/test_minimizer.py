@@ -388,7 +388,7 @@ def test_what_ends_between_stopped_and_ask_is_told_by_the_next_of_them(monkeypat
     """A GPU is asked every few milliseconds: it may say to `ask` for the first time that all runs have ended."""
     solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
     solver.ask()
-    monkeypatch.setattr(solver._runner._poll, "exact", False)
+    monkeypatch.setattr(solver._runner.status_poll, "exact", False)
     monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
     while solver._runner.batch.host("status")[0] == Status.RUNNING:
         assert not solver.stopped_

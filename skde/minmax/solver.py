@@ -14,6 +14,7 @@ from skde.arrays import contiguous, moved_to
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
 from skde.engines import Coevolution, CoevolutionSpec, Engine, SplitCoevolution
+from skde.execution import run_fit
 from skde.minmax.engine import CoevolutionEngine, CycleRequests
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
 from skde.minmax.results import best_against_all, levels
@@ -409,7 +410,7 @@ class MinMaxSolver(BaseSolver):
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
         with stop_request(self, runner) as stop:
-            runner.fit(objective, "step" if objective.game is None else "run", rules["max_time"], stop)
+            run_fit(runner, objective, "step" if objective.game is None else "run", rules["max_time"], stop)
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 

@@ -36,13 +36,14 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 class MinMaxRunner(Runner):
     """A runner with an error for a game without a finite incumbent."""
 
-    def _check_start(self) -> None:
+    def check_start(self) -> None:
+        """Check that the initial populations have a finite incumbent."""
         if self.generation == 0 and self.rules is None and self.batch.is_blank():
             raise ValueError(
                 "no x of the initial population has a smallest worst value that is finite: f(X, Y) is NaN or infinite "
                 "for some y against every x, or -inf for all y against some x; nothing to compare"
             )
-        super()._check_start()
+        super().check_start()
 
 
 class SavedPlan(NamedTuple):

@@ -12,7 +12,7 @@ from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_lay
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
-from skde.runner import check_runner_state, runner_layout
+from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
