@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from skde import ask_tell
 from skde.algorithms import Algorithm
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
+from skde.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.engines import Engine, Spec
 from skde.execution import run_fit
 from skde.islands import Migration
@@ -38,9 +37,10 @@ from skde.minimizer_state import (
     saved_plan,
     saved_start,
 )
-from skde.objectives.feasibility import FeasibilityRules, StoredOutcomes
+from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective, as_objective, ask_tell_objective
 from skde.problems import get_problem
+from skde.run_results import Rules
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
@@ -316,16 +316,14 @@ class Minimizer(BaseSolver):
             found = getattr(self, "_objective", None) or self._saved_objective()
         else:
             found = self._resolve(objective, runner.batch.dim, self._box)
-            self._check_rules(found)
+            check_rules(runner.rules, found.rules)
         check_parameters(self)
         self._objective = found
         runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim))
         self._run(found)
         return self
 
-    def _make_runner(
-        self, engine: Engine, box: FloatArray, x0: Any, rules: FeasibilityRules | StoredOutcomes | None
-    ) -> Runner:
+    def _make_runner(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | None) -> Runner:
         """Check all parameters and allocate the batch."""
         template, times = make_template(self, box, x0, rules is not None)
         engine.check_memory(template, times * len(template.seeds))
@@ -355,18 +353,6 @@ class Minimizer(BaseSolver):
             feasibility_tol=self.feasibility_tol,
         )
 
-    def _check_rules(self, found: Objective) -> None:
-        """Check that an objective given again has constraints if the first one had, and the same tolerance."""
-        first, now = (
-            "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
-            for rules in (self._runner.rules, found.rules)
-        )
-        if first != now:
-            raise ValueError(
-                f"resume: the fit began with {first}, and now there are {now}; constraints are given by "
-                "set_params(constraints=...) or as a ConstrainedProblem"
-            )
-
     def _saved_objective(self) -> Objective:
         """Return the objective of a loaded fit, where its name is enough to find it."""
         source = getattr(self, "_source", {})
@@ -376,7 +362,7 @@ class Minimizer(BaseSolver):
             raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
         problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
         found = self._resolve(problem, None, self._box)
-        self._check_rules(found)
+        check_rules(self._runner.rules, found.rules)
         return found
 
     def _run(self, objective: Objective) -> None:
@@ -390,24 +376,11 @@ class Minimizer(BaseSolver):
             run_fit(runner, objective, execution, rules["max_time"], stop)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
+        """Let the runs go on from their populations, with new limits."""
         runner = self._runner
-        if x0 is not None:
-            raise ValueError("x0 cannot be given with warm_start=True: the population of the first fit goes on")
-        if not np.array_equal(objective.box, self._box):
-            raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
-        before = getattr(self, "_objective", None)
-        if before is None or before.identity != objective.identity:
-            raise ValueError(
-                "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
-                "set warm_start=False"
-            )
+        check_warm_objective(getattr(self, "_objective", None), self._box, objective, x0)
         batch, spec = runner.batch, self._make_spec(objective.box, None, objective.rules is not None)
-        same = np.array_equal(spec.parameters, batch.spec.parameters) and spec.dtype == batch.spec.dtype
-        if not same or spec.algorithm != batch.spec.algorithm or engine.name != runner.engine.name:
-            raise ValueError(
-                "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
-                "set warm_start=False"
-            )
+        check_warm_spec(runner, spec, engine)
         self._check_unchanged()
         runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
 

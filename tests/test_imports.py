@@ -30,7 +30,7 @@ FLOORS = [
     {"skde.execution", "skde.ask_tell"},
     {"skde.callbacks"},
     {"skde.base"},
-    {"skde.plotting", "skde.minimizer_spec"},
+    {"skde.plotting", "skde.minimizer_spec", "skde.continuation"},
     {"skde.minimizer_state"},
     {"skde.minimizer"},
     {"skde.minmax"},

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from skde import serialization
 from skde.algorithms import Algorithm, get_algorithm
-from skde.arrays import contiguous, moved_to
-from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
-from skde.engines import Coevolution, CoevolutionSpec, Engine, SplitCoevolution
+from skde.engines import CoevolutionSpec, Engine
 from skde.execution import run_fit
-from skde.minmax.engine import CoevolutionEngine, CycleRequests
+from skde.minmax.ask_tell import AskedCycle
+from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
-from skde.minmax.results import best_against_all, levels
+from skde.minmax.solution import MinMaxSolution
 from skde.minmax.spec import (
     MinMaxRunner,
     check_parameters,
@@ -28,15 +26,14 @@ from skde.minmax.spec import (
 from skde.minmax.state import own_layout, read_algorithms, read_fit, saved_algorithms, saved_arrays, saved_parameters
 from skde.problems import get_problem
 from skde.problems.constraints import ConstrainedProblem
-from skde.result import RunResult, best_run
 from skde.runner import Runner
 from skde.serialization import check_layout, entry
 from skde.stopping import check_stopping
-from skde.typing import Array, FloatArray
+from skde.typing import Array
 from skde.validation import check_jobs, named_parameters
 
 
-class MinMaxSolver(BaseSolver):
+class MinMaxSolver(MinMaxSolution):
     r"""Minimise over x the maximum over y of a function, with two populations that evolve in turns.
 
     In a cycle the population of x evolves for `gens_x` generations while y is fixed, then y for `gens_y` generations
@@ -210,14 +207,9 @@ class MinMaxSolver(BaseSolver):
     }
     OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
 
-    _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
     _source: dict[str, Any]  # how the function is found again
-    _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
-    _cycle: CycleRequests | None = None  # the cycle that ask and tell are in
-    _asked: tuple[Array, Array]  # the points whose values it waits for
-    _compared: tuple[list[RunResult], int, RunResult] | None = None
-    _searched: tuple[RunResult, tuple[float, float]] | None = None
+    _cycle: AskedCycle | None = None  # the cycle that ask and tell are in
 
     @named_parameters
     def __init__(
@@ -439,12 +431,8 @@ class MinMaxSolver(BaseSolver):
         if not isinstance(engine, CoevolutionEngine):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
-            cycle = engine.cycle(cast(Coevolution, self._coevolution), runner.generation + 1)
-            with engine.device_context:
-                X, Y = next(cycle)
-            self._cycle, self._asked = cycle, (X, cast(Array, Y))
-        X, Y = self._asked
-        return (X, Y) if runner.batch.n_runs > 1 else (X[0], Y[0])
+            self._cycle = AskedCycle(runner, engine)
+        return self._cycle.points
 
     def tell(self, X: Array, Y: Array, F: Array) -> Self:
         """Set the values of the pairs that `ask` returned, and continue.
@@ -460,28 +448,13 @@ class MinMaxSolver(BaseSolver):
         -------
         self : MinMaxSolver
         """
-        if self._cycle is None:
+        cycle = self._cycle
+        if cycle is None:
             raise RuntimeError("tell needs an ask before it")
-        runner, asked = self._runner, self.ask()
-        for name, given, wanted in (("X", X, asked[0]), ("Y", Y, asked[1])):
-            if np.shape(given) != wanted.shape or not bool((given == wanted).all()):
-                raise ValueError(f"{name} must be what ask returned, of shape {wanted.shape}, got {np.shape(given)}")
-        shape = (*asked[0].shape[:-1], asked[1].shape[-2])
-        if np.shape(F) != shape:
-            hint = ", transposed" if np.shape(F) == (*shape[:-2], shape[-1], shape[-2]) else ""
-            raise ValueError(f"F must have shape {shape}, a row for every x, got {np.shape(F)}{hint}")
-        with runner.engine.device_context:
-            values = contiguous(moved_to(F, asked[0], "F"), runner.batch.spec.dtype)
-            values = values.reshape(runner.batch.n_runs, *shape[-2:])
-            try:
-                X, Y = self._cycle.send(values)
-                self._asked = X, cast(Array, Y)
-            except StopIteration:
-                self._cycle = None
-                runner.end_generation()
-            except BaseException:  # after an error the generator would look finished
-                self._cycle = None
-                raise
+        values = cycle.check_values(X, Y, F)
+        self._cycle = None  # also after an error in the next line
+        if cycle.send(values):
+            self._cycle = cycle
         return self
 
     def _start_asking(self) -> None:
@@ -500,119 +473,6 @@ class MinMaxSolver(BaseSolver):
     def stopped_(self) -> bool:
         """Whether every run has ended, so that no points are left to evaluate."""
         return hasattr(self, "_runner") and self._runner.done
-
-    # -- results -------------------------------------------------------------------------------------------------------
-
-    @property
-    def _coevolution(self) -> Coevolution | SplitCoevolution:
-        batch = self._fitted("ask").batch
-        assert isinstance(batch, Coevolution | SplitCoevolution)
-        return batch
-
-    @property
-    def _best_run(self) -> int:
-        return self._compare()[0]
-
-    @property
-    def _best(self) -> RunResult:
-        return self._compare()[1]
-
-    def _compare(self) -> tuple[int, RunResult]:
-        """Return the number of the best run, and its result against the opponents of all runs."""
-        runs, objective = self.runs_, self._objective
-        if self._compared is None or self._compared[0] is not runs:
-            if objective is None or objective.problem is not None or len(runs) == 1:
-                best = best_run(runs)
-                self._compared = runs, best, runs[best]
-            else:
-                self._compared = (
-                    runs,
-                    *best_against_all(runs, objective, self._coevolution.x.dim, self._fitted().engine),
-                )
-        return self._compared[1:]
-
-    @property
-    def x_(self) -> FloatArray:
-        """The best incumbent of all runs, of shape (dim x,)."""
-        return self._best.x[: self._coevolution.x.dim]
-
-    @property
-    def y_(self) -> FloatArray:
-        """The strongest opponent that x_ has met, of shape (dim y,)."""
-        return self._best.x[self._coevolution.x.dim :]
-
-    @property
-    def multipliers_(self) -> FloatArray:
-        """y_ of a constrained problem, of shape (m + l,)."""
-        self._fitted()
-        if self._objective is None or self._objective.problem is None:
-            raise AttributeError("multipliers_ are of constrained problems only")
-        return self.y_
-
-    @property
-    def worst_case_(self) -> float:
-        """An estimate of max over y of f(x_, y)."""
-        return self._levels("worst_case_")[0]
-
-    @property
-    def saddle_gap_(self) -> float:
-        """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
-        highest, lowest = self._levels("saddle_gap_")
-        return highest - lowest
-
-    def _levels(self, attribute: str) -> tuple[float, float]:
-        """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
-        runner, objective = self._fitted(), self._objective
-        box_x, box_y = self._boxes
-        if objective is None:
-            raise AttributeError(
-                f"{attribute} needs the function, which neither ask and tell nor a file give: resume(f)"
-            )
-        if box_y is None:
-            raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
-        if self._searched is None or self._searched[0] is not self._best:
-            # Searches are short, so the CPU is faster for compiled functions.
-            device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
-            self._searched = self._best, levels(objective.values, self.x_, self.y_, box_x, box_y, device)
-        return self._searched[1]
-
-    @property
-    def population_x_(self) -> FloatArray:
-        """The best run's population of x."""
-        return self._coevolution.x.population(self._best_run)[0]
-
-    @property
-    def population_y_(self) -> FloatArray:
-        """The best run's population of y; multipliers that are corrected are one row."""
-        batch = self._coevolution
-        return self.y_[None] if batch.coevolution_spec.updates else batch.y.population(self._best_run)[0]
-
-    @property
-    def population_(self) -> FloatArray:
-        """The best run's population of x."""
-        return self.population_x_
-
-    @property
-    def fitness_(self) -> FloatArray:
-        """The worst value of every x of the best run's population against the opponents of the last cycle."""
-        return self._coevolution.x.population(self._best_run)[1]
-
-    @property
-    def result_(self) -> OptimizeResult:
-        """The best run in SciPy's form; nfev counts all runs."""
-        best = self._best
-        return OptimizeResult(
-            x=self.x_,
-            y=self.y_,
-            fun=best.fun,
-            success=best.success,
-            status=int(best.status),
-            message=best.message,
-            nfev=sum(run.n_evals for run in self.runs_),
-            nit=best.n_iter,
-            maxcv=best.max_violation,
-            constr_violation=best.max_violation,
-        )
 
     # -- files and pickles ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,50 @@
+"""Checks that a fit may continue: with the objective given again, and with warm_start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.engines import Engine, Spec
+from skde.objectives.objective import Objective
+from skde.run_results import Rules
+from skde.runner import Runner
+from skde.typing import FloatArray
+
+
+def check_rules(before: Rules | None, now: Rules | None) -> None:
+    """Check that an objective given again has constraints if the first one had, and the same tolerance."""
+    first, given = (
+        "no constraints" if rules is None else f"constraints and feasibility_tol={rules.tolerance!r}"
+        for rules in (before, now)
+    )
+    if first != given:
+        raise ValueError(
+            f"resume: the fit began with {first}, and now there are {given}; constraints are given by "
+            "set_params(constraints=...) or as a ConstrainedProblem"
+        )
+
+
+def check_warm_objective(before: Objective | None, box: FloatArray, objective: Objective, x0: Any) -> None:
+    """Check that the second fit with warm_start=True has the objective and the box of the first, and no x0."""
+    if x0 is not None:
+        raise ValueError("x0 cannot be given with warm_start=True: the population of the first fit goes on")
+    if not np.array_equal(objective.box, box):
+        raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
+    if before is None or before.identity != objective.identity:
+        raise ValueError(
+            "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
+            "set warm_start=False"
+        )
+
+
+def check_warm_spec(runner: Runner, spec: Spec, engine: Engine) -> None:
+    """Check that the second fit with warm_start=True has the algorithm, the sizes and the device of the first."""
+    before = runner.batch.spec
+    same = np.array_equal(spec.parameters, before.parameters) and spec.dtype == before.dtype
+    if not same or spec.algorithm != before.algorithm or engine.name != runner.engine.name:
+        raise ValueError(
+            "warm_start=True: algorithm, its parameters, n_runs, dtype and device must be those of the first fit; "
+            "set warm_start=False"
+        )
