@@ -14,12 +14,23 @@ import optuna
 from skde.algorithms import Algorithm, get_algorithm
 from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
-from skde.cli.arguments import InputError, add_command, check_writable, names, number, setting, whole
-from skde.cli.bench import keep_and_show
-from skde.cli.output import run_and_show, to_json
+from skde.cli.arguments import (
+    InputError,
+    add_command,
+    add_device,
+    add_quiet,
+    check_writable,
+    given_parameters,
+    names,
+    number,
+    setting,
+    shows_progress,
+    whole,
+)
+from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.cli.reproduce import RUNS
 from skde.problems import Problem
-from skde.tuning import reproduction
+from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, python_lines
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.tuner import RacingTuner
@@ -53,6 +64,13 @@ WORKER_OPTIONS = {
     "preset": str,
 }
 
+PARAMETERS = (
+    *("max_experiments", "run_time_limit", "run_evals_limit", "test", "preset"),
+    *("storage", "study_name", "n_jobs", "device"),
+)
+# Options with another name than the RacingTuner's parameter.
+OPTIONS = {"run_time_limit": "time_limit", "run_evals_limit": "evals_limit", "study_name": "study", "n_jobs": "jobs"}
+
 
 def add_commands(commands: Any) -> None:
     """Add `skde tune` and `skde tune worker`."""
@@ -79,7 +97,7 @@ def add_tune(commands: Any) -> None:
     add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
     add("--resume", action="store_true", help="continue the tuning in the storage")
     add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
-    add("--quiet", action="store_true", help="no progress bar")
+    add_quiet(add)
 
 
 def add_worker(commands: Any) -> None:
@@ -99,7 +117,7 @@ def add_storage(add: Any, required: bool) -> None:
         help="where the study is stored, so that workers and --resume find it",
     )
     add("--study", default="skde-tuning", metavar="NAME", help="its name there (default: skde-tuning)")
-    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+    add_device(add)
 
 
 def tune(options: Any) -> int:
@@ -108,8 +126,7 @@ def tune(options: Any) -> int:
     if options.report is not None:
         check_drawing()
         check_writable("--report", options.report)
-    quiet = options.quiet or options.json or not sys.stderr.isatty()
-    tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(not quiet))
+    tuner, algorithm = make_tuner(options, random_state=options.seed, verbose=int(shows_progress(options)))
     if options.jobs == 0:
         store_worker_options(options, tuner, algorithm)
 
@@ -183,15 +200,7 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
     tuner = RacingTuner(
         None,
         instances(options.suite, options.functions, options.dim),
-        max_experiments=options.max_experiments,
-        run_time_limit=options.time_limit,
-        run_evals_limit=options.evals_limit,
-        test=options.test,
-        preset=options.preset,
-        storage=options.storage,
-        study_name=options.study,
-        n_jobs=options.jobs,
-        device=options.device,
+        **given_parameters(options, PARAMETERS, OPTIONS),
         **more,
     )
     return tuner, get_algorithm(options.algorithm, **dict(options.set))
@@ -255,8 +264,8 @@ def reproduce_tuning(options: Any, paper: Any) -> int:
 
     def show(record: Any) -> None:
         if options.json:
-            print(to_json({**record, "summary": reproduction.summary(record)}))
+            print(to_json({**record, "summary": comparison.summary(record)}))
         else:
-            print(reproduction.table(paper, record))
+            print(comparison.table(paper, record))
 
-    return keep_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)
+    return record_and_show(options, partial(reproduction.run, paper, settings, algorithms), show)

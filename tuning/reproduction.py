@@ -1,42 +1,35 @@
-"""Reproduction of a paper's tuning, and comparison of its result with the paper's parameters."""
+"""Reproduction of a paper's tuning, and runs with its result and with the paper's parameters."""
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.exceptions import NotFittedError
 
-from skde.algorithms import ALGORITHMS, Algorithm
-from skde.benchmark import provenance
+from skde.algorithms import Algorithm
 from skde.benchmark.optimizers import Budget
-from skde.benchmark.papers import Paper, Tuning, find_paper
-from skde.benchmark.records import Record, collapse, expand, write_figures
-from skde.benchmark.statistics import errors, rank_sum, stratified_t
+from skde.benchmark.papers import Paper, Tuning
+from skde.benchmark.recording import UNRECORDED, Job, Recording
+from skde.benchmark.records import Record, or_null
 from skde.benchmark.suites import find_suite
-from skde.benchmark.trials import gpu_of, or_null
 from skde.problems import Problem
 from skde.problems.data import uniforms
 from skde.tuning import RacingTuner, Space
+from skde.tuning.comparison import BOTH, paper_setting, ranked, read_tuning, write_tuning
 from skde.tuning.default_spaces import SPACES
 from skde.tuning.report import python_line
 from skde.tuning.rules import Rules, preset
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.targets.algorithm_target import ClockedMinimizer
-from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
 
-# The two settings of the comparison.
-BOTH = ("tuned", "paper")
 # The largest share of its width that a box loses, in every variable.
 MOST_CUT = 0.5
 # Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
@@ -105,10 +98,7 @@ def run(
     settings: Settings,
     algorithms: list[str],
     *,
-    out: str | os.PathLike[str] | None = None,
-    command: str = "",
-    verbose: bool = False,
-    started: Callable[[Record], None] | None = None,
+    recording: Recording = UNRECORDED,
 ) -> Record:
     """Tune a paper's algorithms within its budget, then compare what was found with the paper's parameters.
 
@@ -120,15 +110,10 @@ def run(
         How.
     algorithms : list of str
         Of the paper's.
-    out : path or None, default None
-        A file that is rewritten after every race and every function. Results in it, and in the journal `out` + ".log",
-        are not computed again: a run that was killed goes on.
-    command : str, default ""
-        The command to store in the record.
-    verbose : bool, default False
-        Whether to draw progress bars; every race prints a line on stderr in any case.
-    started : callable or None, default None
-        As for `trials.run`.
+    recording : Recording, default UNRECORDED
+        The file of the record, which is written after every race and every box, and the progress bar. The experiments
+        are in the journal `out` + ".log". A tuning that was killed continues from both. Every race prints a line on
+        stderr.
 
     Returns
     -------
@@ -148,90 +133,16 @@ def run(
         check_choice(f"algorithm of {paper.name!r}", name, paper.tuning.parameters)
     for what in ("held_out", "runs"):
         check_int(what, getattr(settings, what), 1)
-    record = opened_record(settings, out, command)
-    if started is not None:
-        started(record)
-
-    def keep() -> None:
-        if out is not None:
-            write_tuning(out, record)
-
-    storage = None if out is None else f"{out}.log"
+    recording = replace(recording, read=read_tuning, write=write_tuning)
+    record = recording.begin(settings, {"tuned": {}, "compared": []})
     for name in algorithms:
         if not record["tuned"].get(name, {}).get("finished"):
-            tune(paper, settings, name, storage, verbose, record["tuned"], keep)
-        compare(paper, settings, name, record, keep)
+            tune(paper, settings, name, record["tuned"], recording, partial(recording.save, record))
+        recording.run(record, comparison_jobs(paper, settings, name, record["tuned"][name]["best"]), "compared")
     return record
-
-
-def opened_record(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
-    """Return the record to go on with: a new one, or that of a file with the same settings."""
-    wanted = asdict(settings)
-    here = provenance(command)
-    here["machine"] |= gpu_of(settings.device)
-    record = {**here, "settings": wanted, "tuned": {}, "compared": []}
-    if out is None or not os.path.exists(out):
-        return record
-    found = read_tuning(out)
-    if found["settings"] != wanted:
-        raise ValueError(
-            f"{out} has the settings {found['settings']}, not {wanted}; use the same settings, or another file"
-        )
-    return {**record, **{name: found[name] for name in ("tuned", "compared")}}
-
-
-def read_tuning(file: str | os.PathLike[str]) -> Record:
-    """Return the record in a file.
-
-    Parameters
-    ----------
-    file : path
-        Written by `run`, or by an earlier version, which kept the errors of all runs; ranks are made of these.
-
-    Returns
-    -------
-    record : dict
-
-    Raises
-    ------
-    ValueError
-        Where it holds something else.
-    """
-    try:
-        record: Record = json.loads(Path(file).read_bytes())
-        runs, paper = record["settings"].get("runs"), find_paper(record["settings"]["paper"])
-        assert isinstance(paper, Paper)
-        record["tuned"].keys()
-        record["compared"] = [unpacked(cell, runs, paper.zero) for cell in record["compared"]]
-    except (ValueError, KeyError, TypeError, AttributeError, AssertionError):
-        raise ValueError(f"{file} is no record of a paper's tuning: give another file") from None
-    return record
-
-
-def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
-    """Write a record; ranks that are the same for all runs of a setting are written once."""
-    runs = record["settings"]["runs"]
-    cells = [
-        {**cell, "ranks": {who: collapse(cell["ranks"][who], runs) for who in BOTH}} for cell in record["compared"]
-    ]
-    write_figures(file, {**record, "compared": cells})
-
-
-def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
-    """Return a box's cell with the ranks of all runs."""
-    if "ranks" in cell:
-        return {**cell, "ranks": {who: expand(cell["ranks"][who], runs) for who in BOTH}}
-    key = {name: cell[name] for name in ("algorithm", "function", "box")}
-    return {**key, **ranked({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
 
 
 # -- the tuning --------------------------------------------------------------------------------------------------------
-
-
-def paper_setting(paper: Paper, name: str) -> Algorithm:
-    """Return an algorithm with the paper's parameters."""
-    algorithm: Algorithm = getattr(ALGORITHMS[name], paper.name)()
-    return algorithm
 
 
 def space(paper: Paper, name: str) -> Space:
@@ -257,18 +168,18 @@ def tune(
     paper: Paper,
     settings: Settings,
     name: str,
-    storage: str | None,
-    verbose: bool,
     tuned: dict[str, Any],
-    keep: Callable[[], None],
+    recording: Recording,
+    save: Callable[[], None],
 ) -> None:
-    """Tune one algorithm, or go on with it; `tuned` gets what is known after every race."""
+    """Tune one algorithm, or continue its tuning; after every race, write the results to `tuned` and save."""
     assert paper.tuning is not None
     budget, begin = Budget.read(settings.budget), time.perf_counter()
+    storage = None if recording.out is None else f"{recording.out}.log"
 
     def note() -> None:
         tuned[name] = tuning_entry(tuner, time.perf_counter() - begin)
-        keep()
+        save()
 
     def tell(tuner: RacingTuner) -> None:
         note()
@@ -293,7 +204,7 @@ def tune(
         device=settings.device,
         random_state=settings.seed,
         callback=tell,
-        verbose=int(verbose),
+        verbose=int(recording.verbose),
     )
     there = storage is not None and StudyRecord.exists(open_storage(storage), tuner.study_name)
     try:
@@ -352,21 +263,25 @@ def moved_problem(problem: Problem, which: int | str) -> Problem:
     return Problem(problem.name, problem.kernel, bounds, problem.x_opt, problem.f_opt, problem.arrays, problem.options)
 
 
-def compare(paper: Paper, settings: Settings, name: str, record: Record, keep: Callable[[], None]) -> None:
-    """Run both settings in boxes that the tuning has not seen."""
+def comparison_jobs(paper: Paper, settings: Settings, name: str, best: dict[str, Any]) -> list[Job]:
+    """Return the jobs that run the tuned and the paper's setting in boxes that the tuning has not seen."""
     suite = find_suite(paper.suite)
-    done = {(cell["algorithm"], cell["function"], cell["box"]) for cell in record["compared"]}
-    both = [paper_setting(paper, name).set_params(**record["tuned"][name]["best"]), paper_setting(paper, name)]
-    for function in suite.functions:
-        boxes = [box for box in range(settings.held_out) if (name, function, box) not in done]
-        if boxes:
-            problem = suite.function(function, settings.dim).objective
-            for box in boxes:
-                cell = {"algorithm": name, "function": function, "box": box}
-                runs = run_both(moved_problem(problem, box), both, settings, box)
-                record["compared"].append({**cell, **ranked(*runs, paper.zero)})
-            keep()
-            print(f"{name}: {function} compared", file=sys.stderr, flush=True)
+    both = [paper_setting(paper, name).set_params(**best), paper_setting(paper, name)]
+    return [
+        Job(
+            {"algorithm": name, "function": function, "box": box},
+            f"{name} {function} box {box}",
+            partial(measure_box, paper, settings, function, both, box),
+        )
+        for function in suite.functions
+        for box in range(settings.held_out)
+    ]
+
+
+def measure_box(paper: Paper, settings: Settings, function: str, both: list[Algorithm], box: int) -> dict[str, Any]:
+    """Return the ranks of both settings' runs on a function in one box, see `ranked`."""
+    problem = find_suite(paper.suite).function(function, settings.dim).objective
+    return ranked(*run_both(moved_problem(problem, box), both, settings, box), paper.zero)
 
 
 def run_both(
@@ -388,88 +303,3 @@ def run_both(
     halves = dict(zip(BOTH, (runs[: settings.runs], runs[settings.runs :]), strict=True))
     found = {who: or_null([run.fun - problem.f_opt for run in half]) for who, half in halves.items()}
     return found, {who: [run.n_evals for run in half] for who, half in halves.items()}
-
-
-def ranked(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], zero: float) -> dict[str, Any]:
-    """Return what a record keeps of both settings' runs in one box: their ranks among each other, medians, means.
-
-    Parameters
-    ----------
-    error : dict of list of float or None
-        Of the runs of both settings.
-    n_evals : dict of list of int
-        Their evaluations.
-    zero : float
-        Errors below are 0.
-    """
-    # Rounding can put a value below the minimum.
-    values = {who: np.maximum(errors({"error": error[who]}, zero), 0.0) for who in BOTH}
-    ranks = stats.rankdata(np.concatenate([values[who] for who in BOTH])).tolist()
-    n = len(values["tuned"])
-    return {
-        "ranks": {"tuned": ranks[:n], "paper": ranks[n:]},
-        "median": dict(zip(BOTH, or_null([float(np.median(values[who])) for who in BOTH]), strict=True)),
-        "mean_evals": {who: round(float(np.mean(n_evals[who]))) for who in BOTH},
-    }
-
-
-def summary(record: Record) -> list[dict[str, Any]]:
-    """Return, for every algorithm, how what was found compares with the paper's parameters.
-
-    Parameters
-    ----------
-    record : dict
-        Of `run`.
-
-    Returns
-    -------
-    rows : list of dict
-        algorithm; tuned, as Python; better, equal, worse: functions on which the tuned setting is so, by Wilcoxon's
-        rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of it is better than one
-        of the paper's; and p of one-sided tests of that not being above one half: p of Wilcoxon's signed-rank test over
-        the functions, as if they were drawn from others of their kind; p_boxes of `stratified_t`, on these functions in
-        other boxes; None where one has been run in a single box.
-    """
-    rows = []
-    for name, tuned in record["tuned"].items():
-        cells = [cell for cell in record["compared"] if cell["algorithm"] == name]
-        functions = list(dict.fromkeys(cell["function"] for cell in cells))
-        if not functions:
-            continue
-        verdicts, above = [], []
-        for function in functions:
-            ranks = [both_ranks(cell) for cell in cells if cell["function"] == function]
-            ours, theirs = (np.concatenate(half) for half in zip(*ranks, strict=True))
-            verdicts.append(rank_sum(ours, theirs))
-            above.append(np.array([(paper.mean() - found.mean()) / (2 * len(found)) for found, paper in ranks]))
-        means = np.array([found.mean() for found in above])
-        counts = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
-        p = float(stats.wilcoxon(means, alternative="greater").pvalue) if means.any() else 1.0
-        p_boxes = stratified_t(above) if min(map(len, above)) > 1 else None
-        chances = {"share": float(0.5 + means.mean()), "p": p, "p_boxes": p_boxes}
-        rows.append({"algorithm": name, "tuned": tuned["python"], **counts, **chances})
-    return rows
-
-
-def both_ranks(cell: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
-    """Return the ranks of both settings' runs in one box."""
-    ours, theirs = (np.array(cell["ranks"][who], np.float64) for who in BOTH)
-    return ours, theirs
-
-
-def table(paper: Paper, record: Record) -> str:
-    """Return what was found, for people."""
-    assert paper.tuning is not None
-    lines = []
-    for row in summary(record):
-        theirs = paper_setting(paper, row["algorithm"])
-        over_boxes = "unknown" if row["p_boxes"] is None else f"{row['p_boxes']:.2g}"
-        shown = {name: theirs.get_params()[name] for name in paper.tuning.parameters[row["algorithm"]]}
-        lines += [
-            f"{row['algorithm']}: {row['tuned']}",
-            f"    paper: {python_line(theirs, shown)}",
-            f"    {row['better']} functions better, {row['equal']} equal, {row['worse']} worse than with the paper's; "
-            f"a run is better with probability {row['share']:.3f} (p {row['p']:.2g} over functions, "
-            f"{over_boxes} over boxes)",
-        ]
-    return "\n".join(lines)

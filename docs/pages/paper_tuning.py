@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skde.tuning.reproduction import read_tuning, summary
+from skde.tuning.comparison import read_tuning, summary
 
 DOCS = Path(__file__).resolve().parents[1]
 HEADS = ["record", "found", "better", "equal", "worse", "a run is better with probability", "p, functions", "p, boxes"]

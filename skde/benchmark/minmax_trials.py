@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -17,7 +16,8 @@ from skde.algorithms import get_algorithm
 from skde.benchmark import trials
 from skde.benchmark.papers import MinMaxPaper
 from skde.benchmark.papers.paper import Milliseconds, Values
-from skde.benchmark.records import Cell, Record, errors_of
+from skde.benchmark.recording import UNRECORDED, Recording
+from skde.benchmark.records import Cell, Record, errors_of, or_null
 from skde.engines import choose_engine
 from skde.minmax import MinMaxSolver
 from skde.problems import ConstrainedProblem, get_problem, optimal_value
@@ -80,10 +80,7 @@ def run(
     pop_sizes: Sequence[int],
     functions: Sequence[str],
     *,
-    out: str | os.PathLike[str] | None = None,
-    command: str = "",
-    verbose: bool = False,
-    started: Callable[[Record], None] | None = None,
+    recording: Recording = UNRECORDED,
 ) -> Record:
     """Run a paper's strategies and the default solver on its problems.
 
@@ -99,8 +96,8 @@ def run(
         Individuals on each side; a subset of the paper's.
     functions : sequence of str
         A subset of the paper's.
-    out, command, verbose, started
-        As for `trials.run`.
+    recording : Recording, default UNRECORDED
+        The file of the record, and the progress bar.
 
     Returns
     -------
@@ -134,7 +131,7 @@ def run(
             raise ValueError(f"{what}s must be one or more, got none")
         for one in given:
             check_choice(f"{what} of {paper.name!r}", str(one), map(str, allowed))
-    jobs: list[tuple[tuple[str, int, str], trials.Measure]] = []
+    record, jobs = recording.begin(settings, {"cells": []}), []
     for function in functions:
         problem = get_problem(f"{paper.suite}/{function}")
         dim = len(problem.x_opt)
@@ -144,8 +141,8 @@ def run(
                 solver = make_solver(paper, algorithm, pop_size)
                 solver.set_params(random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs)
                 measure = partial(measure_cell, problem, solver, n_cycles, settings.runs)
-                jobs.append(((function, dim, text), measure))
-    return trials.run_jobs(trials.open_record(settings, out, command), jobs, out, verbose, started)
+                jobs.append(trials.quality_job(record, function, dim, text, measure))
+    return recording.run(record, jobs)
 
 
 def cycles(budget: str) -> int:
@@ -177,12 +174,12 @@ def measure_cell(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: int)
     alone = [seconds(1, n_cycles) for _ in range(REPEATS)]
     together = seconds(n_runs, n_cycles)
     runs, f_opt = solver.runs_, optimal_value(problem)
-    best = trials.or_null([run.fun for run in runs])
+    best = or_null([run.fun for run in runs])
     return {
         "f_opt": f_opt,
         "best": best,
         "error": errors_of(best, f_opt),
-        "violation": trials.or_null([run.max_violation for run in runs]),
+        "violation": or_null([run.max_violation for run in runs]),
         "feasible": [run.feasible for run in runs],
         "n_evals": [run.n_evals for run in runs],
         "seconds": round(together, 6),

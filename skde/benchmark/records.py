@@ -13,6 +13,7 @@ one function in one dimension, is such a line. It has no values that follow from
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -163,6 +164,11 @@ def is_numbers(values: Any) -> bool:
 def as_floats(values: Sequence[float | None]) -> list[float | None]:
     """Return the values as floats, because whole numbers may have been written as integers."""
     return [None if value is None else float(value) for value in values]
+
+
+def or_null(values: Sequence[float]) -> list[float | None]:
+    """Return the values, with None for those that are not finite, because JSON has no such numbers."""
+    return [value if math.isfinite(value) else None for value in values]
 
 
 def errors_of(best: Sequence[float | None], f_opt: float) -> list[float | None]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from skde.benchmark import trials
 from skde.benchmark.optimizers import Optimizer, get_optimizer
 from skde.benchmark.papers import Paper
 from skde.benchmark.papers.paper import Figure
+from skde.benchmark.recording import UNRECORDED, Recording
 from skde.benchmark.records import Cell, Record
 from skde.typing import FloatArray
 from skde.validation import check_choice
@@ -76,10 +76,7 @@ def run(
     algorithms: Sequence[str],
     dims: Sequence[int],
     *,
-    out: str | os.PathLike[str] | None = None,
-    command: str = "",
-    verbose: bool = False,
-    started: Callable[[Record], None] | None = None,
+    recording: Recording = UNRECORDED,
 ) -> Record:
     """Run a paper's algorithms, with its parameters, on its functions.
 
@@ -93,8 +90,8 @@ def run(
         A subset of the paper's.
     dims : sequence of int
         A subset of the paper's.
-    out, command, verbose, started
-        As for `trials.run`.
+    recording : Recording, default UNRECORDED
+        The file of the record, and the progress bar.
 
     Returns
     -------
@@ -117,9 +114,7 @@ def run(
     optimizers = [preset(paper, algorithm) for algorithm in algorithms]
     for dim in dims:
         check_choice(f"dim of {paper.name!r}", str(dim), map(str, paper.dims))
-    return trials.run(
-        settings, optimizers, dims, exact=True, out=out, command=command, verbose=verbose, started=started
-    )
+    return trials.run(settings, optimizers, dims, exact=True, recording=recording)
 
 
 def rows(paper: Paper, record: Record) -> list[Row]:

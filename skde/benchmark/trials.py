@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from skde.benchmark import gpu_descriptions, now, provenance
+from skde.benchmark import now
 from skde.benchmark.optimizers import Budget, Optimizer
-from skde.benchmark.records import Cell, Record, best_values, errors_of, key_of, read_record, round_values, write_record
+from skde.benchmark.recording import UNRECORDED, Job, Recording
+from skde.benchmark.records import Cell, Record, best_values, errors_of, or_null, round_values
 from skde.benchmark.suites import Function, find_suite
 from skde.engines import choose_engine
 from skde.validation import check_int
-
-Measure = Callable[[], dict[str, Any]]  # measures a cell
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,7 @@ def run(
     functions: Sequence[str] | None = None,
     *,
     exact: bool = False,
-    out: str | os.PathLike[str] | None = None,
-    command: str = "",
-    verbose: bool = False,
-    started: Callable[[Record], None] | None = None,
+    recording: Recording = UNRECORDED,
 ) -> Record:
     """Run every algorithm on every function in every dimension.
 
@@ -75,15 +69,8 @@ def run(
     exact : bool, default False
         Whether the best values are stored exactly, which takes more space. Otherwise the errors have ten significant
         digits, as the statistics do, and the best values are the sums of minimum and error.
-    out : path or None, default None
-        A file that is written after every cell. The cells of an existing file are kept and not run again.
-    command : str, default ""
-        The command to store in the record.
-    verbose : bool, default False
-        Whether to draw a progress bar.
-    started : callable or None, default None
-        Called with the record before the first cell. The record then grows, and keeps the finished cells if the rest is
-        interrupted or fails.
+    recording : Recording, default UNRECORDED
+        The file of the record, and the progress bar.
 
     Returns
     -------
@@ -98,56 +85,28 @@ def run(
     """
     cells = plan_cells(settings, optimizers, dims, functions)
     budget = Budget.read(settings.budget)
-    jobs: list[tuple[tuple[str, int, str], Measure]] = [
-        (
-            (function.name, function.dim, optimizer.text),
+    record = recording.begin(settings, {"cells": []})
+    jobs = [
+        quality_job(
+            record,
+            function.name,
+            function.dim,
+            optimizer.text,
             partial(measure_cell, settings, budget, function, optimizer, exact),
         )
         for function, optimizer in cells
     ]
-    return run_jobs(open_record(settings, out, command), jobs, out, verbose, started)
+    return recording.run(record, jobs)
 
 
-def run_jobs(
-    record: Record,
-    jobs: Sequence[tuple[tuple[str, int, str], Measure]],
-    out: str | os.PathLike[str] | None,
-    verbose: bool,
-    started: Callable[[Record], None] | None = None,
-) -> Record:
-    """Add the cells that a record does not have yet, and write the record after each.
+def quality_job(record: Record, function: str, dim: int, algorithm: str, measure: Callable[[], Cell]) -> Job:
+    """Return the job of a cell of a record: its date, processor and commit are added to the measured values.
 
-    Parameters
-    ----------
-    record : dict
-        Result of `open_record`.
-    jobs : sequence of ((str, int, str), callable)
-        Function, dimension and algorithm of every cell, and the function that measures the rest of the cell.
-    out, verbose, started
-        As for `run`.
-
-    Returns
-    -------
-    record : dict
-        The same object.
+    A record may grow over days, versions and machines.
     """
-    from tqdm.auto import tqdm
-
-    if started is not None:
-        started(record)
-    done = {key_of(cell) for cell in record["cells"]}
-    # A record may grow over days, versions and machines, so every cell has its date, processor and commit.
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
-    with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not verbose) as bar:
-        for (function, dim, algorithm), measure in jobs:
-            bar.set_postfix_str(f"{function} D={dim} {algorithm}")
-            if (function, dim, algorithm) not in done:
-                key = {"function": function, "dim": dim, "algorithm": algorithm}
-                record["cells"].append({**key, **measure(), "date": now(), **source})
-                if out is not None:
-                    write_record(out, record)
-            bar.update()
-    return record
+    key = {"function": function, "dim": dim, "algorithm": algorithm}
+    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": now(), **source})
 
 
 def plan_cells(
@@ -175,30 +134,6 @@ def plan_cells(
     return [(function, optimizer) for function in made for optimizer in optimizers]
 
 
-def open_record(settings: Settings, out: str | os.PathLike[str] | None, command: str) -> Record:
-    """Return a new record, or that of an existing file with the same settings."""
-    cells: list[Cell] = []
-    wanted = asdict(settings)
-    if out is not None and os.path.exists(out):
-        found = read_record(out)
-        for name, value in wanted.items():
-            if name not in found["settings"] or found["settings"][name] != value:
-                raise ValueError(
-                    f"{out} has {name}={found['settings'].get(name)!r}, not {value!r}; "
-                    "use the same settings, or another file"
-                )
-        cells = found["cells"]
-    here = provenance(command)
-    here["machine"] |= gpu_of(settings.device)
-    return {**here, "device": settings.device, "settings": wanted, "cells": cells}
-
-
-def gpu_of(device: str) -> dict[str, str]:
-    """Return the name of a device's GPU, or an empty dict for the CPU."""
-    name = choose_engine(device)[0].name
-    return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
-
-
 def measure_cell(
     settings: Settings, budget: Budget, function: Function, optimizer: Optimizer, exact: bool = False
 ) -> dict[str, Any]:
@@ -218,8 +153,3 @@ def measure_cell(
         "n_evals": found.n_evals,
         "seconds": round(seconds, 6),
     }
-
-
-def or_null(values: list[float]) -> list[float | None]:
-    """Return the values, with None for those that are not finite, because JSON has no such numbers."""
-    return [value if math.isfinite(value) else None for value in values]

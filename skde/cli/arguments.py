@@ -6,7 +6,8 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,6 +46,49 @@ def add_command(
         added.add_argument("--json", action="store_true", help="print one JSON object")
     added.set_defaults(command=command, parser=added)
     return added
+
+
+def add_fit_options(add: Callable[..., Any], dtypes: str, n_jobs: str) -> None:
+    """Add the options that every command with a fit has; the texts are the help of --dtype and --n-jobs."""
+    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
+    add("--target", type=number, help="a run ends at this value")
+    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
+    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
+    add_device(add)
+    add("--dtype", default="float64", help=f"{dtypes} (default: float64)")
+    add("--n-jobs", type=whole, help=n_jobs)
+    add_quiet(add)
+
+
+def add_device(add: Callable[..., Any]) -> None:
+    """Add the option of a device that skde may choose."""
+    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
+
+
+def add_quiet(add: Callable[..., Any]) -> None:
+    """Add the option of a command with a progress bar."""
+    add("--quiet", action="store_true", help="no progress bar")
+
+
+def given_parameters(options: Any, names: Sequence[str], spelling: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parameters that are given as options.
+
+    Parameters
+    ----------
+    options : Namespace
+        The options of a command.
+    names : sequence of str
+        The parameters.
+    spelling : mapping of str to str
+        The options with another name than the parameter.
+    """
+    values = {name: getattr(options, spelling.get(name, name)) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def shows_progress(options: Any) -> bool:
+    """Whether a progress bar is drawn: on a terminal, unless --quiet or --json is given."""
+    return sys.stderr.isatty() and not options.json and not getattr(options, "quiet", False)
 
 
 def refuse(options: Any, names: Sequence[str], why: str) -> None:
@@ -157,6 +201,13 @@ def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, 
         return "cpu", "a Python function may only know NumPy"
     engine, reason = choose_engine(device, n_jobs)
     return engine.name, reason
+
+
+def check_record_options(options: Any) -> None:
+    """Refuse a device or a file of a record that cannot be used, before the work begins."""
+    check_device(options.device)
+    if options.out is not None:
+        check_writable("--out", options.out)
 
 
 def check_writable(option: str, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 from skde.benchmark import speed, statistics, tables, trials
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
-from skde.cli.arguments import add_command, algorithms, check_device, check_writable, names, number, whole, wholes
-from skde.cli.output import json_types, run_and_show, to_json
+from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, whole, wholes
+from skde.cli.output import json_types, record_and_show, to_json
 
 RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json
@@ -100,9 +99,7 @@ def add_compare(commands: Any) -> None:
 
 def bench_speed(options: Any) -> int:
     """Measure, print and write the record."""
-    check_device(options.device)
-    if options.out is not None:
-        check_writable("--out", options.out)
+    check_record_options(options)
 
     def say(text: str) -> None:
         if sys.stderr.isatty():
@@ -119,9 +116,7 @@ def bench_speed(options: Any) -> int:
 
 def bench_run(options: Any) -> int:
     """Run, and print and write the record."""
-    check_device(options.device)
-    if options.out is not None:
-        check_writable("--out", options.out)
+    check_record_options(options)
     settings = trials.Settings(
         options.suite, options.budget, options.runs, options.seed, options.device, options.n_jobs
     )
@@ -129,7 +124,7 @@ def bench_run(options: Any) -> int:
     def show(record: Any) -> None:
         print(to_json(record) if options.json else tables.summary_table(statistics.summary(record)))
 
-    return keep_and_show(
+    return record_and_show(
         options,
         partial(
             trials.run,
@@ -140,26 +135,6 @@ def bench_run(options: Any) -> int:
         ),
         show,
     )
-
-
-def keep_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
-    """Run an experiment, write its record and show it; after an interruption or an error, show the finished part."""
-    records: list[Any] = []
-
-    def show_finished() -> None:
-        if any(record.get("cells") or record.get("tuned") for record in records):
-            show(records[0])
-
-    run_and_show(
-        lambda: run(
-            out=options.out,
-            command=options.command_line,
-            verbose=sys.stderr.isatty() and not options.json,
-            started=records.append,
-        ),
-        show_finished,
-    )
-    return 0
 
 
 def bench_compare(options: Any) -> int:

@@ -16,11 +16,14 @@ from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.cli.arguments import (
     InputError,
     add_command,
+    add_fit_options,
     bounds,
     check_writable,
     find_device,
+    given_parameters,
     number,
     setting,
+    shows_progress,
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
@@ -39,6 +42,9 @@ EXAMPLES = """examples:
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
+PARAMETERS = ("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state")
+# Options with another name than the Minimizer's parameter.
+OPTIONS = {"n_runs": "runs", "random_state": "seed"}
 
 
 def add_minimize(commands: Any) -> None:
@@ -51,17 +57,10 @@ def add_minimize(commands: Any) -> None:
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
     add("--max-iter", type=whole, help="generations after the initial population")
     add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")
-    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
-    add("--target", type=number, help="a run ends at this value")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
-    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
-    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
-    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
-    add("--dtype", default="float64", help="float64 or float32 (default: float64)")
+    add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
-    add("--n-jobs", type=whole, help="threads; with --scalar also processes")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
-    add("--quiet", action="store_true", help="no progress bar")
 
 
 def minimize(options: Any) -> int:
@@ -75,18 +74,10 @@ def minimize(options: Any) -> int:
     device, reason = find_device(options.device, is_python(objective), options.n_jobs)
     minimizer = Minimizer(
         algorithm,
-        max_iter=options.max_iter,
-        max_evals=options.max_evals,
-        max_time=options.max_time,
-        target=options.target,
-        tol=options.tol,
-        n_runs=options.runs,
         device=device,
-        dtype=options.dtype,
         vectorized=not options.scalar,
-        n_jobs=options.n_jobs,
-        verbose=int(sys.stderr.isatty() and not options.quiet and not options.json),
-        random_state=options.seed,
+        verbose=int(shows_progress(options)),
+        **given_parameters(options, PARAMETERS, OPTIONS),
     )
 
     def show() -> None:

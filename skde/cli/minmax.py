@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,14 @@ from skde.algorithms import describe, get_algorithm
 from skde.cli.arguments import (
     InputError,
     add_command,
+    add_fit_options,
     algorithms,
     check_writable,
     find_device,
+    given_parameters,
     number,
     refuse,
+    shows_progress,
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
@@ -64,17 +66,10 @@ def add_minmax(commands: Any) -> None:
     add("--strategy", help="of the preset: rand/1/bin or best/1/bin (default: rand/1/bin)")
     add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
-    add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
-    add("--target", type=number, help="a run ends at this value")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
     add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better answer")
-    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
-    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
-    add("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto)")
-    add("--dtype", default="float64", help="float64, or float32 without constraints (default: float64)")
-    add("--n-jobs", type=whole, help="threads")
+    add_fit_options(add, "float64, or float32 without constraints", "threads")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
-    add("--quiet", action="store_true", help="no progress bar")
 
 
 def side(text: str) -> tuple[str, dict[str, Any]]:
@@ -92,8 +87,7 @@ def minmax(options: Any) -> int:
     problem = find_problem(options.problem, options.dim)
     solver = make_solver(options)
     device, reason = find_device(options.device, False, options.n_jobs)
-    verbose = int(sys.stderr.isatty() and not options.quiet and not options.json)
-    solver.set_params(device=device, verbose=verbose)
+    solver.set_params(device=device, verbose=int(shows_progress(options)))
 
     def show() -> None:
         found = report(problem, solver, device, reason)
@@ -119,18 +113,12 @@ def make_solver(options: Any) -> MinMaxSolver:
         refuse(options, OF_PRESETS, "is for --preset")
         sides = {
             name: get_algorithm(algorithm, **{"pop_size": POP_SIZE, **parameters})
-            for name, (algorithm, parameters) in given(options, SIDES).items()
+            for name, (algorithm, parameters) in given_parameters(options, SIDES, OPTIONS).items()
         }
-        return MinMaxSolver(**sides, **given(options, PARAMETERS))
+        return MinMaxSolver(**sides, **given_parameters(options, PARAMETERS, OPTIONS))
     check_choice("--preset", options.preset, PRESETS)
     refuse(options, SIDES, "cannot go with --preset, which has its own")
-    return MinMaxSolver.fabris2012(**given(options, OF_PRESETS + PARAMETERS))
-
-
-def given(options: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parameters with a given option."""
-    found = {name: getattr(options, OPTIONS.get(name, name)) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    return MinMaxSolver.fabris2012(**given_parameters(options, OF_PRESETS + PARAMETERS, OPTIONS))
 
 
 def report(

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skde.benchmark.recording import Recording
+from skde.cli.arguments import shows_progress
 from skde.result import RunResult
 from skde.typing import FloatArray
 
@@ -34,6 +36,29 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
             show()
         raise
     show()
+
+
+def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
+    """Run an experiment, write its record and show it; after an interruption or an error, show the finished part.
+
+    Parameters
+    ----------
+    options : Namespace
+        Options of the command, with `out`.
+    run : callable
+        The experiment; takes a `Recording`.
+    show : callable
+        Prints a record.
+    """
+    records: list[Any] = []
+
+    def show_finished() -> None:
+        if any(record.get("cells") or record.get("tuned") for record in records):
+            show(records[0])
+
+    recording = Recording(options.out, options.command_line, shows_progress(options), records.append)
+    run_and_show(lambda: run(recording=recording), show_finished)
+    return 0
 
 
 def outcome(runs: list[RunResult], best: RunResult) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any
 from skde.benchmark import minmax_trials, reproduction, tables
 from skde.benchmark.papers import MinMaxPaper, find_paper
 from skde.benchmark.trials import Settings
-from skde.cli.arguments import add_command, check_device, check_writable, names, refuse, whole, wholes
-from skde.cli.bench import add_trials, keep_and_show
+from skde.cli.arguments import add_command, check_record_options, names, refuse, whole, wholes
+from skde.cli.bench import add_trials
 from skde.cli.extensions import find_reproduction
-from skde.cli.output import to_json
+from skde.cli.output import record_and_show, to_json
 
 EXAMPLES = """examples:
   skde reproduce nashed2012
@@ -57,9 +57,7 @@ def add_reproduce(commands: Any) -> None:
 def reproduce(options: Any) -> int:
     """Run, and print and write the record."""
     paper = find_paper(options.paper)
-    check_device(options.device)
-    if options.out is not None:
-        check_writable("--out", options.out)
+    check_record_options(options)
     if isinstance(paper, MinMaxPaper):
         return coevolution_results(options, paper)
     refuse(options, OF_MINMAX, f"is not for {paper.name}")
@@ -80,7 +78,7 @@ def results(options: Any, paper: Any) -> int:
         reproduction.available(paper) if options.algorithms is None else options.algorithms,
         paper.dims if options.dims is None else options.dims,
     )
-    return keep_and_show(options, run, partial(show, options, paper, reproduction.rows, tables.reproduction_table))
+    return record_and_show(options, run, partial(show, options, paper, reproduction.rows, tables.reproduction_table))
 
 
 def coevolution_results(options: Any, paper: Any) -> int:
@@ -94,7 +92,7 @@ def coevolution_results(options: Any, paper: Any) -> int:
         paper.pop_sizes if options.pop_sizes is None else options.pop_sizes,
         paper.functions if options.functions is None else options.functions,
     )
-    return keep_and_show(options, run, partial(show, options, paper, minmax_trials.rows, tables.coevolution_table))
+    return record_and_show(options, run, partial(show, options, paper, minmax_trials.rows, tables.coevolution_table))
 
 
 def show(

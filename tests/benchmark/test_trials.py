@@ -7,6 +7,7 @@ import pytest
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
 from skde.benchmark.optimizers import Budget, get_optimizer
+from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import Function
 from skde.benchmark.trials import Settings
@@ -86,7 +87,7 @@ def test_compiling_is_no_part_of_the_seconds(monkeypatch, tmp_path):
 
 def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     file = tmp_path / "runs.json"
-    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], out=file)
+    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=Recording(file))
     assert read_record(file) == first
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
     run, measure_cell = [], trials.measure_cell
@@ -100,10 +101,10 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(trials, "measure_cell", interrupted)
     both = [get_optimizer("jde"), get_optimizer("de")]
     with pytest.raises(KeyboardInterrupt):
-        trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
+        trials.run(SMALL, both, [2], ["f0", "f9"], recording=Recording(file))
     assert run == [("f0", "de"), ("f9", "de")]
     monkeypatch.setattr(trials, "measure_cell", measure_cell)
-    last = trials.run(SMALL, both, [2], ["f0", "f9"], out=file)
+    last = trials.run(SMALL, both, [2], ["f0", "f9"], recording=Recording(file))
     assert last["cells"][:2] == first["cells"]
     assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
     assert read_record(file) == last
@@ -115,7 +116,7 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
     file = tmp_path / "runs.json"
     file.write_text(json.dumps({"settings": vars(SMALL), "cells": [cell]}, indent=1))
     assert read_record(file)["cells"] == [cell]
-    record = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], out=file)
+    record = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=Recording(file))
     assert record["cells"] == [cell]
     write_record(file, record)
     assert read_record(file) == record

@@ -16,9 +16,10 @@ import pytest
 import skde
 from skde.algorithms import ALGORITHMS
 from skde.benchmark.papers import PAPERS, Paper, find_paper
+from skde.benchmark.recording import Recording
 from skde.benchmark.suites import find_suite
 from skde.cli.main import main
-from skde.tuning import reproduction
+from skde.tuning import comparison, reproduction
 from skde.tuning.default_spaces import SPACES
 from skde.tuning.reproduction import Settings
 from skde.tuning.rules import PRESETS
@@ -81,7 +82,7 @@ def test_tuning_has_other_boxes_than_the_comparison_and_others_on_every_step() -
 def cell(function: str, box: int, tuned: list[float | None], paper: list[float | None]) -> dict[str, Any]:
     both = {"tuned": tuned, "paper": paper}
     evals = {who: [300] * len(values) for who, values in both.items()}
-    return {"algorithm": "de", "function": function, "box": box, **reproduction.ranked(both, evals, 1e-12)}
+    return {"algorithm": "de", "function": function, "box": box, **comparison.ranked(both, evals, 1e-12)}
 
 
 def test_judgement() -> None:
@@ -89,28 +90,28 @@ def test_judgement() -> None:
     tiny = [1e-13, 0.0, 1e-20, 0.0, 0.0]
     cells = [cell("f0", 0, low, high), cell("f0", 1, low, high), cell("f1", 0, tiny, [0.0] * 5)]
     cells += [cell("f2", 0, high, low), cell("f2", 1, [1e9], [1e8])]
-    (row,) = reproduction.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]})
+    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[:3]})
     assert (row["better"], row["equal"], row["worse"]) == (1, 1, 0)
     assert row["share"] == 0.75
-    (row,) = reproduction.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
+    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": cells[3:4]})
     assert (row["better"], row["equal"], row["worse"], row["share"], row["p"]) == (0, 0, 1, 0.0, 1.0)
     # A value that rounding puts below the minimum is as good as the minimum.
-    (row,) = reproduction.summary(
+    (row,) = comparison.summary(
         {"tuned": {"de": {"python": "DE()"}}, "compared": [cell("f0", 0, [-3.6e-12] * 5, [0.0] * 5)]}
     )
     assert (row["equal"], row["share"]) == (1, 0.5)
     # Twenty functions of which each is better.
     all_better = [cell(f"f{k}", 0, low, high) for k in range(20)]
-    (row,) = reproduction.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better})
+    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": all_better})
     assert row["p"] < 1e-4
     assert row["p_boxes"] is None  # of one box nothing is known of others
     record = {"tuned": {"de": {"python": "DE()"}}, "compared": all_better}
-    assert "over functions, unknown over boxes" in reproduction.table(PAPER, record)
+    assert "over functions, unknown over boxes" in comparison.table(PAPER, record)
     # Better on two functions of three: that says little of other functions, but boxes of these differ little.
     ours, theirs = [1.0, 2.0, 3.0, 4.0, 50.0], [6.0, 7.0, 8.0, 9.0, 5.0]
     two_of_three = [cell(f"f{k}", box, low, high) for k in range(2) for box in range(3)]
     two_of_three += [cell("f2", 0, high, low), cell("f2", 1, high, low), cell("f2", 2, theirs, ours)]
-    (row,) = reproduction.summary({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three})
+    (row,) = comparison.summary({"tuned": {"de": {"python": "DE()"}}, "compared": two_of_three})
     assert (row["better"], row["equal"], row["worse"]) == (2, 0, 1)
     assert row["p"] > 0.1
     assert row["p_boxes"] < 0.05
@@ -149,7 +150,7 @@ def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.
     assert races == whole["tuned"]["de"]["races"][: len(races)]
     assert main([*SMALL, "--out", str(out)]) == 0
     assert "functions better" in capsys.readouterr().out
-    assert decisions(reproduction.read_tuning(out)) == decisions(whole)
+    assert decisions(comparison.read_tuning(out)) == decisions(whole)
     assert main([*SMALL, "--out", str(out)]) == 0
     assert capsys.readouterr().err == ""  # nothing is done again
 
@@ -209,11 +210,12 @@ def test_files_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     settings = vars(Settings("nashed2012", 3, 600, "300", runs=3))
     file = tmp_path / "table.json"
     file.write_text(json.dumps({"settings": settings, "tuned": {}, "compared": [old]}))
-    record = reproduction.read_tuning(file)
+    record = comparison.read_tuning(file)
     (found,) = record["compared"]
     assert found["ranks"] == {"tuned": [4.5, 1.5, 6], "paper": [3, 1.5, 4.5]}
     assert found["median"] == {"tuned": 0.5, "paper": 0.25}
     assert found["mean_evals"] == {"tuned": 299, "paper": 299}
-    reproduction.write_tuning(file, record)
-    assert reproduction.read_tuning(file) == record
-    assert reproduction.opened_record(Settings(**settings), file, "")["compared"] == record["compared"]
+    comparison.write_tuning(file, record)
+    assert comparison.read_tuning(file) == record
+    recording = Recording(file, read=comparison.read_tuning)
+    assert recording.begin(Settings(**settings), {"compared": []})["compared"] == record["compared"]

@@ -1,0 +1,134 @@
+"""Records that grow while their experiments run: written after every cell, and resumed from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from skde.benchmark import gpu_descriptions, provenance
+from skde.benchmark.records import Cell, Record, read_record, write_record
+from skde.engines import choose_engine
+
+
+class Job(NamedTuple):
+    """A cell to measure.
+
+    Attributes
+    ----------
+    key : dict
+        The entries that identify the cell.
+    text : str
+        The text of the progress bar.
+    measure : callable
+        Returns the other entries of the cell.
+    """
+
+    key: dict[str, Any]
+    text: str
+    measure: Callable[[], Cell]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """How a record grows.
+
+    Attributes
+    ----------
+    out : path or None
+        A file that is written after every cell. The cells of an existing file are not measured again.
+    command : str
+        The command to store in the record.
+    verbose : bool
+        Whether to draw a progress bar.
+    started : callable or None
+        Called with the record before the first cell. The record then grows, and has the finished cells if the rest is
+        interrupted or fails.
+    read, write : callable
+        The functions that read and write the file.
+    """
+
+    out: str | os.PathLike[str] | None = None
+    command: str = ""
+    verbose: bool = False
+    started: Callable[[Record], None] | None = None
+    read: Callable[[Any], Record] = read_record
+    write: Callable[[Any, Record], None] = write_record
+
+    def begin(self, settings: Any, empty: Record) -> Record:
+        """Return the record to continue: that of an existing file with the same settings, or a new one.
+
+        Parameters
+        ----------
+        settings : dataclass
+            The settings of the experiment, among them its device.
+        empty : dict
+            The entries that grow, as they are in a new record.
+
+        Raises
+        ------
+        ValueError
+            For a file with other settings.
+        """
+        wanted, entries = asdict(settings), empty
+        if self.out is not None and os.path.exists(self.out):
+            found = self.read(self.out)
+            for name, value in wanted.items():
+                if name not in found["settings"] or found["settings"][name] != value:
+                    raise ValueError(
+                        f"{self.out} has {name}={found['settings'].get(name)!r}, not {value!r}; "
+                        "use the same settings, or another file"
+                    )
+            entries = {name: found[name] for name in empty}
+        here = provenance(self.command)
+        here["machine"] |= gpu_of(settings.device)
+        record = {**here, "device": settings.device, "settings": wanted, **entries}
+        if self.started is not None:
+            self.started(record)
+        return record
+
+    def save(self, record: Record) -> None:
+        """Write the file, if there is one."""
+        if self.out is not None:
+            self.write(self.out, record)
+
+    def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:
+        """Measure the cells that a record does not have yet, and write the record after each.
+
+        Parameters
+        ----------
+        record : dict
+            The result of `begin`.
+        jobs : sequence of Job
+            All cells, in their order.
+        entry : str, default "cells"
+            The entry of the record that has the cells.
+
+        Returns
+        -------
+        record : dict
+            The same object.
+        """
+        from tqdm.auto import tqdm
+
+        cells: list[Cell] = record[entry]
+        with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not self.verbose) as bar:
+            done = {tuple(cell[name] for name in jobs[0].key) for cell in cells} if jobs else set()
+            for job in jobs:
+                bar.set_postfix_str(job.text)
+                if tuple(job.key.values()) not in done:
+                    cells.append({**job.key, **job.measure()})
+                    self.save(record)
+                bar.update()
+        return record
+
+
+# A record in memory only, without a progress bar.
+UNRECORDED = Recording()
+
+
+def gpu_of(device: str) -> dict[str, str]:
+    """Return the name of a device's GPU, or an empty dict for the CPU."""
+    name = choose_engine(device)[0].name
+    return {} if name == "cpu" else {"gpu": next(gpu["name"] for gpu in gpu_descriptions()[0] if gpu["device"] == name)}
