@@ -17,24 +17,12 @@ class CompiledConstrainedProblem(ConstrainedProblem):
 
     Parameters
     ----------
-    name : str
-        Name in the registry, such as "fabris2012/p2".
-    kernel : str
-        Name of the compiled functor.
-    bounds : ndarray of shape (dim, 2)
-        Lower and upper bounds.
-    x_opt : ndarray of shape (dim,)
-        A minimiser.
-    f_opt : float
-        The minimum.
+    problem : Problem
+        Name, box, minimum, data and options; its kernel is that of the constrained problem.
     multipliers_opt : ndarray of shape (m + l,)
         Multipliers of g and h at the minimiser, one each.
     n_equalities : int, default 0
         Number of the multipliers that belong to h, the last ones.
-    arrays : tuple of ndarray
-        Data of the functor.
-    options : dict, optional
-        Options given to `get_problem`.
     """
 
     vectorized = True
@@ -42,27 +30,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
     x_opt: FloatArray
     f_opt: float
 
-    def __init__(
-        self,
-        name: str,
-        kernel: str,
-        bounds: FloatArray,
-        x_opt: FloatArray,
-        f_opt: float,
-        multipliers_opt: FloatArray,
-        *,
-        n_equalities: int = 0,
-        arrays: tuple[FloatArray, ...] = (),
-        options: dict[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.kernel = kernel
-        self.bounds = read_only(bounds)
-        self.x_opt = read_only(x_opt)
-        self.f_opt = f_opt
+    def __init__(self, problem: Problem, multipliers_opt: FloatArray, n_equalities: int = 0) -> None:
+        self.name, self.kernel, self.bounds = problem.name, problem.kernel, problem.bounds
+        self.x_opt, self.f_opt = problem.x_opt, problem.f_opt
+        self.arrays, self.options = problem.arrays, problem.options
         self.multipliers_opt = read_only(multipliers_opt)
-        self.arrays = tuple(read_only(array) for array in arrays)
-        self.options = dict(options or {})
         self._counts = len(multipliers_opt) - n_equalities, n_equalities
 
     @property

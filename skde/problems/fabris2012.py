@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skde.problems.base import DimRange
+from skde.problems.base import DimRange, Problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
@@ -127,11 +127,5 @@ def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:
         box, zero = np.tile([-1.0, 1.0], (dim, 1)), np.zeros(dim)
         return MinMaxProblem(name, kernel, box, box, zero, zero, 0.0, True, source=SOURCE)
     definition = TABLE[key]
-    return CompiledConstrainedProblem(
-        name,
-        kernel,
-        np.array(definition.box),
-        np.array(definition.x_opt),
-        definition.f_opt,
-        np.array(definition.multipliers),
-    )
+    problem = Problem(name, kernel, np.array(definition.box), np.array(definition.x_opt), definition.f_opt)
+    return CompiledConstrainedProblem(problem, np.array(definition.multipliers))

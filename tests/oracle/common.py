@@ -10,7 +10,7 @@ import numpy as np
 
 from skde import _cpu
 
-from .philox import CROSSOVER, REPAIR, START, Draws, unit53
+from .philox import CROSSOVER, REPAIR, Draws
 from .reference import repaired
 
 OPPOSITION, STRATEGY = 9, 11
@@ -27,20 +27,6 @@ exp, log, tanh, normal_quantile = map(scalar, (_cpu.exp, _cpu.log, _cpu.tanh, _c
 def inner_unit(word: int) -> float:
     """(0, 1) from 32 bits."""
     return (word + 0.5) * 2.0**-32
-
-
-def first_population(n: int, box: Any, seed: int, x0: Any = None) -> Any:
-    """The rows of x0, then uniform in the box."""
-    x = np.empty((n, len(box)))
-    for i in range(n):
-        draws = Draws(seed, 0, i)
-        for j, (low, high) in enumerate(box):
-            words = draws.block(START, j // 2)
-            u = unit53(words[2], words[3]) if j % 2 else unit53(words[0], words[1])
-            x[i, j] = min(low + (high - low) * u, high)
-    if x0 is not None:
-        x[: len(x0)] = x0
-    return x
 
 
 def worth(f: float) -> tuple[bool, float]:

@@ -105,3 +105,15 @@ def compare_fit(kernel: Minimizer, slow: Any, box: Any, x0: Any, objective: Call
     assert np.array_equal(asked[0][: len(x0)], x0)
     assert np.array_equal(kernel.population_, slow.x)
     assert np.array_equal(kernel.fitness_, slow.f, equal_nan=True)
+
+
+def check_best_survives(algorithm: Any, box: Any, f: Callable[[Any], Any]) -> None:
+    """The best value of all that were told is in the population, after every generation."""
+    kernel = Minimizer(algorithm, bounds=box, max_iter=60, random_state=0, device="cpu")
+    best = np.inf
+    while not kernel.stopped_:
+        X = kernel.ask()
+        values = f(X)
+        kernel.tell(X, values)
+        best = min(best, values.min())
+        assert kernel.fitness_.min() == best == kernel.fun_

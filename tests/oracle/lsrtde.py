@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .common import exp, first_population, inner_unit, inside, log, normal_quantile, taken, tanh, worth
+from .common import exp, inner_unit, inside, log, normal_quantile, taken, tanh, worth
 from .folded import folded_sum
 from .philox import CONTROL, INDICES, Draws, below
+from .reference import first_population
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ class Swarm:
     def __init__(self, algorithm: Any, box: Any, seed: int) -> None:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.generation = 0
-        self.x = first_population(seed, algorithm.pop_size, box)
+        self.x = first_population(algorithm.pop_size, box, seed)
         self.f: Any = None
         self.position = self.x.copy()
         self.velocity = np.empty_like(self.x)

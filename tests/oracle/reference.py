@@ -87,8 +87,8 @@ def repaired(rule: str, v: float, parent: float, low: float, high: float, word: 
     return min(max(v, low), high)
 
 
-def first_population(seed: int, n: int, box: Any) -> Any:
-    """Uniform in the box."""
+def first_population(n: int, box: Any, seed: int, x0: Any = None) -> Any:
+    """The rows of x0, then uniform in the box."""
     x = np.empty((n, len(box)))
     for i in range(n):
         draws = Draws(seed, 0, i)
@@ -96,6 +96,8 @@ def first_population(seed: int, n: int, box: Any) -> Any:
             words = draws.block(START, j // 2)
             u = unit53(words[2], words[3]) if j % 2 else unit53(words[0], words[1])
             x[i, j] = min(low + (high - low) * u, high)
+    if x0 is not None:
+        x[: len(x0)] = x0
     return x
 
 
@@ -106,7 +108,7 @@ class Reference:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.generation = 0
         n = algorithm.pop_size
-        self.x = first_population(seed, n, box)
+        self.x = first_population(n, box, seed)
         self.f: Any = None
         if algorithm.kernel == "jde":
             self.F = np.full(n, algorithm.F_start)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .common import STRATEGY, first_population, inner_unit, inside, normal_quantile, replaces, taken, worth
+from .common import STRATEGY, inner_unit, inside, normal_quantile, replaces, taken, worth
 from .philox import CONTROL, Draws, below, unit
-from .reference import distinct
+from .reference import distinct, first_population
 
 RAND_1, RAND_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1 = range(4)
 

@@ -47,7 +47,7 @@ class Scatter:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.width = box[:, 1] - box[:, 0]
         self.generation = 0
-        self.first = first_population(seed, algorithm.pop_size, box)
+        self.first = first_population(algorithm.pop_size, box, seed)
         self.pool: list[Member] = []
         self.references: list[tuple[Vector, float]] = []
         self.fresh = False  # whether this iteration's pool was drawn at random

@@ -71,7 +71,7 @@ class SuccessHistory:
         self.shrinks = self.name in ("lshade", "jso")
         self.max_evals, self.max_iter = max_evals, max_iter
         self.generation, self.evals = 0, 0
-        self.x: list[Vector] = list(first_population(seed, algorithm.pop_size, box))
+        self.x: list[Vector] = list(first_population(algorithm.pop_size, box, seed))
         self.f: list[float] | None = None
         self.archive: list[Vector] = []
         cells = 1 if self.name == "jade" else algorithm.memory_size

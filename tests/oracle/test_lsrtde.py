@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from skde import LSRTDE, Minimizer
 from skde.algorithms.base import REPAIRS
 
-from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner, steps
+from .compare import BOXES, OBJECTIVES, bowl, check_best_survives, compare, compare_fit, corner, steps
 from .lsrtde import Lsrtde
 from .philox import Draws
 
@@ -118,14 +118,7 @@ def test_the_top_is_the_best_that_was_found() -> None:
 
 
 def test_the_best_is_never_lost() -> None:
-    kernel = Minimizer(LSRTDE(pop_size=40), bounds=BOXES[7], max_iter=60, random_state=0, device="cpu")
-    best = np.inf
-    while not kernel.stopped_:
-        X = kernel.ask()
-        f = bowl(X)
-        kernel.tell(X, f)
-        best = min(best, f.min())
-        assert kernel.fitness_.min() == best == kernel.fun_
+    check_best_survives(LSRTDE(pop_size=40), BOXES[7], bowl)
 
 
 def test_the_memory_follows_what_was_crossed() -> None:

@@ -18,7 +18,7 @@ from skde.algorithms.de import strategies
 from skde.problems import get_problem
 
 from .common import OPPOSITION
-from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner, learned
+from .compare import BOXES, OBJECTIVES, bowl, check_best_survives, compare, compare_fit, corner, learned
 from .opposition import Opposed
 from .philox import Draws, unit
 
@@ -206,14 +206,7 @@ def test_generations_are_turned_by_chance(opposition: float, low: int, high: int
 
 @pytest.mark.parametrize("kind", [GODE, GOJDE])
 def test_the_best_is_never_lost(kind: Any) -> None:
-    kernel = Minimizer(kind(pop_size=20, opposition=0.3), bounds=BOXES[7], max_iter=60, random_state=0, device="cpu")
-    best = np.inf
-    while not kernel.stopped_:
-        X = kernel.ask()
-        f = bowl(X)
-        kernel.tell(X, f)
-        best = min(best, f.min())
-        assert kernel.fitness_.min() == best == kernel.fun_
+    check_best_survives(kind(pop_size=20, opposition=0.3), BOXES[7], bowl)
 
 
 @pytest.mark.parametrize("algorithm", [DE, JDE, SADE, SHADE])

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from skde import SADE, Minimizer
 from skde.algorithms.base import REPAIRS
 
-from .compare import BOXES, OBJECTIVES, bowl, compare, compare_fit, corner, flat
+from .compare import BOXES, OBJECTIVES, bowl, check_best_survives, compare, compare_fit, corner, flat
 from .sade import CURRENT_TO_RAND_1, RAND_TO_BEST_2, Sade
 
 
@@ -105,11 +105,4 @@ def test_flat_objectives_teach_nothing() -> None:
 
 
 def test_the_best_is_never_lost() -> None:
-    kernel = Minimizer(SADE(5, pop_size=20), bounds=BOXES[7], max_iter=60, random_state=0, device="cpu")
-    best = np.inf
-    while not kernel.stopped_:
-        X = kernel.ask()
-        f = bowl(X)
-        kernel.tell(X, f)
-        best = min(best, f.min())
-        assert kernel.fitness_.min() == best == kernel.fun_
+    check_best_survives(SADE(5, pop_size=20), BOXES[7], bowl)
