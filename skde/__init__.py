@@ -13,7 +13,7 @@ if find_spec("skde._cpu") is None:
 from skde import _cpu as _cpu  # first: its own error says why it cannot be loaded
 from skde.algorithms import ALGORITHMS as _ALGORITHMS
 from skde.algorithms import Algorithm, algorithm_names
-from skde.algorithms.registry import *  # noqa: F403 - the algorithms' classes
+from skde.algorithms.registry import *
 from skde.callbacks import Checkpoint, Progress
 from skde.islands import Migration
 from skde.minimizer import Minimizer

@@ -6,7 +6,7 @@ from typing import Any
 
 from skde.algorithms import registry
 from skde.algorithms.base import Algorithm, FitSetting, describe
-from skde.algorithms.registry import *  # noqa: F403 - an algorithm's class is named in the registry alone
+from skde.algorithms.registry import *
 from skde.validation import check_choice
 
 ALGORITHMS: dict[str, type[Algorithm]] = {

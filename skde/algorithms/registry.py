@@ -1,6 +1,5 @@
 """The registry of algorithms: one line an algorithm, in the order in which they are listed."""
 
-# ruff: noqa: I001 - users see the algorithms in this order.
 # Type checkers take a name as exported when it is imported in the form "X as X".
 from skde.algorithms.de import DE as DE
 from skde.algorithms.jde import JDE as JDE
