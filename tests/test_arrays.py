@@ -174,7 +174,7 @@ def test_a_game_may_be_told_in_any_layout(layout: Callable[[Any], Any], n_runs: 
 
 
 def test_functions_may_return_the_same_memory_again() -> None:
-    """What one call left there is read before the next one."""
+    """The result of one call is read before the next one."""
     memory = np.empty((200, 200))
 
     def again(X: Any, Y: Any) -> Any:
@@ -341,7 +341,7 @@ def test_the_address_is_that_of_the_memory() -> None:
         address(array, np.dtype(np.float64), 6, device=0)
 
 
-def test_what_is_dense_is_not_copied() -> None:
+def test_dense_arrays_are_not_copied() -> None:
     X = np.zeros((3, 2))
     values = np.arange(3.0)
     assert contiguous(values, np.float64) is values

@@ -135,7 +135,7 @@ def test_docstrings_name_all_parameters_with_their_defaults(name: str, render: M
     assert told == {parameter: found.default for parameter, found in signature.items()}
 
 
-def test_what_docstrings_say_is_read(render: ModuleType) -> None:
+def test_docstrings_are_read(render: ModuleType) -> None:
     class Mine(Algorithm):
         """Does it.
 

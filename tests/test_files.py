@@ -68,7 +68,7 @@ def test_the_target_of_a_link_is_replaced(write: Any, there: bool, tmp_path: Pat
 
 
 @pytest.mark.parametrize("write", WRITERS)
-def test_what_is_no_regular_file_stays_as_it_is(write: Any, tmp_path: Path) -> None:
+def test_special_files_stay_unchanged(write: Any, tmp_path: Path) -> None:
     fifo, listening, folder, link = (tmp_path / name for name in ("fifo", "socket", "folder", "link"))
     os.mkfifo(fifo)
     folder.mkdir()

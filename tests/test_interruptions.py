@@ -33,7 +33,7 @@ def test_a_callback_that_fails() -> None:
     assert np.array_equal(m.set_params(callbacks=None).resume().x_, fit(max_iter=10).x_)
 
 
-def test_what_was_found_before_an_error_stays() -> None:
+def test_the_result_before_an_error_stays() -> None:
     calls = []
 
     def breaks(X: Any) -> Any:

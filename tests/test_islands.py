@@ -53,7 +53,7 @@ def test_the_best_of_the_neighbour_replace_the_worst(n_migrants: float) -> None:
         assert np.array_equal(after[k], expected_f)
 
 
-def test_everyone_hears_of_the_best_of_all() -> None:
+def test_the_best_of_all_reaches_every_island() -> None:
     _, f = apart(5)
     _, after = islands_after(Migration("full", every=5, n_migrants=2), 5)
     assert (after.min(axis=1) == f.min()).all()
@@ -78,7 +78,7 @@ def test_islands_receive_from_one_other_at_random() -> None:
     assert seen == {(k, j) for k in range(4) for j in range(4) if k != j}
 
 
-def test_random_places_and_guests() -> None:
+def test_random_islands_and_migrants() -> None:
     _, f = apart(5)
     _, after = islands_after(Migration(every=5, n_migrants=4, select="random", replace="random"), 5)
     for k in range(4):
@@ -90,7 +90,7 @@ def test_random_places_and_guests() -> None:
 
 
 def test_no_migration_is_many_runs() -> None:
-    """Islands that never meet are the runs of their seeds."""
+    """Islands that exchange nothing are the runs of their seeds."""
     m = make(Migration(every=1000)).fit(squares, bounds=BOX)
     seeds = m._runner.batch.spec.seeds
     alone = [make(None, n_islands=1, random_state=int(seed)).fit(squares, bounds=BOX) for seed in seeds]
@@ -100,7 +100,7 @@ def test_no_migration_is_many_runs() -> None:
     assert np.array_equal(m.history_.best, np.min([one.history_.best for one in alone], axis=0))
 
 
-def test_one_island_at_the_target_ends_all_at_the_next_meeting() -> None:
+def test_one_island_at_the_target_ends_all_at_the_next_migration() -> None:
     m = make(Migration(every=50), max_iter=1000, target=1e-3).fit(squares, bounds=BOX)
     assert m.runs_[0].status == Status.TARGET
     assert m.n_iter_ % 50 == 0

@@ -127,7 +127,7 @@ def test_the_command_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None
     assert len(error.strip().splitlines()) == 1
 
 
-# -- how much there is -------------------------------------------------------------------------------------------------
+# -- available memory --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

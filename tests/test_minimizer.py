@@ -289,7 +289,7 @@ def test_history_slots_are_the_sampled_generations(last: int) -> None:
 
 
 def everything(m: Minimizer) -> list[Any]:
-    """All that a run's result holds, but for times."""
+    """Return a run's result without its times."""
     return [(r.fun, r.n_evals, r.status, r.x.tolist(), r.history.best.tolist(), r.seed) for r in m.runs_]
 
 
@@ -384,8 +384,8 @@ def test_any_shape_and_box(
     assert m.n_evals_ == 7 * pop_size
 
 
-def test_what_ends_between_stopped_and_ask_is_told_by_the_next_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU is asked every few milliseconds: it may say to `ask` for the first time that all runs have ended."""
+def test_an_end_between_stopped_and_ask_is_reported_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU is polled every few milliseconds, so that `ask` may be the first to see that all runs have ended."""
     solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
     solver.ask()
     monkeypatch.setattr(solver._runner.status_poll, "exact", False)

@@ -27,7 +27,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def test_files_that_are_none(saved: Path, tmp_path: Path) -> None:
+def test_files_of_other_formats_are_refused(saved: Path, tmp_path: Path) -> None:
     whole = saved.read_bytes()
     other = tmp_path / "other"
     for content in (b"", b"hello", whole[: len(whole) // 2], whole[:-30], os.urandom(1000)):
@@ -54,7 +54,7 @@ def loaded(path: Path) -> Any:
 
 
 def test_files_with_a_flipped_bit(saved: Path) -> None:
-    """Every one is refused, but for bits that say nothing, such as the dates inside."""
+    """Every file is refused, except for bits without a meaning, such as the dates inside."""
     whole, fun = saved.read_bytes(), loaded(saved)
     rng = np.random.default_rng(0)
     refused = 0
@@ -317,7 +317,7 @@ def every_algorithm() -> list[Any]:
 @pytest.mark.parametrize("options", [{"n_runs": 2}, {"n_islands": 3, "dtype": "float32"}], ids=["runs", "islands"])
 @pytest.mark.parametrize("algorithm", every_algorithm(), ids=lambda algorithm: algorithm.kernel)
 def test_every_generation_can_be_loaded(algorithm: Any, options: Any, tmp_path: Path) -> None:
-    """What healthy fits hold is never refused, with values that are no numbers either."""
+    """The files of complete fits are never refused, also with values that are not numbers."""
     migration = Migration(every=2) if "n_islands" in options else None
     m = Minimizer(algorithm, bounds=BOX, max_iter=12, random_state=0, device="cpu", migration=migration, **options)
     for _ in range(12):

@@ -43,7 +43,7 @@ def make(device: str, algorithm: Any = None, devices: int = 1, **parameters: Any
 
 
 def told(solver: Any) -> list[Any]:
-    """Return all that can be read of the runs, but for the time."""
+    """Return the results of all runs without their times."""
     return [
         (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status, run.history.best.tolist())
         for run in solver.runs_
@@ -86,7 +86,7 @@ def test_the_rule_wins_over_the_last_cycle(rules: dict[str, Any], status: Status
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("status", RULES)
 def test_the_last_values_that_are_told_are_judged(status: Status, device: str) -> None:
-    """By whoever reads the results, saves them or goes on with a fit, although nothing more is asked for."""
+    """When results are read, saved or continued from, even if `ask` is not called again."""
     parameters = {"n_runs": 1, **RULES[status]}
     whole = make(device, **parameters).fit(PROBLEM)
     for limit in (whole.n_iter_, 200):
@@ -99,7 +99,7 @@ def test_the_last_values_that_are_told_are_judged(status: Status, device: str) -
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("status", RULES)
-def test_what_was_told_is_gone_on_with(status: Status, device: str) -> None:
+def test_a_fit_continues_from_values_of_tell(status: Status, device: str) -> None:
     parameters = {"n_runs": 1, "algorithm": DE(pop_size=8), **RULES[status]}
     whole = make(device, **parameters).fit(PROBLEM)
     for generations in range(1, whole.n_iter_ + 2):
@@ -136,7 +136,7 @@ def test_a_history_goes_on_after_a_file(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_nobody_is_asked_for_the_values_of_no_points(device: str) -> None:
+def test_functions_are_never_called_without_points(device: str) -> None:
     """Where runs of several sizes go on, those behind may end while the others wait for them."""
 
     def counted(X: Any) -> Any:

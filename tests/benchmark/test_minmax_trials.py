@@ -30,8 +30,8 @@ def test_tables_are_whole():
     assert {note.function for note in PAPER.notes} <= set(functions)
 
 
-def test_figures_stand_where_the_paper_has_them():
-    """One of every table, read off the paper."""
+def test_figures_are_those_of_the_paper():
+    """One figure of every table, read off the paper."""
     assert PAPER.milliseconds["rand/1/bin", 50]["p5"] == ((683.3, 37.5), (2955.0, 55.1))
     assert PAPER.values["rand/1/bin", 50]["p2"] == (-15.0, -14.87, -15.0, 0.56, -12.45)
     assert PAPER.milliseconds["best/1/bin", 50]["p3"] == ((1376.8, 2.4), (8145.0, 241.0))
@@ -39,7 +39,7 @@ def test_figures_stand_where_the_paper_has_them():
     assert PAPER.milliseconds["rand/1/bin", 100]["p6"] == ((486.5, 3.1), (29210.0, 629.4))
 
 
-def test_the_command_runs_what_it_says_and_goes_on(capsys, tmp_path):
+def test_the_command_runs_all_cells_and_resumes(capsys, tmp_path):
     file = tmp_path / "record.json"
     assert main([*SMALL, "--out", str(file), "--algorithms", "best/1/bin"]) == 0
     capsys.readouterr()
@@ -125,6 +125,6 @@ def test_bad_input(capsys, arguments, expected):
     assert expected in capsys.readouterr().err
 
 
-def test_what_is_of_other_papers_is_refused(capsys):
+def test_options_of_other_papers_are_refused(capsys):
     assert main(["reproduce", "nashed2012", "--functions", "f1"]) == 2
     assert "--functions is not for nashed2012" in capsys.readouterr().err

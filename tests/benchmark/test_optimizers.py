@@ -29,7 +29,7 @@ def test_budget(text, evals, seconds):
 
 
 @pytest.mark.parametrize("text", ["", "dim", "10*D", "0", "0s", "-3", "1.5", "nan", "1e4*dims", "10 000", "s"])
-def test_budgets_that_are_none(text):
+def test_invalid_budgets_are_refused(text):
     with pytest.raises(ValueError, match=r"budget must be .* 10000\*dim, .* 2.5s; got"):
         Budget.read(text)
 
@@ -75,7 +75,7 @@ def test_a_population_that_shrinks_needs_evaluations(name):
 # -- peers and suites --------------------------------------------------------------------------------------------------
 
 
-def test_missing_libraries_are_told(monkeypatch):
+def test_an_error_names_the_missing_library(monkeypatch):
     for module in (optimizers, suites):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match="'minionpy:jSO' needs minionpy, which is not installed: pip install minionpy"):
@@ -102,7 +102,7 @@ def test_peers_options_are_checked(monkeypatch):
         trials.run(trials.Settings("nashed2012", "2s", 1), [get_optimizer("minionpy:jSO")], [2])
 
 
-def test_peers_runs_have_seeds_of_their_own(monkeypatch):
+def test_runs_of_peers_have_different_seeds(monkeypatch):
     monkeypatch.setattr(optimizers, "find_spec", lambda name: True)
     seen = []
 

@@ -39,8 +39,8 @@ def test_tables_are_whole(name):
         assert set(note.dims) <= set(found.dims)
 
 
-def test_figures_stand_where_the_paper_has_them():
-    """One of every column, read off the paper."""
+def test_figures_are_those_of_the_paper():
+    """One figure of every column, read off the paper."""
     figures = NASHED.figures
     assert figures["de", 10]["f10"] == (5.9, 31.0)
     assert figures["pso", 10]["f17"] == (1.3, 5.1)
@@ -50,7 +50,7 @@ def test_figures_stand_where_the_paper_has_them():
     assert figures["ss", 30]["f19"] == (2.3e-2, 0.1)
 
 
-def test_presets_are_the_papers_and_stand_in_the_name():
+def test_presets_are_the_papers_and_part_of_the_name():
     assert reproduction.preset(NASHED, "de").text == "de:CR=0.879,F=0.52,pop_size=48,repair=clip,strategy=rand/1/exp"
     for algorithm in (DE.nashed2012(), PSO.nashed2012()):
         assert reproduction.preset(NASHED, algorithm.name).algorithm.get_params() == algorithm.get_params()
@@ -146,7 +146,7 @@ def without_pso():
 
 
 @pytest.mark.usefixtures("without_pso")
-def test_an_algorithm_that_is_not_there_is_told(capsys):
+def test_an_error_names_the_missing_algorithm(capsys):
     assert "pso" not in reproduction.available(NASHED)
     assert main(["reproduce", "nashed2012", "--algorithms", "pso"]) == 2
     assert "'pso' of 'nashed2012' cannot be run: skde has no such algorithm" in capsys.readouterr().err

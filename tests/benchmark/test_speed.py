@@ -33,21 +33,21 @@ def test_peers_minimise_the_same_function(name):
     assert len(FUNCTIONS) == 2
 
 
-def test_peers_refuse_what_they_have_not():
+def test_peers_refuse_other_functions():
     with pytest.raises(ValueError, match=r"sphere and rastrigin only, got Problem\('nashed2012/f14'"):
         function_of(get_problem("ackley", dim=3))
 
 
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.present], ids=lambda peer: peer.name)
 @pytest.mark.parametrize("name", ["sphere", "rastrigin"])
-def test_peers_count_what_they_do(peer, name):
+def test_peers_count_their_evaluations(peer, name):
     run = peer.make(get_problem(name, dim=10), 20)
     assert run(5) == 6 * 20
     assert run(11) == 12 * 20
 
 
 @pytest.mark.parametrize("peer", [peer for peer in SWARMS if peer.present], ids=lambda peer: peer.name)
-def test_swarms_count_what_they_do(peer, tmp_path, monkeypatch):
+def test_swarms_count_their_evaluations(peer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pyswarms writes a log where it is imported
     run = peer.make(get_problem("sphere", dim=10), 20)
     assert run(11) - run(5) == 6 * 20
@@ -148,12 +148,12 @@ def test_bad_input(arguments, message):
         speed.measure(**arguments)
 
 
-def test_failed_process_is_told():
+def test_an_error_names_the_failed_process():
     with pytest.raises(RuntimeError, match=r"exit code 1 and said: ValueError: no"):
         speed.output_of([speed.sys.executable, "-c", "raise ValueError('no')"])
 
 
-def test_what_a_record_says_of_the_machine():
+def test_a_record_describes_the_machine():
     assert {"skde", "python", "numpy", "scipy", "scikit-learn"} <= set(versions())
     assert machine()["cpu"]
     assert commit() is None or len(commit()) == 40

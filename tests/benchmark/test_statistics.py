@@ -51,7 +51,7 @@ def test_summary():
     assert (rows[2]["median"], rows[2]["mean"], rows[2]["std"], rows[2]["best"]) == (np.inf, np.inf, None, 1.0)
 
 
-def test_the_suite_says_what_is_zero():
+def test_the_suite_defines_zero():
     given = ("f0", 10, "a", [1e-9, 1e-13, 1e-9])
     assert summary(record(given, suite="nashed2012"))[0]["median"] == 1e-9
     assert summary(record(given, suite="cec2017"))[0]["median"] == 0
@@ -68,7 +68,7 @@ def test_rank_sum():
     assert rank_sum(np.array(LOW), np.array(HIGH), alpha=1e-6) == "equal"
 
 
-def test_rank_sum_is_right_as_often_as_it_says():
+def test_rank_sum_has_its_stated_level():
     rng = np.random.default_rng(0)
     wrong = sum(rank_sum(rng.normal(size=20), rng.normal(size=20)) != "equal" for _ in range(1000))
     assert 30 <= wrong <= 70
@@ -187,7 +187,7 @@ def test_levels_of_strata_do_not_count_as_noise_and_nothing_is_found_where_there
 
 
 @pytest.mark.parametrize(("strata", "p"), [([[0.0, 0.0]] * 3, 1.0), ([[0.1, 0.1], [0.0, 0.0]], 0.0)])
-def test_strata_that_say_everything(strata, p):
+def test_strata_without_variance(strata, p):
     assert stratified_t([np.array(values) for values in strata]) == p
 
 

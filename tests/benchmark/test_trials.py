@@ -122,7 +122,7 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
     assert read_record(file) == record
 
 
-def test_a_cell_is_a_line_without_anything_twice(tmp_path):
+def test_a_cell_is_one_line_and_repeats_no_value(tmp_path):
     file = tmp_path / "runs.json"
     key = {"function": "f0", "dim": 2, "algorithm": "jde", "f_opt": 100.0}
     solved = {"best": [100.0] * 3, "error": [0.0] * 3, "n_evals": [400] * 3, "seconds": 0.5, "cpu": "a", "commit": "b"}
@@ -159,7 +159,7 @@ def test_an_interrupted_fit_is_no_cell(calls):
         get_optimizer("jde").run(function, Budget.read("1000"), 2, 0, "cpu", None)
 
 
-def test_what_is_not_finite_is_null():
+def test_values_that_are_not_finite_become_null():
     function = Function("f", lambda X: abs(X[:, 0]) + float("inf"), list, get_problem("sphere", dim=2).bounds, 0.0)
     cell = trials.measure_cell(SMALL, Budget.read("200"), function, get_optimizer("jde"))
     assert cell["best"] == cell["error"] == [None] * 3

@@ -164,7 +164,7 @@ OUTPUTS = [
 
 
 @pytest.mark.parametrize(("arguments", "option"), OUTPUTS)
-def test_places_for_no_file(capsys, tmp_path, monkeypatch, arguments, option):
+def test_paths_that_cannot_be_files_are_refused(capsys, tmp_path, monkeypatch, arguments, option):
     """Before anything runs."""
     assert "is a directory; give a file's name" in error_of(capsys, *arguments, option, str(tmp_path))
     assert "is no regular file" in error_of(capsys, *arguments, option, os.devnull)
@@ -200,7 +200,7 @@ def full(*arguments, **options):
         ),
     ],
 )
-def test_what_is_found_is_printed_before_it_is_written(capsys, tmp_path, monkeypatch, writer, arguments):
+def test_the_result_is_printed_before_it_is_written(capsys, tmp_path, monkeypatch, writer, arguments):
     monkeypatch.setattr(writer, full)
     assert main([*arguments, str(tmp_path / "file.png"), "--device", "cpu", "--json"]) == 2
     printed = capsys.readouterr()
@@ -241,7 +241,7 @@ def test_bad_functions(capsys, module):
     )
 
 
-def test_what_was_found_before_an_error_is_shown(capsys, module):
+def test_the_result_before_an_error_is_shown(capsys, module):
     late = (
         "calls = 0\ndef late(X):\n    global calls\n    calls += 1\n    return loss(X) if calls < 7 else loss(X)[1:]\n"
     )

@@ -64,7 +64,7 @@ def test_readable_result_of_a_constrained_problem(capsys):
     assert lines["multipliers"].count(".") == 4
 
 
-def test_the_preset_and_what_changes_it(capsys):
+def test_options_change_the_preset(capsys):
     preset = ["--preset", "fabris2012", "--strategy", "best/1/bin", "--pop-size", "20"]
     found = found_by(capsys, "fabris2012/p4", *preset, "--cycles", "3", "--penalty", "1e5")
     solver = MinMaxSolver.fabris2012("best/1/bin", 20, n_cycles=3, penalty=1e5, random_state=0, device="cpu")
@@ -84,7 +84,7 @@ def test_limits(capsys):
     assert found_by(capsys, "fabris2012/p1", "--dim", "3", "--cycles", "2")["dim_x"] == 3
 
 
-def test_what_was_saved_goes_on(capsys, tmp_path):
+def test_a_saved_solver_resumes(capsys, tmp_path):
     file = tmp_path / "solver.npz"
     found = found_by(capsys, "fabris2012/p6", "--cycles", "4", "--save", str(file))
     solver = MinMaxSolver.load(file)

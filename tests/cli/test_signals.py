@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in commands: they print what they have, their children end, and nothing is lost."""
+"""Ctrl-C and SIGTERM in commands: results so far are printed, child processes end, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_worker_that_waits(sent: signal.Signals, code: int, tmp_path: Path) ->
     assert err == "skde: interrupted\n"
 
 
-# -- what commands print -----------------------------------------------------------------------------------------------
+# -- output of interrupted commands ------------------------------------------------------------------------------------
 
 
 def interrupted(function: Callable[..., Any], after: int = 1) -> Callable[..., Any]:

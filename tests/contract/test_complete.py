@@ -27,7 +27,7 @@ def test_public_names_are_tested_and_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", skde.__all__)
-def test_what_users_call_has_an_example(name: str) -> None:
+def test_public_functions_have_an_example(name: str) -> None:
     """Except for objects that skde returns, and functions without parameters."""
     thing = getattr(skde, name)
     if name not in HANDED_OUT and inspect.signature(thing).parameters:
@@ -35,7 +35,7 @@ def test_what_users_call_has_an_example(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", skde.__all__)
-def test_examples_are_right(name: str) -> None:
+def test_examples_print_the_stated_output(name: str) -> None:
     """Every example runs, with the printed output."""
     runner = doctest.DocTestRunner(verbose=False)
     for example in doctest.DocTestFinder().find(getattr(skde, name), name, globs={}):

@@ -152,7 +152,7 @@ def test_saved_on_the_gpu_resumed_on_the_cpu(tmp_path: Any) -> None:
     assert same(resumed, whole)
 
 
-def test_auto_takes_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
+def test_auto_chooses_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
     import cupy
 
     kinds: list[type] = []

@@ -58,7 +58,7 @@ def equal(first: Minimizer, second: Minimizer) -> bool:
     return same(first, second) and told[0] == told[1]
 
 
-# -- how it is shared out ----------------------------------------------------------------------------------------------
+# -- division of runs and islands --------------------------------------------------------------------------------------
 
 
 def test_parts_are_consecutive_and_even() -> None:
@@ -288,7 +288,7 @@ def test_workers_stop_and_resume(tmp_path: Path) -> None:
     assert equal(asked, make(n_runs=1).fit(squares, bounds=BOX))
 
 
-def test_a_workers_exception_is_the_fits() -> None:
+def test_the_exception_of_a_worker_ends_the_fit() -> None:
     def broken(X: Any) -> Any:
         raise ZeroDivisionError("no value")
 
@@ -493,7 +493,7 @@ def test_saved_on_several_gpus_and_resumed_elsewhere(devices: list[str], tmp_pat
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("device", sorted({"cuda:0", f"cuda:{last_gpu()}"}))
-def test_every_gpu_serves_alone(device: str, tmp_path: Path) -> None:
+def test_every_gpu_works_alone(device: str, tmp_path: Path) -> None:
     """Functions and ask and tell work where the current device is another one."""
     one = make(device="cuda").fit(squares, bounds=BOX)
     assert equal(one, make(device=device).fit(squares, bounds=BOX))

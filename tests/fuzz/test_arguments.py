@@ -255,7 +255,7 @@ def may_be_tried(name: str, value: Any) -> bool:
 
 
 def trial(call: Callable[..., None], given: dict[str, Any]) -> str | None:
-    """Return what is wrong with what happens, or None."""
+    """Return the defect of an outcome, or None."""
     try:
         call(**given)
     except (ValueError, TypeError, MemoryError) as error:

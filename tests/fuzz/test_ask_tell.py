@@ -31,7 +31,7 @@ class Box:
         self.kept = True
 
     def look(self, X: Any) -> None:
-        """Look at points, whatever their leading axes."""
+        """Check points of any leading axes."""
         self.kept &= bool((np.clip(X, self.low, self.high) == X).all())
 
 
@@ -56,7 +56,7 @@ def one_of(rng: np.random.Generator, names: list[str], pop_size: int) -> Algorit
 
 
 def results(solver: Minimizer | MinMaxSolver) -> list[Any]:
-    """Return what is known of all runs."""
+    """Return the results of all runs."""
     return [
         (run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status, run.violation, run.history.best.tolist())
         for run in solver.runs_
@@ -109,7 +109,7 @@ def minimizer(rng: np.random.Generator) -> tuple[Minimizer, Box, Callable[[Any],
 
 
 def asked(m: Minimizer, box: Box, objective: Callable[[Any], Any]) -> list[Any]:
-    """Return the results of ask and tell, which hears nothing but NaN of what has ended."""
+    """Return the results of ask and tell, with NaN as the values of runs that have ended."""
     while not m.stopped_:
         X = m.ask()
         box.look(X)

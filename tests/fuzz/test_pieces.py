@@ -1,4 +1,4 @@
-"""A fit in pieces is the fit in one piece: whatever is fitted, wherever the pieces end, also by way of files."""
+"""A fit in pieces equals the fit in one piece: for every objective, every end of a piece, and by way of files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 def waves(X: Any) -> Any:
-    """Return the values of a function of many minima, on arrays of either library; it is never asked for none."""
+    """Return the values of a function of many minima, on arrays of either library; X is never empty."""
     assert len(X)
     return (X * X - 3 * array_namespace(X).cos(3 * X)).sum(axis=1)
 
@@ -32,12 +32,12 @@ def game(X: Any, Y: Any) -> Any:
 
 
 def samples(history: Any) -> list[Any]:
-    """Return a history, but for the time."""
+    """Return a history without its times."""
     return [history.best.tolist(), history.n_evals.tolist()]
 
 
 def told(solver: Any) -> list[Any]:
-    """Return all that can be read of the runs, but for the time."""
+    """Return the results of all runs without their times."""
     return [
         (run.x.tolist(), run.fun, run.n_iter, run.n_evals, run.status.name, run.violation, samples(run.history))
         for run in solver.runs_
@@ -67,7 +67,7 @@ def algorithm_of(draw: random.Random) -> Algorithm:
 
 
 def minimizer_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
-    """Return a Minimizer's parameters, what it fits, and where the pieces end."""
+    """Return a Minimizer's parameters, its objective, and where the pieces end."""
     algorithm = algorithm_of(draw)
     last = draw.randint(0, 40) if draw.random() < 0.9 else draw.randint(128, 300)
     islands = draw.choice([1, 1, 2, 3])
@@ -109,7 +109,7 @@ def sizes_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str
 
 
 def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
-    """Return a MinMaxSolver's parameters, what it solves, and where the pieces end."""
+    """Return a MinMaxSolver's parameters, its problem, and where the pieces end."""
     sides = sorted(name for name, kind in ALGORITHMS.items() if kind(**kind.get_test_params()).iteration_length == 1)
     kind = draw.choice(["name", "function", "constrained"])
     # Sides that plan with n_cycles would plan otherwise.
@@ -156,7 +156,7 @@ def by_hand(solver: Any, generations: int) -> None:
 def in_pieces(
     solver: Any, limit: str, pieces: list[int], given: dict[str, Any], draw: random.Random, path: Path
 ) -> Any:
-    """Return a solver after a fit that was gone on with piece by piece."""
+    """Return a solver after a fit in pieces."""
     function = next(iter(given.values()))
     planned = limit == "max_iter" and solver.algorithm.shrinks
     alone = function is waves and solver.n_runs * solver.n_islands == 1

@@ -61,7 +61,7 @@ def test_hyperbolic_tangent() -> None:
 
 
 def test_normal_quantile() -> None:
-    """Beside the same method in Python, and beside another one."""
+    """Compared with the same method in Python, and with another one."""
     u = words()
     found = _cpu.normal_quantile(u)
     same = np.array([NormalDist().inv_cdf(v) for v in u])

@@ -23,7 +23,7 @@ def test_equal_incumbents_change_nothing() -> None:
     assert np.array_equal(first.x_, last.x_)
 
 
-def test_an_incumbent_meets_the_strongest_opponents() -> None:
+def test_an_incumbent_is_evaluated_against_the_strongest_opponents() -> None:
     """There are two best responses of y to every x, and a population may find only one of them."""
 
     def two(X: Any, Y: Any) -> Any:
@@ -42,14 +42,14 @@ class TestTheBestOfSeveralRuns:
         return MinMaxSolver(n_runs=12, n_cycles=3, archive_size=0, renewal=0.0, random_state=2, **parameters)
 
     @pytest.mark.parametrize("compiled", [True, False])
-    def test_is_compared_against_the_opponents_of_all(self, compiled: bool) -> None:
+    def test_the_best_run_is_chosen_against_the_opponents_of_all(self, compiled: bool) -> None:
         problem = get_problem("minmax/two_planes")
         given = (problem,) if compiled else (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)
         solver = self.solver(device="cpu").fit(*given)
         answers = np.array([run.x for run in solver.runs_])
         values = np.maximum(problem(answers[:, :1], answers[:, 1:]).max(axis=1), [run.fun for run in solver.runs_])
         best = int(values.argmin())
-        assert best != np.argmin([run.fun for run in solver.runs_])  # who claims the least is deceived
+        assert best != np.argmin([run.fun for run in solver.runs_])  # its own opponents are too weak
         assert abs(solver.fun_ - problem.value) < 1e-6
         assert np.array_equal(solver.x_, answers[best, :1])
         assert solver.fun_ == values[best]
@@ -57,7 +57,7 @@ class TestTheBestOfSeveralRuns:
         assert np.array_equal(solver.population_x_, solver._coevolution.x.population(best)[0])
         assert solver.result_.fun == solver.fun_
 
-    def test_is_found_again_by_name_and_with_the_function(self, tmp_path: Path) -> None:
+    def test_a_loaded_fit_has_the_same_best_run(self, tmp_path: Path) -> None:
         problem = get_problem("minmax/two_planes")
         for given in ((problem,), (lambda X, Y: problem(X, Y), problem.bounds_x, problem.bounds_y)):
             solver = self.solver(device="cpu").fit(*given)
@@ -69,13 +69,13 @@ class TestTheBestOfSeveralRuns:
                     again.resume(given[0])
                 assert (again.x_.tolist(), again.y_.tolist(), again.fun_) == before
 
-    def test_of_whole_numbers(self) -> None:
+    def test_values_that_are_integers(self) -> None:
         def steps(X: Any, Y: Any) -> Any:
             return np.round(game(X, Y)).astype(int)
 
         assert self.solver(device="cpu").fit(steps, BOX, BOX).fun_ == 0
 
-    def test_without_numbers(self) -> None:
+    def test_values_without_any_number(self) -> None:
         """Where every incumbent has NaN against an opponent, the first run is the best, with its own value."""
         solver = self.solver(device="cpu").fit(game, BOX, BOX)
         solver._objective.function = lambda X, Y: np.full((len(X), len(Y)), np.nan)
@@ -83,8 +83,8 @@ class TestTheBestOfSeveralRuns:
         assert solver.fun_ == np.inf
 
 
-def test_the_worst_case_is_not_that_of_met_opponents() -> None:
-    """The value of an incumbent that has met few opponents is too small."""
+def test_the_worst_case_is_searched_beyond_the_opponents() -> None:
+    """The value of an incumbent against few opponents is too small."""
     problem = get_problem("minmax/two_planes")
     solver = MinMaxSolver(n_cycles=2, archive_size=0, renewal=0.0, random_state=0, device="cpu").fit(problem)
     grid = np.linspace(*problem.bounds_y[0], 100_001)[:, None]

@@ -69,7 +69,7 @@ def test_damaged_sources_are_written_again(cache: Path) -> None:
 class TestFolder:
     """Only the user may write to the folder from which libraries are loaded."""
 
-    def test_it_is_the_users_alone(self, cache: Path) -> None:
+    def test_the_cache_belongs_to_the_user_alone(self, cache: Path) -> None:
         DeviceObjective(BODY)(X)
         folders = [cache, *(path for path in cache.rglob("*") if path.is_dir())]
         assert len(folders) == 3
@@ -77,7 +77,7 @@ class TestFolder:
 
     @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
     @pytest.mark.parametrize("inner", ["", "objectives"])
-    def test_that_others_can_write(self, mode: int, inner: str, cache: Path) -> None:
+    def test_a_cache_that_others_can_write_is_refused(self, mode: int, inner: str, cache: Path) -> None:
         (cache / inner).mkdir(parents=True)
         (cache / inner).chmod(mode)
         with pytest.raises(PermissionError, match=r"the cache folder '.*' can be written by other users.*chmod go-w"):
@@ -85,7 +85,7 @@ class TestFolder:
         (cache / inner).chmod(0o755)
         assert len(DeviceObjective(BODY)(X)) == 2
 
-    def test_that_belongs_to_another_user(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_cache_of_another_user_is_refused(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         me = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: me + 1)
         with pytest.raises(PermissionError, match=rf"belongs to the user with the number {me}.*SKDE_CACHE_DIR"):

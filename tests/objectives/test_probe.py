@@ -107,7 +107,7 @@ TAKEN: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("parameters", [{}, {"dtype": "float32"}, {"n_runs": 2, "device": ["cpu", "cpu"]}], ids=str)
 @pytest.mark.parametrize("function", TAKEN.values(), ids=TAKEN)
-def test_what_is_taken_as_it_is(function: Callable[[Any], Any], parameters: dict[str, Any]) -> None:
+def test_accepted_functions(function: Callable[[Any], Any], parameters: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fit(function, **parameters).n_iter_ == 5
@@ -139,7 +139,7 @@ def test_a_function_of_one_point_is_not_probed() -> None:
     assert fit(counted, vectorized=False, max_iter=1).n_evals_ == len(calls)
 
 
-def test_joblib_workers_are_who_calls() -> None:
+def test_joblib_workers_call_the_function() -> None:
     """The function may need what only they have."""
     from os import getpid
 
@@ -211,7 +211,7 @@ def test_games(function: Any, message: str, parameters: dict[str, Any]) -> None:
         play(function, **parameters)
 
 
-def test_games_that_are_taken_as_they_are() -> None:
+def test_accepted_games() -> None:
     noise = np.random.default_rng(0)
     assert play(lambda X, Y: game(X, Y) + noise.normal(size=(len(X), len(Y)))).n_iter_ == 2
     calls: list[tuple[int, int]] = []
@@ -240,7 +240,7 @@ def test_the_points_differ_and_are_inside(dim: int, dtype: Any) -> None:
     assert len({first, second, dim, 1}) == len({dim, 1}) + 2
 
 
-def test_ask_and_tell_are_not_concerned() -> None:
+def test_ask_and_tell_probe_nothing() -> None:
     m = Minimizer(bounds=BOX, max_iter=1, random_state=0, device="cpu")
     while not m.stopped_:
         m.tell(m.ask(), ranks(m.ask()))

@@ -186,7 +186,7 @@ class SuccessHistory:
             return 1.0
         return 0.7 if self.progress < 0.2 else 0.8 if self.progress < 0.4 else 1.2
 
-    # -- what is learnt ------------------------------------------------------------------------------------------------
+    # -- learning ------------------------------------------------------------------------------------------------------
 
     def tell(self, trials: Any, f: Any) -> None:
         """Selection, archive, memory."""

@@ -91,7 +91,7 @@ def test_decisions_from_given_points() -> None:
     compare_fit(kernel, Lsrtde(algorithm, BOXES[7], 4, x0, max_evals=200), BOXES[7], x0, bowl)
 
 
-# -- what it does with its populations ---------------------------------------------------------------------------------
+# -- populations -------------------------------------------------------------------------------------------------------
 
 
 def test_the_top_is_the_best_that_was_found() -> None:

@@ -62,7 +62,7 @@ def test_decisions_from_given_points() -> None:
     compare_fit(kernel, Sade(algorithm, BOXES[7], 4, x0), BOXES[7], x0, bowl)
 
 
-# -- what it learns ----------------------------------------------------------------------------------------------------
+# -- learning ----------------------------------------------------------------------------------------------------------
 
 
 def test_chances_and_medians_move() -> None:

@@ -77,7 +77,7 @@ def first_is_best() -> Any:
     return lambda X: float(next(calls)) + np.arange(len(X)) / 1024.0
 
 
-def test_what_is_no_number() -> None:
+def test_values_that_are_not_numbers() -> None:
     for seed in range(5):
         side_by_side(small(), SEVEN, holes, seed=seed, check=same_search, max_iter=30)
 

@@ -1,4 +1,4 @@
-"""Parameters that are not allowed: the error names the parameter, the value and what is allowed."""
+"""Parameters that are not allowed: the error names the parameter, the value and the allowed values."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_other_rules_come_before_the_clock(device: str) -> None:
     assert (same.fun, same.n_evals) == (first.fun, first.n_evals)
 
 
-def test_limits_of_generations_and_callbacks_are_heeded_too() -> None:
+def test_limits_of_generations_and_callbacks_end_them_too() -> None:
     found = timed([DE(pop_size=20)], 10.0, max_iter=7)
     assert [(run.status, run.n_iter) for run in found.runs_] == [(Status.LIMIT, 7)]
     before = time.perf_counter()
@@ -117,7 +117,7 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("told", ["this thread", "another"])
-def test_batches_in_hand_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepared_batches_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which runs one batch at a time
         monkeypatch.setattr(algorithm_target, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
@@ -158,7 +158,7 @@ def test_batches_with_clocks_are_always_full() -> None:
     assert len(by_evals.fitted(jobs[2], [DE(pop_size=20)]).runs_) == 1
 
 
-def test_helpers_have_batches_in_hand_and_keep_their_order() -> None:
+def test_prepared_batches_keep_their_order() -> None:
     """Here they run at the same time, as the CPU does not make them wait for each other."""
     problems = [get_problem("sphere", dim=dim) for dim in (2, 3, 4)]
     jobs = [Job(k, {"pop_size": 10 + k}, k // 2, problems[k // 2], 7) for k in range(6)]

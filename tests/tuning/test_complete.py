@@ -32,7 +32,7 @@ def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     tuning.Space(scope["svm"])
 
 
-def test_without_optuna_it_says_what_to_install() -> None:
+def test_without_optuna_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['optuna'] = None; import skde.tuning"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1

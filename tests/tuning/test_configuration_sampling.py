@@ -156,7 +156,7 @@ def test_first_configurations_keep_the_rules() -> None:
     assert min(c.params["x"] for c in found) >= 0.5
 
 
-def test_parameters_that_no_walk_met() -> None:
+def test_parameters_that_first_configurations_did_not_have() -> None:
     """A function of a trial may ask for something new at any time."""
     asked = []
 
@@ -255,7 +255,7 @@ def test_choices_follow_their_probabilities() -> None:
     assert [found.count(choice) / 2000 for choice in "abc"] == pytest.approx([0.7, 0.3, 0], abs=0.03)
 
 
-def test_what_does_not_apply_to_the_parent_is_uniform() -> None:
+def test_parameters_that_the_parent_lacks_are_drawn_uniformly() -> None:
     found = [c.params for _, c in children([parent(0.01)], SPACE, 900, rng())]
     z = [params["z"] for params in found if params["c"] == "a"]
     assert len(z) > 200

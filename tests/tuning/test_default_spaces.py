@@ -1,4 +1,4 @@
-"""Every algorithm brings its space, and takes what comes out of it."""
+"""Every algorithm has a space, and accepts the configurations of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_every_algorithm_has_a_space() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_algorithms_take_their_configurations(name: str) -> None:
+def test_algorithms_accept_their_configurations(name: str) -> None:
     for configuration in first_configurations(space_of(name), 64, np.random.default_rng(0), sobol=True):
         algorithm = get_algorithm(name, **configuration.params)
         assert algorithm.kernel_parameters(FitSetting(dim=10, max_evals=20_000))["pop_size"] >= 8
@@ -29,5 +29,5 @@ def test_the_algorithm_as_given_comes_first() -> None:
 
 
 @pytest.mark.parametrize("algorithm", [DE(F=(0.2, 0.8)), LSHADE()])
-def test_what_is_outside_its_space_does_not(algorithm: object) -> None:
+def test_an_algorithm_outside_its_space_is_no_first_configuration(algorithm: object) -> None:
     assert space_of(algorithm).initial == []

@@ -64,7 +64,7 @@ def test_the_other_tasks_can_be_tuned_and_judged(tuners: ModuleType, name: str) 
         assert np.isfinite(value)
 
 
-def test_every_repetition_has_functions_in_boxes_of_its_own(tuners: ModuleType) -> None:
+def test_every_repetition_has_other_boxes(tuners: ModuleType) -> None:
     tasks = [tuners.TASKS["differential evolution"](repetition) for repetition in (0, 1, 0)]
     boxes = [[problem.bounds for problem in (*task.instances, *task.held_out)] for task in tasks]
     assert len(np.unique([*boxes[0], *boxes[1]], axis=0)) == 4 * 24
@@ -78,7 +78,7 @@ def test_every_repetition_has_functions_in_boxes_of_its_own(tuners: ModuleType) 
         np.testing.assert_array_equal(problem(points), plain(points))
 
 
-def test_errors_below_what_counts_as_zero_are_alike(tuners: ModuleType) -> None:
+def test_errors_below_the_threshold_of_zero_are_equal(tuners: ModuleType) -> None:
     task = tuners.TASKS["differential evolution"](0)
     task.evals = 30_000  # which solve the third function
     solved = {"strategy": "rand/1/bin", "F": 0.5, "CR": 0.9, "pop_size": 20}
@@ -101,7 +101,7 @@ def test_trials_of_the_others_cost_as_many_experiments(tuners: ModuleType, monke
     assert len(calls) == 100
 
 
-def test_who_is_not_installed_is_left_out(
+def test_tuners_that_are_not_installed_are_left_out(
     tuners: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "")

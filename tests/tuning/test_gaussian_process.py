@@ -1,4 +1,4 @@
-"""The Gaussian process of costs: it is the one that its equations say, and tells instances apart."""
+"""The Gaussian process of costs: it agrees with its equations, and distinguishes instances."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_gradient_is_that_of_the_likelihood() -> None:
     np.testing.assert_allclose(data.negative_log_likelihood(logarithms)[1], differences, rtol=1e-6, atol=1e-7)
 
 
-def test_of_one_instance_it_expects_what_scikit_learn_does() -> None:
+def test_for_one_instance_it_predicts_as_scikit_learn() -> None:
     points, _, costs, counts = some(40, 1)
     process = GaussianProcess(points, np.full(3, 0.5), np.ones((40, 1)), costs, counts)
     common, own, noise, *lengths = process.parameters
@@ -77,7 +77,7 @@ def test_of_one_instance_it_expects_what_scikit_learn_does() -> None:
     np.testing.assert_allclose(process.mean(new, 1), same.predict(new), rtol=1e-8)
 
 
-def test_what_it_expects_over_instances_is_the_conditional_mean() -> None:
+def test_its_prediction_over_instances_is_the_conditional_mean() -> None:
     points, shares, costs, counts = some(25, 4)
     process = GaussianProcess(points, np.full(3, 0.5), shares, costs, counts)
     new = some(5, 4, seed=1)[0]
@@ -109,7 +109,7 @@ def test_draws_have_the_conditional_mean_and_covariances() -> None:
     np.testing.assert_allclose(draws[:, 4], draws[:, 0], atol=0.02 * costs.std())
 
 
-def test_what_is_an_instances_own_does_not_mislead_it() -> None:
+def test_effects_of_single_instances_do_not_mislead_it() -> None:
     """Costs of two instances go up and down against each other, and only their mean counts."""
     rng = np.random.default_rng(0)
     points, instances = rng.random((80, 1)), rng.integers(2, size=80)
@@ -131,7 +131,7 @@ def test_it_learns_from_all_instances_of_a_regular_table() -> None:
     assert own > 5 * common
 
 
-def test_what_is_learned_is_the_most_probable_and_does_not_run_away() -> None:
+def test_learned_parameters_are_the_most_probable_and_bounded() -> None:
     points, shares, costs, counts = some(30, 4)
     data = Observations(points, shares @ shares.T, (costs - costs.mean()) / costs.std(), counts)
     first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
@@ -161,7 +161,7 @@ def test_a_step_to_where_nothing_can_be_computed_is_taken_back(monkeypatch: pyte
     np.testing.assert_allclose(map_estimate(data, first), expected, atol=0.05)
 
 
-def test_it_does_not_look_where_numbers_would_overflow() -> None:
+def test_it_avoids_parameters_that_overflow() -> None:
     points, shares, costs, counts = some(30, 4)
     first = np.log([0.7, 0.5, 0.5, 0.3, 0.3, 0.3])
     asked = []

@@ -1,4 +1,4 @@
-"""Journal files: after a kill, after a full disk, and those that are none."""
+"""Journal files: after a kill, after a full disk, and files of other formats."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_process_that_is_killed_with_the_lock(here: Path, monkeypatch: pytest.
 
 @posix
 def test_a_lock_that_leads_nowhere(here: Path) -> None:
-    """As one that Optuna has made for a relative name."""
+    """As the lock that Optuna makes for a relative name."""
     open_storage("studies/tuning.log")
     lock = Path("studies/tuning.log.lock")
     lock.symlink_to("studies/tuning.log")
@@ -83,7 +83,7 @@ def test_a_storage_stays_where_it_was_opened(here: Path) -> None:
     assert (here / "studies/tuning.log").read_bytes().count(b"\n") == 2
 
 
-# -- what a full disk leaves -------------------------------------------------------------------------------------------
+# -- full disks and torn lines -----------------------------------------------------------------------------------------
 
 
 @posix
@@ -128,7 +128,7 @@ def test_a_first_line_that_is_torn(tmp_path: Path) -> None:
     assert StudyRecord.exists(open_storage(path))
 
 
-# -- what is no journal ------------------------------------------------------------------------------------------------
+# -- files that are not journals ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_foreign_file_stays_as_it_is(content: bytes, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["notes.txt"]
 
 
-def test_places_for_no_file(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="storage must be a regular file's name or a URL"):
         open_storage(tmp_path)
     with pytest.raises(FileNotFoundError, match="storage: there is no directory"):
@@ -172,7 +172,7 @@ def test_a_damaged_line_is_named(line: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fields", ['"op_code":99', '"op_code":0'])
-def test_operations_that_make_no_sense(fields: str, tmp_path: Path) -> None:
+def test_invalid_operations_are_refused(fields: str, tmp_path: Path) -> None:
     path = tmp_path / "tuning.log"
     path.write_text(f'{{{fields},"worker_id":"a"}}\n')
     with pytest.raises(ValueError, match=r"storage: the journal .* is damaged"):

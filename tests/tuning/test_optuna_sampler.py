@@ -1,4 +1,4 @@
-"""The sampler in Optuna's own studies: what Optuna asks of samplers, and that it finds what it looks for."""
+"""The sampler in Optuna's own studies: Optuna's requirements of samplers, and better results than random ones."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_there_is_no_end_of_trials() -> None:
     assert np.abs(np.array(late) - 0.3).max() < 1e-3
 
 
-def test_it_can_be_pickled_with_what_it_draws() -> None:
+def test_it_can_be_pickled_with_its_state() -> None:
     sampler = IteratedRacingSampler(120, seed=3)
     study = optuna.create_study(sampler=sampler)
     study.optimize(bowl, n_trials=50)

@@ -29,7 +29,7 @@ def make(rules: Rules = PLAIN, n: int = 6, **options: object) -> Race:
 
 
 def run(race: Race, cost: Cost) -> list[Experiment]:
-    """Run to the end, always what is most urgent; return what was run."""
+    """Run a race to its end, the most urgent experiment first; return the experiments."""
     done = []
     while race.ended is None:
         experiment = race.pending()[0]
@@ -46,7 +46,7 @@ def alike(configuration: int, step: int) -> float:
     return float((configuration * 7 + step * 5) % 6)  # each has every rank once in six steps
 
 
-# -- what is asked -----------------------------------------------------------------------------------------------------
+# -- pending experiments -----------------------------------------------------------------------------------------------
 
 
 def test_all_experiments_up_to_the_first_test_can_start_at_once() -> None:
@@ -83,7 +83,7 @@ def test_nothing_is_decided_before_a_step_is_complete() -> None:
     assert race.alive == [0]  # five steps that all agree
 
 
-def test_what_nobody_asked_for_is_not_looked_at() -> None:
+def test_results_that_are_not_pending_are_ignored() -> None:
     race = make(n=3)
     race.add_result(Experiment(9, 0), 1.0)
     race.add_result(Experiment(0, 99), 1.0)
@@ -100,7 +100,7 @@ def test_nan_is_no_result() -> None:
         make().add_result(Experiment(0, 0), float("nan"))
 
 
-# -- how a race ends ---------------------------------------------------------------------------------------------------
+# -- the end of a race -------------------------------------------------------------------------------------------------
 
 
 def test_few_alive_end_it_and_not_before_the_first_test() -> None:
@@ -129,7 +129,7 @@ def test_the_limit_ends_it_at_once() -> None:
     assert sorted(race.best_first()) == list(range(6))
 
 
-def test_results_that_came_early_count_for_the_limit() -> None:
+def test_early_results_count_for_the_limit() -> None:
     race = make(n=6, budget=20, limit=20)
     for experiment in race.pending()[1:]:  # the first step stays open
         race.add_result(experiment, alike(*experiment))
@@ -208,7 +208,7 @@ def test_elites_are_safe_until_replayed() -> None:
     assert 0 not in seen[7]
 
 
-def test_a_race_goes_on_while_only_losers_know_an_old_step() -> None:
+def test_a_race_continues_while_only_eliminated_ones_have_an_old_step() -> None:
     known = {Experiment(0, s): 0.0 for s in range(1, 9)} | {Experiment(1, s): 0.0 for s in range(1, 4)}
     race = make(ELITIST, n=4, known=known, minimum=3, budget=5)
     run(race, lambda c, s: np.inf if c == 0 else alike(c, s))
@@ -222,7 +222,7 @@ def test_a_rejected_elite_is_not_safe() -> None:
     assert race.rejected == [0]
 
 
-def test_more_steps_stand_before_fewer() -> None:
+def test_elites_with_more_steps_rank_first() -> None:
     """Elite 0 knows ten steps, elite 1 eight; the new configurations win the five of the race, and come last."""
     known = {Experiment(0, s): 5.0 for s in range(1, 11)} | {Experiment(1, s): 5.0 for s in range(1, 9)}
     race = make(ELITIST, n=4, known=known, minimum=4)
@@ -231,7 +231,7 @@ def test_more_steps_stand_before_fewer() -> None:
     assert race.best_first() == [0, 1, 2, 3]
 
 
-def test_elites_of_as_many_steps_stand_by_those_they_share() -> None:
+def test_elites_with_equal_steps_rank_by_shared_steps() -> None:
     known = {Experiment(0, s): 5.0 for s in range(1, 10)} | {Experiment(1, s): 4.0 for s in range(2, 11)}
     race = make(ELITIST, n=2, known=known, minimum=2, steps=lambda position: position if position < 11 else None)
     run(race, lambda c, s: 0.0 if c == 0 else 9.0)
@@ -255,7 +255,7 @@ def backwards(iteration: int, steps: list[int]) -> list[int]:
 
 
 def races(rules: Rules, cost: Cost, budget: int = 600, n_steps: int | None = None, pick: int | None = 0) -> list[dict]:
-    """Run an iterated race to its end; pick=None: in a random order. Return what every race was."""
+    """Run an iterated race to its end; pick=None: in a random order. Return a description of every race."""
     machine = IteratedRace(rules, 3, budget, backwards, n_steps)
     rng = np.random.default_rng(1)
     number, told = 0, []
@@ -318,7 +318,7 @@ def test_rules_may_keep_more_of_a_race() -> None:
 
 
 def test_the_last_planned_race_may_be_a_final() -> None:
-    """Where the good cannot be told apart, races end by their quiet tests, but a final takes all that is left."""
+    """Equal configurations end a race after tests without elimination, but a final spends the rest of the budget."""
 
     def random(configuration: int, step: int) -> float:
         return float(np.random.default_rng([configuration, step]).normal()) + 10 * (configuration % 5 > 0)
@@ -360,7 +360,7 @@ def test_decisions_do_not_depend_on_the_order_of_results(seed: int, rules: Rules
         assert one["ended"] == other["ended"]
 
 
-def test_the_best_of_known_differences_survives() -> None:
+def test_the_best_configuration_survives() -> None:
     """Costs differ by a third of their deviation; the best is elite at the end in nearly all of 40 races."""
     found = 0
     for seed in range(40):

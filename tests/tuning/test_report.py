@@ -170,7 +170,7 @@ def test_names_are_no_formulas(name: str) -> None:
         assert sum(name in text for text in texts) == times
 
 
-def test_python_makes_what_was_found() -> None:
+def test_the_python_line_makes_the_best_configuration() -> None:
     start = DE(repair="reflect", pop_size=30)
     tuner = RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0).fit(start)
     first = eval(python_lines(tuner)[0], vars(skde))
@@ -193,7 +193,7 @@ def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "--report" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_said(
+def test_a_report_that_cannot_be_drawn_is_refused(
     fitted: RacingTuner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(NotFittedError):

@@ -1,4 +1,4 @@
-"""A paper's tuning done again: on what, with what, where it goes on, and how what it finds is judged."""
+"""Reproduction of a paper's tuning: instances, rules, resumption, and judgement of its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALL += ["--budget", "300", "--held-out", "2", "--runs", "4"]
 
 
 @pytest.mark.parametrize("name", [name for name, paper in PAPERS.items() if isinstance(paper, Paper) and paper.tuning])
-def test_what_was_tuned_can_be(name: str) -> None:
+def test_the_papers_parameters_can_be_tuned(name: str) -> None:
     paper = PAPERS[name]
     assert paper.tuning is not None
     assert set(paper.tuning.parameters) == set(paper.algorithms)
@@ -123,7 +123,7 @@ def decisions(record: dict[str, Any]) -> Any:
     return tuned["races"], tuned["best"], record["compared"]
 
 
-def test_the_command_goes_on_where_it_was_killed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_resumes_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "--json"]) == 0
     printed = capsys.readouterr()
     whole = json.loads(printed.out)

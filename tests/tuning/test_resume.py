@@ -1,4 +1,4 @@
-"""Tunings that are interrupted, killed or refused, what a storage has of them, and that they go on as they began."""
+"""Tunings that are interrupted, killed or refused: the contents of their storage, and their resumption."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_interrupted_while_it_stores(part: str, after: bool, monkeypatch: pytest
     assert decisions(fitted.resume()) == whole
 
 
-def test_interrupted_before_anything_was_found() -> None:
+def test_interrupted_before_the_first_result() -> None:
     def interrupting(config: dict[str, Any], instance: float, seed: int) -> float:
         raise KeyboardInterrupt
 
@@ -106,7 +106,7 @@ def test_interrupted_before_anything_was_found() -> None:
         tuner().fit(interrupting)
 
 
-def test_a_resumed_tuning_still_says_why(tmp_path: Path) -> None:
+def test_a_resumed_tuning_has_the_reasons_of_failures(tmp_path: Path) -> None:
     storage = tmp_path / "tuning.log"
     fitted = tuner(storage=storage, max_experiments=100).fit(sometimes)
     assert {why for race in fitted.races_ for why in race["rejected"].values()} == {"ArithmeticError: one in ten"}
@@ -115,11 +115,11 @@ def test_a_resumed_tuning_still_says_why(tmp_path: Path) -> None:
     assert resumed.study_.user_attrs["race 1"]["rejected"] == fitted.races_[0]["rejected"]
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1])
-def test_what_is_refused_leaves_the_storage_empty(n_jobs: int, tmp_path: Path) -> None:
+def test_a_refused_tuning_leaves_the_storage_empty(n_jobs: int, tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "tuning.log")
     initial = [{"x": x, "kind": "good", "n": 3} for x in np.linspace(0, 1, 30).tolist()]
     for changes in ({"space": Space(SPACE, initial=initial), "max_experiments": 100}, {"max_experiments": 3}):
@@ -154,7 +154,7 @@ def layered(config: dict[str, Any], instance: float, seed: int) -> float:
     return instance * (config["x"] + abs(len(config["layers"]) - 2))
 
 
-def test_a_storage_with_a_tuning_is_not_begun_again(tmp_path: Path) -> None:
+def test_a_storage_with_a_tuning_is_not_overwritten(tmp_path: Path) -> None:
     storage = tmp_path / "tuning.log"
     tuner(storage=storage, max_experiments=100).fit(cost)
     with pytest.raises(ValueError, match=r"go on with it by resume\(\)"):
@@ -181,7 +181,7 @@ def test_only_the_same_tuning_is_resumed(options: dict[str, Any], message: str, 
         tuner(storage=storage, max_experiments=100).resume(truth)
 
 
-def test_a_function_that_draws_otherwise_is_noticed(tmp_path: Path) -> None:
+def test_a_changed_space_function_is_refused(tmp_path: Path) -> None:
     """The same distributions met, but other configurations: a condition that changed."""
 
     def space(trial: Any, border: float = 0.5) -> None:

@@ -46,11 +46,11 @@ def test_2011_grows_the_denominator_up_to_the_fifth_race(iteration: int, expecte
         (4, 4, 20, (600 + 80) // 24),  # rounded up to one
     ],
 )
-def test_elites_save_what_they_have_behind_them(each: int, n_elites: int, n_old: int, expected: int) -> None:
+def test_elites_save_their_finished_experiments(each: int, n_elites: int, n_old: int, expected: int) -> None:
     assert preset("elitist", each_test=each).configurations(600, 2, n_elites, n_old) == expected
 
 
-def test_first_test_can_be_what_decides() -> None:
+def test_first_test_may_limit_the_configurations() -> None:
     assert preset("irace-2011", first_test=9).configurations(1000, 1) == 100
 
 
@@ -92,7 +92,7 @@ def test_levels() -> None:
         ({"patience": 0}, "patience must be an integer >= 1"),
     ],
 )
-def test_rules_that_are_none_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_invalid_rules_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Rules(elitist=True, **changes)
 

@@ -1,4 +1,4 @@
-"""Spaces as functions and as mappings, their rules, and what is refused."""
+"""Spaces as functions and as mappings, their rules, and spaces that are refused."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_function_works_on_real_trials_too() -> None:
     Space(svm).read(trial.params)
 
 
-def test_a_repeated_question_has_one_answer() -> None:
+def test_a_repeated_suggestion_has_one_value() -> None:
     answers: list[float] = []
     space = Space(lambda trial: answers.extend(trial.suggest_float("x", 0, 1) for _ in range(2)))
     answers.clear()
@@ -74,7 +74,7 @@ def test_a_repeated_question_has_one_answer() -> None:
     assert answers[0] == answers[1]
 
 
-def test_forbidden_combinations_do_not_come() -> None:
+def test_forbidden_combinations_are_not_drawn() -> None:
     space = mapping(forbidden=[lambda values: values["kernel"] == "linear" and values["C"] > 1])
     found = draws(space)
     assert not any(values["kernel"] == "linear" and values["C"] > 1 for values in found)

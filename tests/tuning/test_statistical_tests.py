@@ -1,4 +1,4 @@
-"""Who is eliminated, against SciPy's tests and against formulas in plain loops."""
+"""Eliminated configurations, against SciPy's tests and against formulas in plain loops."""
 
 from __future__ import annotations
 
@@ -136,6 +136,6 @@ def test_the_best_is_kept_and_order_does_not_matter(costs: np.ndarray, test: str
 
 
 @given(arrays(np.float64, (5, 4), elements=st.floats(-10, 10)))
-def test_ranks_do_not_feel_monotone_changes(costs: np.ndarray) -> None:
+def test_ranks_ignore_monotone_changes(costs: np.ndarray) -> None:
     cubed = np.sign(costs) * np.abs(np.round(costs, 3)) ** 3
     assert np.array_equal(ranks(np.round(costs, 3)), ranks(cubed))

@@ -1,4 +1,4 @@
-"""The model that guides races: what it learns from incomplete tables, and that races with it find more and repeat."""
+"""The model that guides races: it learns from incomplete tables, and races with it find more and repeat."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def drawn(space: Space, count: int, seed: int = 0) -> list[Configuration]:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_without_the_steps_effects_an_incomplete_table_has_what_it_was_made_of() -> None:
+def test_effects_are_found_in_an_incomplete_table() -> None:
     truth, step = np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.0, 5.0, -40.0, 9.0, 30.0])
     costs = truth[:, None] + step
     costs[0, 3:] = costs[3, 3:] = costs[1, 4] = costs[2, 0] = np.nan
@@ -85,7 +85,7 @@ def test_without_the_steps_effects_an_incomplete_table_has_what_it_was_made_of()
     np.testing.assert_allclose(steady - steady[2, 1], expected, atol=1e-10)
 
 
-def test_a_failure_is_as_bad_as_the_worst_and_says_nothing_of_its_steps() -> None:
+def test_a_failure_is_as_bad_as_the_worst_and_changes_no_step() -> None:
     steady = without_step_effects(np.array([[1.0, 2.0], [3.0, 4.0], [-50.0, np.inf]]))
     np.testing.assert_allclose(steady - steady[0, 0], [[0, 0], [2, 2], [np.nan, 2]], atol=1e-12)
 
@@ -100,7 +100,7 @@ def test_means_by_instance() -> None:
     np.testing.assert_array_equal(counts, [1, 2, 2])
 
 
-def test_more_means_than_there_is_room_for_are_of_several_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_means_are_joined_over_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skde.tuning.surrogate.MOST_COSTS", 5)
     costs = np.full((3, 6), np.nan)
     costs[0] = np.arange(6)
@@ -113,7 +113,7 @@ def test_more_means_than_there_is_room_for_are_of_several_instances(monkeypatch:
     np.testing.assert_array_equal(counts, [4, 2, 1, 1, 1])
 
 
-def test_normal_scores_know_ranks_alone() -> None:
+def test_normal_scores_depend_on_ranks_alone() -> None:
     costs = np.array([5.0, np.nan, 1.0, 3.0, np.inf])
     np.testing.assert_array_equal(normal_scores(costs), normal_scores(np.exp(costs)))
     scores = normal_scores(costs)
@@ -145,7 +145,7 @@ def surrogate(space: Space, configurations: list[Configuration], target: Any, by
     )
 
 
-def test_what_does_not_apply_is_outside_the_range() -> None:
+def test_missing_parameters_are_outside_the_range() -> None:
     rest = {"size": "m", "n": 5, "fixed": 3}
     linear, rbf = MIXED.read({"kernel": "linear", **rest}), MIXED.read({"kernel": "rbf", "gamma": 0.1, **rest})
     assert not 0 <= place(linear, "gamma") <= 1
@@ -153,8 +153,8 @@ def test_what_does_not_apply_is_outside_the_range() -> None:
 
 
 @pytest.mark.parametrize("by_ranks", [False, True])
-def test_it_orders_what_it_has_not_seen(by_ranks: bool) -> None:
-    """With numbers on both scales, choices with an order and without, conditions and what is forbidden."""
+def test_it_orders_new_configurations(by_ranks: bool) -> None:
+    """With numbers on both scales, choices with an order and without, conditions and forbidden combinations."""
     model = surrogate(MIXED, drawn(MIXED, 60), mixed_cost, by_ranks)
     new = drawn(MIXED, 200, seed=1)
     known = [np.mean([mixed_cost(c.params, 1.0, seed) for seed in range(20)]) for c in new]
@@ -164,7 +164,7 @@ def test_it_orders_what_it_has_not_seen(by_ranks: bool) -> None:
     assert np.mean([known[i] for i in chosen]) < np.quantile(known, 0.25)
 
 
-def test_it_chooses_what_is_likely_to_be_the_best() -> None:
+def test_it_chooses_candidates_by_their_chance_to_be_best() -> None:
     """The first choice falls on each as often as each is the best of draws; with little known, on many."""
     model = surrogate(MIXED, drawn(MIXED, 8), mixed_cost)
     new = drawn(MIXED, 6, seed=1)
@@ -197,14 +197,14 @@ def test_one_result() -> None:
     assert np.isfinite(model.mean(configurations)).all()
 
 
-# -- what a race tells it ----------------------------------------------------------------------------------------------
+# -- results of races --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("rules", "failing"),
     [(GUIDED, {5: 1}), (replace(GUIDED, first_test=2, each_test=4), dict.fromkeys(range(2, 6), 2))],
 )
-def test_a_race_tells_what_does_not_depend_on_how_results_arrive(rules: Rules, failing: dict[int, int]) -> None:
+def test_a_races_table_does_not_depend_on_the_order_of_results(rules: Rules, failing: dict[int, int]) -> None:
     """Where all but two fail between two tests, the race ends there, and later results may have arrived."""
 
     def run(at_once: bool) -> Race:
@@ -302,7 +302,7 @@ def test_costs_of_any_size_decide_alike(unit: float, rules: Rules) -> None:
     assert decisions(tuned(rules, target=sized)) == decisions(tuned(rules))
 
 
-def test_it_is_told_which_instance_a_step_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_knows_the_instance_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     instances: list[Any] = []
 
     def watched(*arguments: Any, **options: Any) -> Surrogate:

@@ -1,4 +1,4 @@
-"""Everything that can be configured: algorithms of skde, estimators, programs; and what each of them refuses."""
+"""Targets: algorithms of skde, estimators, programs, and the instances that each of them refuses."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_batch_is_its_runs_alone() -> None:
     assert together[1] == m.fun_
 
 
-def test_what_an_algorithm_spent_is_told() -> None:
+def test_an_outcome_has_seconds_and_evaluations() -> None:
     (outcome,) = target("jde", Limits(1.0, 1050)).run([job({"pop_size": 20}, SPHERE)])
     assert outcome.n_evals == 1040
     assert 0 < outcome.seconds < 1
@@ -172,7 +172,7 @@ def test_threads_change_nothing() -> None:
 @pytest.mark.parametrize(
     "instances", [["sphere", 3], ["sphere", DE()], ["sphere", (1, 2, 3)], ["sphere", lambda seed: 3]]
 )
-def test_what_is_no_objective(instances: list[Any]) -> None:
+def test_instances_that_are_not_objectives(instances: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"instances\[1\] must be a problem"):
         RacingTuner(None, instances, max_experiments=300).fit("de")
 
@@ -226,7 +226,7 @@ def test_seeds_reach_the_estimators_in_an_estimator() -> None:
     assert first == second
 
 
-def test_every_estimator_in_an_estimator_has_a_seed_of_its_own() -> None:
+def test_every_nested_estimator_has_another_seed() -> None:
     forest = RandomForestClassifier()
     pipeline = make_pipeline(SelectFromModel(RandomForestClassifier()), forest)
     seeds = seeds_of(pipeline, 7)
@@ -257,7 +257,7 @@ def test_an_estimators_description_has_no_addresses() -> None:
 
 
 @pytest.mark.parametrize("instance", [3, "iris", (np.zeros((3, 1)), np.zeros(4))])
-def test_what_is_no_data_set(instance: Any) -> None:
+def test_instances_that_are_not_data_sets(instance: Any) -> None:
     with pytest.raises(ValueError, match=r"instances\[1\] must be a data set"):
         RacingTuner({"C": FloatDistribution(0, 1)}, [DATA[0], instance], max_experiments=300).fit(SVC())
 
@@ -416,11 +416,11 @@ def test_why_all_configurations_failed() -> None:
         tuner.fit(lambda config, instance, seed: math.inf)
 
 
-# -- what is no target -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", [3, None, [], ["a", 3], ""])
-def test_what_is_no_target(what: Any) -> None:
+def test_values_that_are_not_targets(what: Any) -> None:
     with pytest.raises(TypeError, match="the target must be an algorithm of skde"):
         target(what)
 

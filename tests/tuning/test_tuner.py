@@ -1,4 +1,4 @@
-"""RacingTuner: that it finds what is best, repeats itself, survives kills and failures, and says what is wrong."""
+"""RacingTuner: it finds the best, repeats itself, survives kills and failures, and its errors name the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skde.tuning import RacingTuner, Rules, Space
 
 from .landscape import INSTANCES, SPACE, cost, decisions, sometimes, truth, tuner
 
-# -- what it finds -----------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preset", ["elitist", "irace-2011", "small-budget", Rules(elitist=True, spending=True)])
@@ -191,7 +191,7 @@ def test_all_configurations_fail() -> None:
 
 
 def test_all_fail_later() -> None:
-    """The best of before stays readable."""
+    """The best configuration so far stays readable."""
     calls = []
 
     def failing(config: dict[str, Any], instance: float, seed: int) -> float:

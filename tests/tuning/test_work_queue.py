@@ -137,7 +137,7 @@ def test_an_offer_has_one_owner_and_one_end(queue: WorkQueue, tmp_path: Path) ->
     assert not other.claim(number)
 
 
-def test_a_worker_takes_together_what_is_on_one_step(queue: WorkQueue) -> None:
+def test_a_worker_takes_all_experiments_of_a_step_together(queue: WorkQueue) -> None:
     for place in (QueuedExperiment(c, instance, seed) for instance, seed in ((0, 5), (1, 6)) for c in range(4)):
         queue.offer(place, 1)
     taken: list[list[Job]] = []
@@ -198,7 +198,7 @@ def test_outcomes_come_back(queue: WorkQueue, outcome: Outcome) -> None:
     assert outcome_of(queue.get(number)) == outcome
 
 
-def test_what_three_workers_lose_has_failed(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_experiment_that_three_workers_lose_fails(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
     target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
     turns = []
@@ -216,7 +216,7 @@ def test_what_three_workers_lose_has_failed(queue: WorkQueue, monkeypatch: pytes
     assert outcome.error == "lost by 3 workers, or it hangs"
 
 
-def test_what_hangs_takes_no_more_workers(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_configuration_gets_no_more_workers(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three workers lose a configuration's first experiment; its others are withdrawn, but for what is done."""
     monkeypatch.setattr(target_module, "GRACE_SECONDS", 0.05)
     target = QueuedTarget(SequentialTarget(FunctionCost(cost), 1), queue, Limits(0.05))
