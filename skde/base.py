@@ -221,7 +221,7 @@ class BaseSolver(BaseEstimator):
         Returns
         -------
         solver
-            Of this class.
+            A solver of this class.
 
         Raises
         ------
@@ -246,7 +246,7 @@ class BaseSolver(BaseEstimator):
 
     @classmethod
     def _check_header(cls, header: dict[str, Any]) -> None:
-        """Check names and types of what a header holds; values are checked where they are used."""
+        """Check names and types of a header's entries; values are checked where they are used."""
         format_keys = {"format": str, "version": int, "solver": str}
         check_keys("the header", header, cls.HEADER, {**format_keys, **cls.OPTIONAL})
         check_keys("parameters", header["parameters"], {}, dict.fromkeys(cls().get_params(deep=False)))

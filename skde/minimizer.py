@@ -123,16 +123,17 @@ class Minimizer(BaseSolver):
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
     n_evals_, n_iter_, time_ : int, int, float
-        Of the best run: evaluations, generations, seconds.
+        Evaluations, generations and seconds of the best run.
     converged_, message_ : bool, str
-        Whether the best run reached its target or tolerance at a feasible point; why it ended, and whether nothing
-        feasible was found.
+        Whether the best run reached its target or tolerance at a feasible point; the reason for its end, and whether
+        there is no feasible point.
     population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
-        Of the best run; of all its islands, one after the other. Values of points that are not feasible are infinite.
+        Population and values of the best run; of all its islands, one after the other. Values of points that are not
+        feasible are infinite.
     history_ : History
-        Of the best run.
+        The history of the best run.
     runs_ : list of RunResult
-        Every run.
+        The results of all runs.
     result_ : scipy.optimize.OptimizeResult
         The best run in SciPy's form; nfev counts all runs, success is converged_.
 
@@ -339,7 +340,7 @@ class Minimizer(BaseSolver):
         return self._customize_spec(repeat_template(self, template, times, saved))
 
     def _customize_spec(self, spec: Spec) -> Spec:
-        """Return the Spec that runs; a subclass may change here what the parameters say."""
+        """Return the Spec that runs; a subclass may change it here."""
         return spec
 
     def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
@@ -410,7 +411,7 @@ class Minimizer(BaseSolver):
         return X
 
     def tell(self, X: Array, f: Array) -> Self:
-        """Take the values of the points that `ask` returned, and select.
+        """Set the values of the points that `ask` returned, and select.
 
         Parameters
         ----------

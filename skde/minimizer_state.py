@@ -47,7 +47,7 @@ def fit_state(
     box : ndarray of shape (dim, 2)
         The bounds of the fit.
     source : dict
-        How the objective is found again.
+        Entries by which the objective is found again.
     budget : tuple
         The limits that the fit began with.
     """
@@ -107,7 +107,7 @@ def fit_layout(parameters: Parameters, header: dict[str, Any]) -> dict[str, Layo
 
 
 def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> SavedPlan:
-    """Check header and arrays, those of the populations left out; return what the Spec of a saved fit needs of them."""
+    """Check header and arrays, those of the populations left out; return the plan of the saved fit."""
     check_layout(arrays, fit_layout(parameters, header), whole=False)
     with entry("box"):
         box = check_bounds(arrays["box"])

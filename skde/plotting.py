@@ -43,14 +43,14 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimator : Minimizer
-            Fitted.
+        estimator : Minimizer or MinMaxSolver
+            A fitted solver.
         f_opt : float, default 0.0
             The known minimum.
         ax : matplotlib axes or None
-            Where to draw; None: a new figure.
+            Axes of the plot; None: those of a new figure.
         **style
-            Of matplotlib's plot.
+            Arguments of matplotlib's plot.
 
         Returns
         -------
@@ -64,9 +64,9 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib axes or None
-            Where to draw; None: a new figure.
+            Axes of the plot; None: those of a new figure.
         **style
-            Of matplotlib's plot.
+            Arguments of matplotlib's plot.
 
         Returns
         -------

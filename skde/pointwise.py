@@ -35,9 +35,9 @@ class RowByRow:
     Parameters
     ----------
     function : callable
-        Of one point, of shape (dim,).
+        Function of one point, of shape (dim,).
     n_jobs : int or None
-        joblib workers.
+        Number of joblib's workers.
     checked : callable, default scalar
         checked(value, row) returns the function's value at a point as a number.
     """

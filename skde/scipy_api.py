@@ -40,7 +40,7 @@ def minimize(
     x0, dim
         As in `Minimizer.fit`.
     **parameters
-        Of `Minimizer`.
+        Other parameters of `Minimizer`.
 
     Returns
     -------

@@ -127,17 +127,17 @@ class AlgorithmContract:
         assert np.array_equal(populations[:, 0], np.tile(x0, (3, 1)))
         assert not np.array_equal(populations[0, 1:], populations[1, 1:])
 
-    # -- the same answer -----------------------------------------------------------------------------------------------
+    # -- reproducibility -----------------------------------------------------------------------------------------------
 
     def test_same_seed_same_bits(self, algorithm: Algorithm, device: str) -> None:
-        """And another seed gives another answer."""
+        """Another seed gives another result."""
         first, second = (self.make(algorithm, device).fit("rastrigin", dim=7) for _ in range(2))
         other = self.make(algorithm, device, random_state=6).fit("rastrigin", dim=7)
         assert same(first, second)
         assert not same(first, other)
 
     def test_threads_do_not_matter(self, algorithm: Algorithm, device: str) -> None:
-        """Neither between runs nor where threads share the individuals of one."""
+        """They share runs, or the individuals of one run."""
         dim = 10_000 // algorithm.get_params()["pop_size"] + 1
         for n_runs in (1, 5):
             one, two = (
@@ -164,7 +164,7 @@ class AlgorithmContract:
         assert same(fitted, asked)
 
     def test_ask_and_tell_equal_fit_for_many_runs(self, algorithm: Algorithm, device: str) -> None:
-        """The points then have a leading axis; other runs go on when one has ended."""
+        """The points then have a leading axis; other runs continue when one has ended."""
         parameters: dict[str, Any] = {"n_runs": 3, "max_iter": 200, "target": 0.05}
         fitted = self.make(algorithm, device, **parameters).fit(bowl, bounds=BOX)
         asked = self.make(algorithm, device, bounds=BOX, **parameters)
@@ -187,7 +187,7 @@ class AlgorithmContract:
             assert alone.fun_ == run.fun
         assert batch.runs_[0].seed == 5
 
-    def test_runs_with_parameters_of_their_own(self, algorithm: Algorithm, device: str) -> None:
+    def test_runs_with_different_parameters(self, algorithm: Algorithm, device: str) -> None:
         """Population sizes may differ; every run equals the run alone."""
         sizes = (20, 33, 50)
         algorithms = [clone(algorithm).set_params(pop_size=size) for size in sizes]
@@ -202,13 +202,13 @@ class AlgorithmContract:
                 assert alone.fun_ == run.fun
                 assert alone.n_evals_ == run.n_evals <= 1500
 
-    # -- going on ------------------------------------------------------------------------------------------------------
+    # -- continuation --------------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("execution", ["run", "step"])
     def test_saved_and_resumed_equals_uninterrupted(
         self, algorithm: Algorithm, device: str, execution: str, tmp_path: Path
     ) -> None:
-        """A loaded fit goes on as if it had not been interrupted."""
+        """A loaded fit continues like an uninterrupted one."""
         path = tmp_path / "fit.skde"
         parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
         whole = self.make(algorithm, device, max_iter=25, **parameters).fit("levy", dim=8)
@@ -222,7 +222,7 @@ class AlgorithmContract:
         assert np.array_equal(whole.history_.best, resumed.history_.best)
 
     @pytest.mark.parametrize("execution", ["run", "step"])
-    def test_a_raised_limit_is_gone_on_to(self, algorithm: Algorithm, device: str, execution: str) -> None:
+    def test_a_raised_limit_continues_the_fit(self, algorithm: Algorithm, device: str, execution: str) -> None:
         """The result equals that of the higher limit; a population that shrinks with the budget stays small."""
         parameters: dict[str, Any] = {"n_runs": 2, "execution": execution}
         m = self.make(algorithm, device, max_iter=11, **parameters).fit("levy", dim=8)
@@ -262,7 +262,7 @@ class AlgorithmContract:
         assert algorithm.shrinks or same(warm, self.make(algorithm, device, max_iter=20).fit(bowl, bounds=BOX))
 
     def test_pickle_keeps_the_fit(self, algorithm: Algorithm, device: str) -> None:
-        """Results and the possibility to go on survive."""
+        """A pickled fit has its results, and can be resumed."""
         m = self.make(algorithm, device).fit("sphere", dim=4)
         copy = pickle.loads(pickle.dumps(m))
         assert same(m, copy)
@@ -307,7 +307,7 @@ class AlgorithmContract:
             assert same(run, resumed.resume())
 
     def test_islands_of_one_run_equal_the_run_alone(self, algorithm: Algorithm, device: str) -> None:
-        """And ask and tell equal fit."""
+        """Ask and tell equal fit."""
         parameters: dict[str, Any] = {"n_islands": 3, "migration": Migration(every=4)}
         batch = self.make(algorithm, device, n_runs=2, **parameters).fit(bowl, bounds=BOX)
         for run in batch.runs_:
@@ -320,7 +320,7 @@ class AlgorithmContract:
             assert alone.n_evals_ == run.n_evals
 
     def test_islands_exchange_their_best(self, algorithm: Algorithm, device: str) -> None:
-        """Nothing before the first migration; then every island has seen something as good as its neighbour's best."""
+        """Nothing before the first migration; then every island's best is at most that of its neighbour."""
         every = 6 * algorithm.iteration_length
         migration = Migration(every=every, n_migrants=2)
         pop = len(self.make(algorithm, device, max_iter=0).fit(bowl, bounds=BOX).population_)
@@ -337,7 +337,7 @@ class AlgorithmContract:
             assert (best <= np.minimum(before, np.roll(before, 1))).all()
         assert not np.array_equal(together.fitness_, apart.fitness_)
 
-    # -- values that are no numbers ------------------------------------------------------------------------------------
+    # -- NaN and infinity ----------------------------------------------------------------------------------------------
 
     def test_nan_never_wins(self, algorithm: Algorithm, device: str) -> None:
         """Half of the box is NaN; the best is found in the other half."""
@@ -362,7 +362,7 @@ class AlgorithmContract:
             m.tell(X, X[:, 0] * float("nan"))
 
     def test_nan_loses_to_infinity(self, algorithm: Algorithm, device: str) -> None:
-        """An infinite value is one; NaN is none."""
+        """Infinity is a value, and NaN is not."""
 
         def wall(X: Array) -> Array:
             values = X[:, 0] * 0 + float("inf")
@@ -446,7 +446,7 @@ class AlgorithmContract:
         assert m.runs_[0].status == Status.LIMIT
 
     def test_every_evaluation_is_counted(self, algorithm: Algorithm, device: str) -> None:
-        """And only points of the population are evaluated, once the probe is done, which does not count."""
+        """Only points of the population are evaluated, after the probe, which does not count."""
         seen: list[int] = []
 
         def counted(X: Array) -> Array:
@@ -480,7 +480,7 @@ class AlgorithmContract:
 
     @pytest.mark.parametrize("execution", ["run", "step"])
     def test_rules_hold_when_they_say(self, algorithm: Algorithm, device: str, execution: str) -> None:
-        """Found again in the record of a fit without rules: the first iteration that fulfils the rule is the last."""
+        """A run ends with the first iteration that fulfils the rule, as in the history of a fit without rules."""
         free = self.make(algorithm, device, max_iter=127).fit("rastrigin", dim=3)
         best = free.history_.best
         assert len(best) == 128

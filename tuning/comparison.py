@@ -17,7 +17,6 @@ from skde.benchmark.statistics import errors, rank_sum, stratified_t
 from skde.tuning.report import python_line
 from skde.typing import FloatArray
 
-# The two settings.
 BOTH = ("tuned", "paper")
 
 
@@ -33,39 +32,39 @@ def ranked(error: dict[str, list[float | None]], n_evals: dict[str, list[int]], 
     Parameters
     ----------
     error : dict of list of float or None
-        Of the runs of both settings.
+        Errors of the runs of both settings.
     n_evals : dict of list of int
-        Their evaluations.
+        Evaluations of the runs.
     zero : float
-        Errors below are 0.
+        Errors below this are 0.
     """
     # Rounding can put a value below the minimum.
-    values = {who: np.maximum(errors({"error": error[who]}, zero), 0.0) for who in BOTH}
-    ranks = stats.rankdata(np.concatenate([values[who] for who in BOTH])).tolist()
+    values = {setting: np.maximum(errors({"error": error[setting]}, zero), 0.0) for setting in BOTH}
+    ranks = stats.rankdata(np.concatenate([values[setting] for setting in BOTH])).tolist()
     n = len(values["tuned"])
     return {
         "ranks": {"tuned": ranks[:n], "paper": ranks[n:]},
-        "median": dict(zip(BOTH, or_null([float(np.median(values[who])) for who in BOTH]), strict=True)),
-        "mean_evals": {who: round(float(np.mean(n_evals[who]))) for who in BOTH},
+        "median": dict(zip(BOTH, or_null([float(np.median(values[setting])) for setting in BOTH]), strict=True)),
+        "mean_evals": {setting: round(float(np.mean(n_evals[setting]))) for setting in BOTH},
     }
 
 
 def summary(record: Record) -> list[dict[str, Any]]:
-    """Return, for every algorithm, how what was found compares with the paper's parameters.
+    """Return the comparison of every algorithm's tuned setting with the paper's.
 
     Parameters
     ----------
     record : dict
-        Of `run`.
+        A record of `skde.tuning.reproduction.run`.
 
     Returns
     -------
     rows : list of dict
-        algorithm; tuned, as Python; better, equal, worse: functions on which the tuned setting is so, by Wilcoxon's
-        rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of it is better than one
-        of the paper's; and p of one-sided tests of that not being above one half: p of Wilcoxon's signed-rank test over
-        the functions, as if they were drawn from others of their kind; p_boxes of `stratified_t`, on these functions in
-        other boxes; None where one has been run in a single box.
+        algorithm; tuned, the setting as Python; better, equal and worse, the numbers of functions by Wilcoxon's
+        rank-sum test at 0.05 on ranks within each box; share, the mean probability that a run of the tuned setting is
+        better than one of the paper's. p and p_boxes are those of one-sided tests of the hypothesis that the share is
+        at most one half: p of Wilcoxon's signed-rank test over the functions, as a sample of similar functions; p_boxes
+        of `stratified_t`, for the same functions in other boxes, None where a function was run in a single box.
     """
     rows = []
     for name, tuned in record["tuned"].items():
@@ -90,12 +89,12 @@ def summary(record: Record) -> list[dict[str, Any]]:
 
 def both_ranks(cell: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
     """Return the ranks of both settings' runs in one box."""
-    ours, theirs = (np.array(cell["ranks"][who], np.float64) for who in BOTH)
+    ours, theirs = (np.array(cell["ranks"][setting], np.float64) for setting in BOTH)
     return ours, theirs
 
 
 def table(paper: Paper, record: Record) -> str:
-    """Return what was found, for people."""
+    """Return the comparison as text."""
     assert paper.tuning is not None
     lines = []
     for row in summary(record):
@@ -121,7 +120,7 @@ def read_tuning(file: str | os.PathLike[str]) -> Record:
     Parameters
     ----------
     file : path
-        Written by `run`, or by an earlier version, which kept the errors of all runs; ranks are made of these.
+        A file of a reproduction. Files of an earlier version have the errors of all runs, which become ranks.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def read_tuning(file: str | os.PathLike[str]) -> Record:
     Raises
     ------
     ValueError
-        Where it holds something else.
+        If it is not such a file.
     """
     try:
         record: Record = json.loads(Path(file).read_bytes())
@@ -147,7 +146,8 @@ def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
     """Write a record; ranks that are the same for all runs of a setting are written once."""
     runs = record["settings"]["runs"]
     cells = [
-        {**cell, "ranks": {who: collapse(cell["ranks"][who], runs) for who in BOTH}} for cell in record["compared"]
+        {**cell, "ranks": {setting: collapse(cell["ranks"][setting], runs) for setting in BOTH}}
+        for cell in record["compared"]
     ]
     write_figures(file, {**record, "compared": cells})
 
@@ -155,6 +155,6 @@ def write_tuning(file: str | os.PathLike[str], record: Record) -> None:
 def unpacked(cell: dict[str, Any], runs: Any, zero: float) -> dict[str, Any]:
     """Return a box's cell with the ranks of all runs."""
     if "ranks" in cell:
-        return {**cell, "ranks": {who: expand(cell["ranks"][who], runs) for who in BOTH}}
+        return {**cell, "ranks": {setting: expand(cell["ranks"][setting], runs) for setting in BOTH}}
     key = {name: cell[name] for name in ("algorithm", "function", "box")}
-    return {**key, **ranked({who: cell[who] for who in BOTH}, cell["n_evals"], zero)}
+    return {**key, **ranked({setting: cell[setting] for setting in BOTH}, cell["n_evals"], zero)}

@@ -35,7 +35,7 @@ class SamplingModel:
     sigma : float
         Standard deviation of numbers and ordered choices, on the unit interval.
     probabilities : mapping of str to ndarray
-        Of the choices without an order, by parameter; equal ones where there is no entry.
+        Probabilities of the choices without an order, by parameter; equal ones for parameters without an entry.
     """
 
     sigma: float = FIRST_SIGMA
@@ -79,14 +79,14 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
     Parameters
     ----------
     space : Space
-        Where.
+        Space of the configurations.
     count : int
-        How many, >= 1.
+        Number of configurations, >= 1.
     rng : Generator
-        Makes them.
+        Generator of the draws.
     sobol : bool
-        Whether by a scrambled Sobol sequence with one dimension for every parameter, or independently. A point of the
-        sequence that is forbidden is replaced by an independent one.
+        Whether they come from a scrambled Sobol sequence with one dimension for every parameter, or are independent. A
+        point of the sequence that is forbidden is replaced by an independent one.
     """
 
     def independent(name: str, distribution: BaseDistribution) -> Any:
@@ -166,11 +166,11 @@ def children(
     parents : sequence of Parent
         The best first.
     space : Space
-        Where.
+        Space of the configurations.
     count : int
-        How many.
+        Number of configurations.
     rng : Generator
-        Makes them.
+        Generator of the draws.
     choose : callable, optional
         Selects them from `MIN_CANDIDATES` or more.
     """
@@ -276,11 +276,11 @@ def next_configurations(
     parents : sequence of Parent
         The elites, the best first, with the models of the race before.
     space : Space
-        Where.
+        Space of the configurations.
     stage : RaceStage
-        Of the race.
+        Stage of the race.
     rng : Generator
-        Makes them.
+        Generator of the draws.
     choose : callable, optional
         As for `children`.
     """

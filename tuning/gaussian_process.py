@@ -37,11 +37,11 @@ class GaussianProcess:
     lengths : ndarray of shape (d,)
         First length scales.
     shares : ndarray of shape (k, number of instances)
-        Of the instances in a cost; they add up to 1.
+        Shares of the instances in each cost; they add up to 1.
     costs : ndarray of shape (k,)
-        Without the effects of instances and steps on all configurations.
+        Costs without the effects of instances and steps on all configurations.
     counts : ndarray of shape (k,)
-        Of how many results each cost is the mean.
+        Number of results in each cost.
 
     Notes
     -----
@@ -73,12 +73,12 @@ class GaussianProcess:
         points : ndarray of shape (m, d)
             Configurations.
         n_instances : int
-            How many instances there are.
+            Number of instances.
 
         Returns
         -------
         costs : ndarray of shape (m,)
-            Without the effects of steps.
+            Costs without the effects of steps.
         """
         found: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
         return self._middle + self._spread * found
@@ -91,9 +91,9 @@ class GaussianProcess:
         points, n_instances
             As for `mean`.
         count : int
-            How many draws.
+            Number of draws.
         rng : Generator
-            Makes them.
+            Generator of the draws.
 
         Returns
         -------
@@ -122,13 +122,13 @@ class GaussianProcess:
 
 
 class Observations:
-    """Costs of mean 0 and variance 1, and where they are from.
+    """Costs of mean 0 and variance 1, with their points and instances.
 
     Attributes
     ----------
     points : ndarray of shape (k, d)
     alike : ndarray of shape (k, k)
-        1 where two costs are of the same instance, 0 where they are of others.
+        1 for two costs of the same instance, 0 for costs of different instances.
     costs, counts : ndarray of shape (k,)
     """
 
@@ -153,7 +153,7 @@ class Observations:
         return factor
 
     def negative_log_likelihood(self, logarithms: FloatArray) -> tuple[float, FloatArray]:
-        """Return it, up to a constant, and its gradient."""
+        """Return the negative logarithm of the likelihood, up to a constant, and its gradient."""
         parameters = np.exp(logarithms)
         common, own, noise = parameters[:3]
         distances = scaled_distances(self.points, self.points, parameters[3:])
@@ -200,7 +200,7 @@ def map_estimate(data: Observations, first: FloatArray) -> FloatArray:
             return 1e10, off / deviations
         try:
             value, gradient = data.negative_log_likelihood(logarithms)
-        except LinAlgError:  # a step that went too far
+        except LinAlgError:  # after a step that was too long
             return 1e10, off / deviations
         return value + (off**2).sum() / 2, gradient + off / deviations
 

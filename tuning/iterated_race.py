@@ -20,9 +20,9 @@ class RacePlan:
     Attributes
     ----------
     iteration, n_iterations : int
-        Its number 1, 2, ..., and how many are planned so far.
+        Number of the race, from 1, and number of planned races so far.
     budget : int
-        Experiments that it may use.
+        Experiments of the race.
     n_new : int
         Configurations to add to the elites.
     elites : list of int
@@ -50,16 +50,16 @@ class IteratedRace:
     shuffle : callable
         shuffle(iteration, steps) returns the steps in the order in which race number `iteration` replays them.
     n_steps : int or None, default None
-        Steps there are; None: no end of them.
+        Number of steps; None: not limited.
     order : callable, default Race.best_first
-        order(race) returns those alive at the end of a race, the best first.
+        order(race) returns the configurations left at the end of a race, the best first.
 
     Attributes
     ----------
     plan : RacePlan or None
         The next race until `begin`; None during a race and at the end.
     race : Race or None
-        The race that runs.
+        The running race.
     elites : list of int
         The best of the last race, the best first.
     used : int
@@ -165,7 +165,7 @@ class IteratedRace:
             return
         if race.ended == ALL_FAILED:
             raise AllRejectedError(ALL_FAILED)
-        self.elites = self.order(race)[: self.minimum]  # first, because it may take time, and be interrupted
+        self.elites = self.order(race)[: self.minimum]  # first, because it takes time and may be interrupted
         self.used += race.used
         self._seen = max(self._seen, race.last_step + 1)
         if self.rules.elitist:

@@ -50,7 +50,7 @@ def open_journal(path: str) -> JournalStorage:
 
 
 def check_kind(path: str) -> None:
-    """Refuse what is no regular file, and a file that does not begin as a journal of Optuna."""
+    """Refuse special files, and a file that does not begin as a journal of Optuna."""
     if not os.path.isfile(path):
         raise ValueError(f"storage must be a regular file's name or a URL, got {path!r}")
     with open(path, "rb") as file:

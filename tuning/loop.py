@@ -37,11 +37,11 @@ class Result(NamedTuple):
     cost : float
         Lower is better; inf for a failure.
     seconds : float or None
-        Its time; in a batch, an equal share of the batch's time.
+        Seconds of the experiment; in a batch, an equal share of the batch's time.
     n_evals : int or None
-        Evaluations, where the target counts them.
+        Evaluations, if the target counts them.
     error : str or None
-        Why it failed.
+        The reason of a failure.
     """
 
     configuration: int
@@ -65,11 +65,11 @@ class TuningSetting:
     instances : list
         The instances to tune for.
     rules : Rules
-        Of the races.
+        Rules of the races.
     max_experiments : int
-        The budget.
+        Budget of the tuning.
     seed : int
-        Of all draws.
+        Seed of all draws.
     deterministic : bool
         Whether every instance is one step, or any number of them.
     """
@@ -101,9 +101,9 @@ class TuningLoop:
     Parameters
     ----------
     setting : TuningSetting
-        Its inputs.
+        Inputs of the tuning.
     record : StudyRecord
-        The storage of its results.
+        Storage of the results.
     results : iterable of Result, optional
         Results before an interruption of the same tuning: they have values that the record lacks.
 
@@ -112,7 +112,7 @@ class TuningLoop:
     iterated_race : IteratedRace
         The races.
     results : list of Result
-        In the order in which they came.
+        Results in the order of their arrival.
     races : list of dict
         Summaries of the races that are over.
     """

@@ -56,9 +56,9 @@ class FriedmanPruner(BasePruner):
         Parameters
         ----------
         study : Study
-            Of one objective.
+            A study with one objective.
         trial : FrozenTrial
-            One that has reported.
+            A trial that has reported values.
         """
         steps = list(trial.intermediate_values)
         if len(steps) < self.n_startup_steps:

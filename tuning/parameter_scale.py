@@ -20,7 +20,7 @@ class Scale:
     Parameters
     ----------
     distribution : BaseDistribution
-        Of Optuna; the choices of a categorical one are taken in their order.
+        Distribution of Optuna; the choices of a categorical one are ordered as they are.
     """
 
     def __init__(self, distribution: BaseDistribution) -> None:

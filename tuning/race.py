@@ -1,8 +1,7 @@
-"""One race, as a state machine: results in, next experiments out.
+"""One race, as a state machine: its input are results, its output the next experiments.
 
-Nothing here runs anything, draws anything or knows what a configuration is: configurations are numbers, steps are
-numbers, costs are floats. Decisions are made step by step, when all results of a step are there; so they depend on the
-results and not on the order in which these arrive.
+Configurations and steps are numbers here, and costs are floats. The race decides step by step, when all results of a
+step are there, so that decisions do not depend on the order of results.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ ALL_FAILED = "every configuration of the race failed"
 class Race:
     """One race.
 
-    Before every step it is asked whether the race ends; when all results of a step are there, configurations of
-    infinite cost are rejected and, where a test is due, those that it drops are eliminated.
+    Before every step the race checks whether it ends. When all results of a step are there, it rejects configurations
+    of infinite cost and, if a test is due, eliminates configurations by the test.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ class Race:
     configurations : sequence of int
         Numbers of the configurations; the order decides between equals.
     steps : callable
-        steps(position) is the step at a position 0, 1, ..., or None behind the last one.
+        steps(position) is the step at a position 0, 1, ..., or None after the last one.
     minimum : int
         The race ends when no more than these are alive.
     budget : int
@@ -49,16 +48,16 @@ class Race:
     limit : int
         Experiments that it must not exceed.
     known : mapping of Experiment to float, optional
-        Results of elites from earlier races; their steps come before others. Their configurations are safe until
-        they have been replayed, and the race does not end before a step of which only configurations that are out
-        have a result.
+        Results of elites from earlier races; their steps come before others. A test cannot eliminate an elite
+        before its known steps are replayed, and the race does not end before a step of which only eliminated
+        configurations have a result.
 
     Attributes
     ----------
     used : int
-        Experiments done, known ones not counted.
+        Number of experiments without the known results.
     ended : str or None
-        Why the race is over.
+        The reason of the end.
     rejected : list of int
         Configurations with an infinite cost.
     """
@@ -85,17 +84,17 @@ class Race:
         self._tests = 0
         self._quiet = 0  # tests in a row without an elimination
         self._column = {configuration: c for c, configuration in enumerate(self.configurations)}
-        self._row: dict[int, int] = {}  # of a step
+        self._row: dict[int, int] = {}  # by the step
         self._alive = np.ones(len(self.configurations), bool)
         self._costs: FloatArray = np.full((0, len(self.configurations)), np.nan)
         self._given = np.zeros(self._costs.shape, bool)
         self._rows(rules.first_test)
         for experiment, cost in (known or {}).items():
-            self._bring(experiment, cost)
+            self._add_known(experiment, cost)
         self._safe: IntArray = self._given.sum(axis=0)  # known results that are not yet replayed
         self._advance()
 
-    def _bring(self, experiment: Experiment, cost: float) -> None:
+    def _add_known(self, experiment: Experiment, cost: float) -> None:
         """Add a known result."""
         while experiment.step not in self._row:
             before = len(self._row)
@@ -130,11 +129,11 @@ class Race:
 
     @property
     def last_step(self) -> int:
-        """The highest step that is behind the race, -1 at its beginning."""
+        """The highest step that is decided, -1 at the beginning."""
         return max((step for step, row in self._row.items() if row < self.position), default=-1)
 
     def best_first(self) -> list[int]:
-        """Return those alive, the best first: those with results of more steps before others, then by standing.
+        """Return the configurations in the race, the best first: by the number of steps with results, then by standing.
 
         So in a race that ended early a new configuration does not come before an elite with more results.
         """
@@ -153,7 +152,7 @@ class Race:
         return found
 
     def results(self) -> dict[Experiment, float]:
-        """Return the results of those alive: known ones, and those of the steps that are behind them."""
+        """Return the results of the configurations in the race: known ones, and those of decided steps."""
         steps = {row: step for step, row in self._row.items()}
         decided = self._decided()
         return {
@@ -163,7 +162,7 @@ class Race:
         }
 
     def decided_results(self) -> dict[Experiment, float]:
-        """Return the results on the steps behind the race, of all configurations; of one that failed, the failure.
+        """Return the results of all configurations on decided steps; of one that failed, the failure.
 
         Other results, of later steps, depend on the order in which experiments are run.
         """
@@ -178,7 +177,7 @@ class Race:
         }
 
     def _decided(self) -> BoolArray:
-        """Return which results of those alive do not depend on what happens to have arrived."""
+        """Return which results of the configurations in the race do not depend on the order of arrival."""
         decided = self._given.copy()
         decided[: self.position] = True
         return decided
@@ -191,7 +190,7 @@ class Race:
         Parameters
         ----------
         experiment : Experiment
-            One that was pending; others, and those with a result, are ignored.
+            A pending experiment; others, and those with a result, are ignored.
         cost : float
             Lower is better; not NaN.
         """
@@ -204,7 +203,7 @@ class Race:
         if row == self.position:
             self._advance()
 
-    # -- the race ------------------------------------------------------------------------------------------------------
+    # -- decisions -----------------------------------------------------------------------------------------------------
 
     def _advance(self) -> None:
         """Decide all steps that have all their results."""
@@ -228,14 +227,14 @@ class Race:
             self._given = np.vstack([self._given, np.zeros(blank.shape, bool)])
 
     def _horizon(self) -> int:
-        """Return the position of the next test, behind its last step; not beyond the last position."""
+        """Return the position after the last step of the next test, at most that after the last step of all."""
         each = self.rules.each_test
         ahead = max((self.position // each + 1) * each, self.rules.first_test)
         self._rows(ahead)
         return min(ahead, len(self._row))
 
     def _reason_to_end(self) -> str | None:
-        """Return why the race ends before the present step, if it does."""
+        """Return the reason to end before the current step, or None."""
         if self.position >= self._horizon():
             return "no steps left"
         missing = int((self._alive & ~self._given[self.position]).sum())
@@ -260,7 +259,7 @@ class Race:
         return bool((known[:, self._alive].any(axis=1) | ~known.any(axis=1)).all())
 
     def _close_step(self) -> None:
-        """Reject and eliminate by the results of the present step and those before it."""
+        """Reject and eliminate by the results up to the current step."""
         given = self._given[self.position]
         self.used += int((self._alive & ~given).sum())
         self._safe = self._safe - (given & self._alive)

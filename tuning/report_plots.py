@@ -86,7 +86,7 @@ def values_by_race(trials: Sequence[FrozenTrial], kept: Mapping[int, set[int]]) 
     trials : sequence of FrozenTrial
         The configurations.
     kept : mapping of int to set of int
-        By race, the numbers of its elites.
+        The numbers of the elites, by race.
     """
     parameters = distributions_of(trials)
     rows = -(-len(parameters) // COLUMNS)

@@ -32,9 +32,10 @@ from skde.validation import check_choice, check_int
 
 # The largest share of its width that a box loses, in every variable.
 MOST_CUT = 0.5
-# Functions of many kinds: ranks on a few of them say little about the others, and on many the good ones tie. So half of
-# the paper's twenty are seen before anybody is out; elites keep what they have shown, and are more than irace has, so
-# that chance does not decide early where to search; the last race is a final; and a model makes the most of results.
+# The paper's functions differ much: ranks on a few of them say little about the others, and on many the good settings
+# tie. So a configuration runs on half of the twenty before the first test; elites keep their results, and are more
+# than in irace, so that chance does not decide early where to search; the last race is a final; and a model uses the
+# results of all races.
 RULES = Rules(elitist=True, first_test=10, each_test=5, mu=10, survivors=8, new_steps=5, final=True, guided=True)
 
 
@@ -45,26 +46,27 @@ class Settings:
     Attributes
     ----------
     paper : str
-        Its name.
+        Name of the paper.
     dim : int
-        Variables.
+        Number of variables.
     max_experiments : int
-        Of every algorithm.
+        Experiments of every algorithm.
     budget : str
-        Of an experiment, and of a run of the comparison: seconds, as "1s", or evaluations, as "20000" or "1000*dim".
+        Limit of an experiment, and of a run of the comparison: seconds, as "1s", or evaluations, as "20000" or
+        "1000*dim".
     held_out : int
-        Boxes of every function on which the comparison is made, see `moved_problem`.
+        Boxes of every function in which the settings are compared, see `moved_problem`.
     runs : int
-        Of each of the two settings in each of these.
+        Runs of each of the two settings in each of these boxes.
     seed : int
-        Of the tuning and of the runs.
+        Seed of the tuning and of the runs.
     device : str
         "cpu", "cuda" or "cuda:N".
     n_jobs : int or None
         Threads on the CPU.
     as_published : bool
-        Whether the tuning is the paper's own: its kind of race, on its functions as they are. Otherwise it is by
-        `RULES`, on its functions in boxes that are others on every step.
+        Whether the tuning is the paper's: its kind of race, on its functions as they are. Otherwise the races have
+        `RULES`, and the functions have another box on every step.
     """
 
     paper: str
@@ -80,12 +82,12 @@ class Settings:
 
 
 def tuning_of(paper: Paper, table: int) -> Tuning:
-    """Return how a paper's parameters were found.
+    """Return the tuning that found a paper's parameters.
 
     Raises
     ------
     ValueError
-        Where that table is of something else.
+        If the table is not that of a tuning.
     """
     if paper.tuning is None or paper.tuning.table != table:
         known = "" if paper.tuning is None else f"; its tuning is table {paper.tuning.table}"
@@ -100,16 +102,16 @@ def run(
     *,
     recording: Recording = UNRECORDED,
 ) -> Record:
-    """Tune a paper's algorithms within its budget, then compare what was found with the paper's parameters.
+    """Tune a paper's algorithms within its budget, then compare its results with the paper's parameters.
 
     Parameters
     ----------
     paper : Paper
-        Which.
+        The paper.
     settings : Settings
-        How.
+        Settings of the record.
     algorithms : list of str
-        Of the paper's.
+        A subset of the paper's.
     recording : Recording, default UNRECORDED
         The file of the record, which is written after every race and every box, and the progress bar. The experiments
         are in the journal `out` + ".log". A tuning that was killed continues from both. Every race prints a line on
@@ -118,17 +120,17 @@ def run(
     Returns
     -------
     record : dict
-        Where and with what it was taken, the settings; of every algorithm the races and the best configuration; of
-        every algorithm, function and box the ranks of the runs with both settings by their errors, among each other,
-        and of each setting the median error and the mean number of evaluations.
+        The provenance and the settings; for every algorithm the races and the best configuration; for every algorithm,
+        function and box the ranks of the errors of all runs with both settings, and for each setting the median error
+        and the mean number of evaluations.
 
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For what is not allowed or not there, and for a file with other settings.
+        For unknown names, values that are not allowed, missing devices, and a file with other settings.
     """
     if paper.tuning is None:
-        raise ValueError(f"{paper.name!r} has no tuning to be done again")
+        raise ValueError(f"{paper.name!r} has no tuning to reproduce")
     for name in algorithms:
         check_choice(f"algorithm of {paper.name!r}", name, paper.tuning.parameters)
     for what in ("held_out", "runs"):
@@ -142,23 +144,23 @@ def run(
     return record
 
 
-# -- the tuning --------------------------------------------------------------------------------------------------------
+# -- tuning ------------------------------------------------------------------------------------------------------------
 
 
 def space(paper: Paper, name: str) -> Space:
-    """Return what the paper tuned, without the paper's own values among the first configurations."""
+    """Return the space of the paper's tuning; the paper's values are not among the first configurations."""
     assert paper.tuning is not None
     return Space({parameter: SPACES[name][parameter] for parameter in paper.tuning.parameters[name]})
 
 
 def rules(paper: Paper, settings: Settings) -> Rules:
-    """Return the kind of race."""
+    """Return the rules of the races."""
     assert paper.tuning is not None
     return replace(preset(paper.tuning.preset) if settings.as_published else RULES, test=paper.tuning.test)
 
 
 def instances(paper: Paper, settings: Settings) -> list[Any]:
-    """Return what is tuned for: the paper's functions, or these with their minimisers elsewhere on every step."""
+    """Return the instances: the paper's functions, or these with their minimisers elsewhere on every step."""
     suite = find_suite(paper.suite)
     problems = [suite.function(function, settings.dim).objective for function in suite.functions]
     return problems if settings.as_published else [MovedProblem(problem) for problem in problems]
@@ -210,14 +212,14 @@ def tune(
     try:
         (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
     except KeyboardInterrupt:
-        with suppress(NotFittedError):  # interrupted before there was anything to note
+        with suppress(NotFittedError):  # interrupted before the first result
             note()
         raise
     note()
 
 
 def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
-    """Return what a record has of a tuning that has been at work for so many seconds."""
+    """Return the entry of a record on a tuning after so many seconds."""
     best = tuner.best_params_
     timed = [result for result in tuner.results_ if result.seconds is not None]
     return {
@@ -227,7 +229,7 @@ def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
         "elites": [elite.params for elite in tuner.elites_],
         "n_experiments": tuner.n_experiments_,
         "n_configurations": len({result.configuration for result in tuner.results_}),
-        # Of what was done since the last resumption.
+        # These four count from the last resumption.
         "elapsed": elapsed,
         "timed_experiments": len(timed),
         "seconds": sum(result.seconds or 0.0 for result in timed),
@@ -236,7 +238,7 @@ def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
     }
 
 
-# -- the comparison ----------------------------------------------------------------------------------------------------
+# -- comparison --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -246,16 +248,16 @@ class MovedProblem:
     problem: Problem
 
     def __call__(self, seed: int) -> Problem:
-        """Return the problem for a seed."""
+        """Return the problem with the box of a seed."""
         return moved_problem(self.problem, f"tuning:{seed}")
 
 
-def moved_problem(problem: Problem, which: int | str) -> Problem:
+def moved_problem(problem: Problem, box: int | str) -> Problem:
     """Return a problem with its minimiser at another place of a smaller box.
 
     In every variable a part of the box, up to half of it, is cut off at one of its ends, where the minimiser is not.
     """
-    u, side = uniforms(f"moved:{problem.name}:{which}", 2 * problem.dim).reshape(2, -1)
+    u, side = uniforms(f"moved:{problem.name}:{box}", 2 * problem.dim).reshape(2, -1)
     low, high = problem.bounds.T.copy()
     cut = MOST_CUT * u * (high - low)
     at_low = np.where(side < 0.5, low + cut <= problem.x_opt, high - cut < problem.x_opt)
@@ -287,7 +289,7 @@ def measure_box(paper: Paper, settings: Settings, function: str, both: list[Algo
 def run_both(
     problem: Problem, both: list[Algorithm], settings: Settings, box: int
 ) -> tuple[dict[str, list[float | None]], dict[str, list[int]]]:
-    """Return errors and evaluations of both settings' runs, which are side by side in one batch."""
+    """Return errors and evaluations of both settings' runs, which run in one batch."""
     budget = Budget.read(settings.budget)
     minimizer = ClockedMinimizer(
         [algorithm for algorithm in both for _ in range(settings.runs)],
@@ -301,5 +303,5 @@ def run_both(
     minimizer.run_seconds = budget.seconds
     runs = minimizer.fit(problem).runs_
     halves = dict(zip(BOTH, (runs[: settings.runs], runs[settings.runs :]), strict=True))
-    found = {who: or_null([run.fun - problem.f_opt for run in half]) for who, half in halves.items()}
-    return found, {who: [run.n_evals for run in half] for who, half in halves.items()}
+    error = {setting: or_null([run.fun - problem.f_opt for run in half]) for setting, half in halves.items()}
+    return error, {setting: [run.n_evals for run in half] for setting, half in halves.items()}

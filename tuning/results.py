@@ -19,9 +19,9 @@ class EliteConfiguration:
     Attributes
     ----------
     number : int
-        Of the configuration, which is that of its trial.
+        Number of the configuration, which is that of its trial.
     params : dict
-        Its values.
+        Values of the parameters.
     """
 
     number: int

@@ -23,7 +23,7 @@ class Rules:
         The test that eliminates: Friedman's test with its post-hoc rule, or paired t-tests against the best, adjusted
         for their number or not.
     confidence : float, default 0.95
-        Of every test, in (0, 1).
+        Confidence of every test, in (0, 1).
     first_test : int, default 5
         Steps before the first test, >= 2.
     each_test : int, default 1
@@ -31,25 +31,25 @@ class Rules:
     mu : int, default 5
         Steps that the budget must allow every configuration, >= 1.
     most_configurations : int or None, default None
-        Of one race.
+        The most configurations of one race.
     survivors : int or None, default None
-        Configurations that a race keeps as elites, the parents of the next ones, and ends with when no more are alive,
-        >= 1. None: floor(2 + log2 N) with N parameters. Where costs say little, the few best of a race owe it to
-        chance, and more of them are safer.
+        Number of elites of a race, the parents of the next configurations, >= 1; a race ends when no more are left.
+        None: floor(2 + log2 N) with N parameters. With noisy costs the few best of a race are best by chance, and more
+        survivors are safer.
     new_steps : int, default 1
         Steps that an elitist race begins with before it replays the old ones.
     patience : int or None, default 2
-        Tests in a row without an elimination that end an elitist race; None: no number of them does.
+        Tests in a row without an elimination that end an elitist race; None: not limited.
     final : bool, default False
-        Whether the last planned race is a final, which no such tests end and no race follows: experiments that are left
-        tell its best apart, where further races would have a few new configurations each.
+        Whether the last planned race is a final, which such tests do not end and no race follows: the experiments left
+        compare its best configurations, where further races would have a few new configurations each.
     spending : bool, default False
         Whether the i-th test of a race has the level alpha / (i (i + 1)), so that the levels of all its tests together
         are at most alpha, however long the race is. Otherwise every test has the level alpha, as in irace.
     guided : bool, default False
-        Whether a model of all results so far guides the races, a Gaussian process on the parameters: of some hundred
-        children that the parents could have, each new configuration is the best in a draw of what they may cost
-        (Thompson sampling), and expected costs say which of those that are left in a race are its best.
+        Whether a model of all results so far guides the races, a Gaussian process on the parameters: each new
+        configuration is the best of some hundred candidates in a draw of their costs (Thompson sampling), and the
+        configurations left at the end of a race are ordered by their expected costs.
     """
 
     elitist: bool
@@ -84,16 +84,16 @@ class Rules:
         return level / (test * (test + 1)) if self.spending else level
 
     def configurations(self, budget: int, iteration: int, n_elites: int = 0, n_old: int = 0) -> int:
-        """Return how many configurations, elites included, a race is for.
+        """Return the number of configurations of a race, with the elites.
 
         Parameters
         ----------
         budget : int
             Experiments of the race.
         iteration : int
-            1, 2, ...
+            Number of the race, from 1.
         n_elites, n_old : int, default 0
-            Elites and the steps that they have behind them; only of an elitist race.
+            Number of elites and of their steps; only for an elitist race.
         """
         growth = min(5, iteration)
         if not self.elitist:
@@ -105,13 +105,13 @@ class Rules:
         return count if self.most_configurations is None else min(count, self.most_configurations)
 
     def least_budget(self, n_parameters: int) -> int:
-        """Return the fewest experiments with which the first race has more configurations than it must keep."""
+        """Return the fewest experiments for which the first race has more configurations than survivors."""
         growth = 1 if not self.elitist else self.each_test
         steps = max(self.mu, self.first_test) + growth
         return (self.n_survivors(n_parameters) + 1) * steps * n_iterations(n_parameters)
 
     def n_survivors(self, n_parameters: int) -> int:
-        """Return how many configurations end a race when no more are alive."""
+        """Return the number of configurations at which a race ends."""
         return n_survivors(n_parameters) if self.survivors is None else self.survivors
 
 
@@ -133,9 +133,9 @@ def preset(name: str, **changes: Any) -> Rules:
     Parameters
     ----------
     name : {"elitist", "irace-2011", "small-budget"}
-        Which.
+        Name of the preset.
     **changes
-        Parameters of `Rules` that shall differ.
+        Parameters of `Rules` to change.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def preset(name: str, **changes: Any) -> Rules:
 
 
 def n_iterations(n_parameters: int) -> int:
-    """Return how many races are planned: floor(2 + log2 N)."""
+    """Return the number of planned races: floor(2 + log2 N)."""
     return floor(2 + log2(n_parameters))
 
 
 def n_survivors(n_parameters: int) -> int:
-    """Return how many configurations end a race when no more are alive, unless rules say so: floor(2 + log2 N)."""
+    """Return the default number of configurations at which a race ends: floor(2 + log2 N)."""
     return floor(2 + log2(n_parameters))
 
 

@@ -34,7 +34,7 @@ class Configuration:
 
 
 class Suggestions:
-    """The part of an Optuna trial by which a define-by-run function asks for values.
+    """The part of an Optuna trial that a define-by-run function uses.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ class Space:
     Parameters
     ----------
     parameters : callable or mapping
-        A function of an Optuna trial, which calls suggest_float, suggest_int and suggest_categorical (what it returns
-        is not used); or Optuna distributions by name. In a mapping, a function of the values before it, which returns a
-        distribution, gives bounds that depend on these.
+        A function of an Optuna trial, which calls suggest_float, suggest_int and suggest_categorical (its return
+        value is not used); or Optuna distributions by name. In a mapping, a function of the values before it, which
+        returns a distribution, gives bounds that depend on these.
     conditions : mapping of str to callable, optional
-        For a mapping: condition(values) says whether a parameter applies, by the values of those before it; those that
-        do not apply are None.
+        For a mapping: condition(values) returns whether a parameter applies, from the values of those before it;
+        parameters that do not apply are None.
     forbidden : iterable of callable, optional
-        rule(values) is true for a combination that must not be; parameters that do not apply are None.
+        rule(values) returns whether a combination is forbidden; parameters that do not apply are None.
     ordinal : iterable of str, optional
         Categorical parameters with ordered choices.
     initial : iterable of mapping, optional
@@ -104,7 +104,7 @@ class Space:
     ------
     ValueError, TypeError
         For a space without a parameter to configure, rules that forbid everything, a condition without its parameter,
-        an initial configuration that is none of the space.
+        an initial configuration that is not in the space.
 
     Examples
     --------
@@ -271,12 +271,12 @@ class Space:
 
 
 def as_space(given: Any) -> Space:
-    """Return a space for whatever describes one: a Space, a function of a trial, or distributions by name."""
+    """Return the space that is given as a Space, a function of a trial, or distributions by name."""
     return given if isinstance(given, Space) else Space(given)
 
 
 def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bool]) -> list[Any]:
-    """Return the elements that an option was given, or say what to give."""
+    """Return the elements of an option, after checking them."""
     wanted = f"{option} must be a list of {element}s"
     if is_element(given):
         raise TypeError(f"{wanted}, got a {element}; write [{element}]")
@@ -308,7 +308,7 @@ def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistr
 
 
 def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
-    """Return choices with Python's scalars for NumPy's, or say what cannot be stored."""
+    """Return choices with Python's scalars for NumPy's, after checking that they can be stored."""
     found = [plain(choice) for choice in choices]
     for choice in found:
         if not storable(choice):

@@ -41,7 +41,7 @@ def open_storage(storage: Any) -> BaseStorage:
 
 
 def open_database(url: str, tries: int = 3) -> RDBStorage:
-    """Return the storage in a database; what fails is tried again: another process may be making the tables."""
+    """Return the storage in a database; failures are retried, because another process may be making the tables."""
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     kind = url.partition("://")[0]  # what follows may have a password
@@ -65,25 +65,25 @@ class StudyRecord:
     Parameters
     ----------
     storage : BaseStorage
-        Where it is.
+        Storage of the study.
     identity : dict
         The inputs of the tuning's decisions, as data.
     resume : bool
-        Whether the study has to be there, or must not be.
+        Whether the study must exist, or must not.
     name : str, default STUDY
-        The study's, of which a storage may have several.
+        Name of the study; a storage may have several.
 
     Attributes
     ----------
     known : dict of Experiment to float
-        The results that were there.
+        The stored results.
     errors : dict of int to str
-        Why configurations had failed.
+        The reasons of failures, by configuration.
 
     Raises
     ------
     ValueError
-        For a study that is there or not against what was said, or that is of another tuning.
+        For a study that must exist and does not, or must not and does, and for that of another tuning.
     """
 
     def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool, name: str = STUDY) -> None:
@@ -120,7 +120,7 @@ class StudyRecord:
         Raises
         ------
         ValueError
-            Where there is none.
+            If there is none.
         """
         try:
             study = storage.get_study_id_from_name(name)
@@ -167,12 +167,12 @@ class StudyRecord:
         return optuna.load_study(study_name=self.name, storage=self.storage)
 
     def add(self, number: int, configuration: Configuration, race: int) -> None:
-        """Add a configuration, or find that it is there.
+        """Add a configuration that is not stored yet, and check one that is.
 
         Raises
         ------
         ValueError
-            Where another one is in its place.
+            If another configuration has this number.
         """
         if number < len(self._trials):
             if self._params[number] != as_given(configuration.params):

@@ -31,17 +31,17 @@ class Surrogate:
     Parameters
     ----------
     space : Space
-        Where configurations are from.
+        Space of the configurations.
     configurations : sequence of Configuration
-        By their numbers.
+        All configurations, by their numbers.
     results : mapping of Experiment to float
         Costs; inf for a failure, and at least one is finite.
     instance_of : callable
         instance_of(step) returns the number of a step's instance.
     n_instances : int
-        How many instances there are.
+        Number of instances.
     by_ranks : bool
-        Whether only the ranks of costs on a step count, so that their normal scores are taken for the costs.
+        Whether only the ranks of costs on a step count: their normal scores then replace the costs.
     """
 
     def __init__(
@@ -65,23 +65,23 @@ class Surrogate:
         self._process = GaussianProcess(points[rows], lengths, shares, means, counts)
 
     def mean(self, configurations: Sequence[Configuration]) -> FloatArray:
-        """Return the expected costs; lower is better, and neither their zero nor their unit says anything."""
+        """Return the expected costs; lower is better; their zero and their unit have no meaning."""
         return self._process.mean(self._points(configurations)[0], self.n_instances)
 
     def choose(self, configurations: Sequence[Configuration], count: int, rng: np.random.Generator) -> list[int]:
-        """Return which configurations are worth a try: each is the best in a draw of all of them (Thompson sampling).
+        """Return the configurations to run: each is the best in a draw of the costs of all of them (Thompson sampling).
 
-        So each is taken as often as it is likely to be the best, as far as is known. The same one is not taken twice,
-        nor one equal to it while there are others.
+        So the frequency of a configuration is its probability to be the best under the model. No configuration is
+        chosen twice, and none that equals a chosen one while there are others.
 
         Parameters
         ----------
         configurations : sequence of Configuration
-            To choose from.
+            The candidates.
         count : int
-            How many, at most as many as there are.
+            Number of configurations to choose, at most that of the candidates.
         rng : Generator
-            Makes the draws.
+            Generator of the draws.
 
         Returns
         -------
@@ -153,18 +153,18 @@ def without_step_effects(costs: FloatArray) -> FloatArray:
     r"""Return costs without the effects of steps.
 
     The steps' effects are the least squares of :math:`c_{ij} = a_i + s_j + e_{ij}` over the results that there are:
-    configurations that ran on hard steps are not taken for bad ones. Where a configuration failed it has the worst of
+    so that configurations on hard steps do not count as bad. Where a configuration failed it has the worst of
     the effects a, and its other results are left out.
 
     Parameters
     ----------
     costs : ndarray of shape (k, n)
-        Of k configurations on n steps; NaN where there is none, inf for a failure.
+        Costs of k configurations on n steps; NaN where there is none, inf for a failure.
 
     Returns
     -------
     costs : ndarray of shape (k, n)
-        Up to a constant.
+        The costs, up to a constant.
     """
     failures = np.isposinf(costs)
     failed = np.asarray(failures.any(axis=1))
@@ -186,18 +186,18 @@ def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, Float
     Parameters
     ----------
     costs : ndarray of shape (k, n)
-        Of k configurations on n steps; NaN where there is none.
+        Costs of k configurations on n steps; NaN where there is none.
     instances : ndarray of shape (n,)
-        Of the steps.
+        Instances of the steps.
 
     Returns
     -------
     rows : ndarray of shape (m,)
-        Which configuration a mean is of.
-    shares : ndarray of shape (m, number of instances that were met)
-        Of these instances in it.
+        Configuration of each mean.
+    shares : ndarray of shape (m, number of instances in the results)
+        Shares of these instances in each mean.
     means, counts : ndarray of shape (m,)
-        Of how many costs.
+        The means, and their numbers of costs.
     """
     kinds, kind = np.unique(instances, return_inverse=True)
     member = np.eye(len(kinds))[kind]

@@ -33,24 +33,24 @@ class RacingTuner(TunerResults, BaseEstimator):
     """Configure an algorithm by iterated racing, within a number of experiments.
 
     Many configurations race on instances: on every step, each runs on the same instance with the same seed, and after
-    the fifth step those that a test finds worse than the best are out, so that experiments go to the good ones. The
+    the fifth step a test eliminates those that are worse than the best, so that experiments go to the good ones. The
     best of a race are the parents of the configurations of the next. The trials of the Optuna study are the
     configurations, and their intermediate values the costs by step.
 
     Parameters
     ----------
     space : Space, callable, mapping or None
-        The configurations: a `Space`, or what makes one, a function of an Optuna trial or a mapping of names to
-        distributions. None: the default space of an algorithm of skde (`space_of`).
+        The configurations: a `Space`, a function of an Optuna trial, or a mapping of names to distributions. None: the
+        default space of an algorithm of skde (`space_of`).
     instances : sequence
         At least two. For an algorithm of skde problems, their names, pairs (objective, bounds), or functions of the
         step's seed that return one of these; for an estimator of scikit-learn data sets, as (X, y) or Bunch; for
-        functions and programs, whatever they take.
+        functions and programs, their own instances.
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together.
     run_time_limit : float or None, default 1.0
         Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
-        killed after three times as long and ten seconds more; functions and estimators know best themselves.
+        killed after three times as long and ten seconds more; functions and estimators are not limited.
     run_evals_limit : int or None, default None
         Evaluations of one experiment, >= 1, for algorithms of skde, instead of seconds: the tuning is then the same on
         every machine.
@@ -68,18 +68,19 @@ class RacingTuner(TunerResults, BaseEstimator):
     study_name : str, default "skde-tuning"
         The study's name: a storage may hold several tunings.
     n_jobs : int or None, default 1
-        Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: experiments are
-        left to the workers that `work` makes of other processes, and here is only waited for them.
+        Processes of joblib for functions, programs and estimators; threads for algorithms of skde. 0: this process
+        waits for workers, other processes that call `work`.
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
         seconds, as many as there are threads.
     deterministic : bool, default False
-        Whether a seed changes nothing: then there is one step an instance, and a race ends where these end.
+        Whether costs do not depend on the seed: then there is one step for each instance, and a race ends after the
+        last one.
     random_state : int, RandomState, Generator or None, default None
-        Makes draws and seeds repeatable. With costs that are so too, the same tuning comes out whatever the number of
-        processes, and in one piece or resumed; a guided one, which rests on LAPACK, perhaps not on another processor.
+        Makes draws and seeds repeatable. If costs are repeatable too, the tuning is the same for any number of
+        processes, in one piece or resumed; a guided one, which uses LAPACK, perhaps not on another processor.
     callback : callable or None, default None
-        Called with the tuner after every race, of a tuning that is resumed also of those before.
+        Called with the tuner after every race; a tuning that is resumed also calls it for the races before.
     verbose : int, default 0
         1: a progress bar.
 
@@ -94,18 +95,18 @@ class RacingTuner(TunerResults, BaseEstimator):
     results_ : list of Result
         Every experiment.
     races_ : list of dict
-        Of every race: its configurations, steps and experiments, its survivors, the rejected ones and why, and why it
-        ended.
+        The races: configurations, steps and experiments, survivors, rejected configurations with the reasons, and the
+        reason of the end.
     finished_ : bool
         Whether the experiments are used up; not after Ctrl-C.
     n_experiments_ : int
-        Experiments that count. With several processes a few more may have been done, of configurations that were
+        Number of experiments that count. Several processes may have done a few more, of configurations that were
         rejected meanwhile.
     target_ : str
         The target, as text.
     study_ : optuna.Study
         The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
-        its mean cost. The best value need not be that of the best configuration, which had to hold out in races.
+        its mean cost. The best configuration need not have the best value, because it is chosen by the races.
 
     Notes
     -----
@@ -195,12 +196,12 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._run(target, resume=False)
 
     def resume(self, target: Any = None) -> RacingTuner:
-        """Go on with a tuning that was interrupted or killed; it decides as if it had not been.
+        """Continue a tuning that was interrupted or killed; its decisions are those of an uninterrupted one.
 
         Parameters
         ----------
         target : optional
-            As in `fit`; needed where this object has not been fitted itself.
+            As in `fit`; needed if this object was not fitted.
 
         Returns
         -------
@@ -209,7 +210,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         Raises
         ------
         ValueError
-            Where there is nothing to resume, or it was begun in another way.
+            If there is nothing to resume, or the tuning has other settings.
         """
         if target is not None:
             return self._run(target, resume=True)
@@ -221,20 +222,21 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._drive()
 
     def work(self, target: Any) -> int:
-        """Do experiments of a tuning that another process runs with n_jobs=0, until it is over.
+        """Run experiments of a tuning of another process with n_jobs=0, until it is over.
 
         The other process may be on another machine, begin later, and be killed and resumed meanwhile. A worker may be
-        killed at any time: what it had is done by another one after three times run_time_limit and ten seconds.
+        killed at any time: another one repeats its experiments after three times run_time_limit and ten seconds.
 
         Parameters
         ----------
         target : str, Algorithm, estimator, callable or sequence of str
-            As in the other process, as all parameters but n_jobs and device; n_jobs is the threads of an algorithm.
+            As in the other process. All parameters except n_jobs and device must be those of the other process;
+            n_jobs is the number of an algorithm's threads.
 
         Returns
         -------
         n_experiments : int
-            How many were done here.
+            Number of experiments of this worker.
 
         Raises
         ------
@@ -257,7 +259,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         self._check_options()
         found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
         storage, name = self._study()
-        if self.n_jobs == 0:  # what is refused later has begun a study
+        if self.n_jobs == 0:  # before a study begins
             check_shared(storage)
             worker_timeout(self._limits())
         seed = None
@@ -271,7 +273,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self._drive()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[TuningSetting, dict[str, Any]]:
-        """Return the inputs of decisions, and the same as data."""
+        """Return the inputs of decisions, as an object and as data."""
         setting = self._setting(given, seed)
         target.check(setting.instances)
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
@@ -292,7 +294,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         return self
 
     def _study(self) -> tuple[BaseStorage, str]:
-        """Return where the study is, and its name."""
+        """Return the storage and the name of the study."""
         if not (isinstance(self.study_name, str) and self.study_name):
             raise ValueError(f"study_name must be a name, got {self.study_name!r}")
         return open_storage(self.storage), self.study_name
@@ -325,7 +327,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             return as_space(self.space)
         if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
             return space_of(target)
-        raise ValueError("space must be given: only algorithms of skde bring their own")
+        raise ValueError("space must be given: only algorithms of skde have a default")
 
     def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
         """Check the inputs of decisions, and return them."""
@@ -360,19 +362,19 @@ class RacingTuner(TunerResults, BaseEstimator):
         return TuningSetting(space, instances, rules, budget, seed, deterministic)
 
     def predict_budget(self, target: Any = None) -> dict[str, Any]:
-        """Return what a fit would do with its experiments.
+        """Return the plan of a fit: its races, experiments and time.
 
         Parameters
         ----------
         target : str or Algorithm, optional
-            Where the space is the target's own.
+            The target, if its default space is tuned.
 
         Returns
         -------
         prediction : dict
             n_parameters; n_iterations; n_survivors, with which a race ends; least, the smallest max_experiments; races,
-            the planned ones, each with its experiments and configurations, on the assumption that each uses what it
-            has; seconds, the longest time that experiments with a time limit can take one after the other.
+            the planned ones, each with its experiments and configurations, on the assumption that each uses its
+            experiments; seconds, the longest time that experiments with a time limit can take one after the other.
         """
         setting = self._setting(target, 0)
         rules, n = setting.rules, setting.space.n_parameters
@@ -387,15 +389,15 @@ class RacingTuner(TunerResults, BaseEstimator):
         }
 
     def report(self, path: str | os.PathLike[str]) -> RacingTuner:
-        """Write what was found into one HTML file that needs nothing else.
+        """Write the results into one HTML file without further files.
 
-        Its parts: the best configurations as Python, what they cost, their ranks by instance, the values of the
+        Its parts: the best configurations as Python, their costs, their ranks by instance, the values of the
         parameters by race, all configurations in parallel coordinates, the importance of the parameters.
 
         Parameters
         ----------
         path : str or path
-            The file; one that is there is replaced.
+            The file; an existing file is replaced.
 
         Returns
         -------
@@ -406,7 +408,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         RuntimeError
             Without matplotlib.
         OSError
-            Where the file cannot be written.
+            If the file cannot be written.
         """
         self._fitted()
         write_report(self, path)

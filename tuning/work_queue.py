@@ -26,19 +26,19 @@ from skde.tuning.targets.base import Job, Limits, Outcome, Target
 FINISHED_KEY = "skde:finished"
 OPTIONS_KEY = "skde:orders"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
-# Running offers are looked through this often.
-SWEEP_SECONDS = 1.0
+# Interval between two checks of all running offers.
+CHECK_SECONDS = 1.0
 # An experiment that so many workers did not finish is a failure of its configuration.
 MOST_OFFERS = 3
 
 
 def pause(since: float) -> None:
-    """Sleep for a twentieth of the time since the wait began: a short one ends in time, a long one seldom asks.
+    """Sleep for a twentieth of the time since the wait began, so that a long wait polls seldom.
 
     Parameters
     ----------
     since : float
-        When it began, by time.monotonic().
+        Begin of the wait, by time.monotonic().
     """
     time.sleep(min(max((time.monotonic() - since) / 20, SHORTEST_PAUSE), LONGEST_PAUSE))
 
@@ -57,9 +57,9 @@ class WorkQueue:
     Parameters
     ----------
     storage : BaseStorage
-        That of the tuning.
+        Storage of the tuning.
     study : str, default STUDY
-        The tuning's name.
+        Name of the tuning.
 
     Raises
     ------
@@ -114,11 +114,11 @@ class WorkQueue:
 
     @property
     def finished(self) -> bool:
-        """Whether the tuning is over, so that workers can go."""
+        """Whether the tuning is over, so that workers can end."""
         return bool(self.storage.get_study_user_attrs(self._study).get(FINISHED_KEY))
 
     def finish(self, finished: bool) -> None:
-        """Say whether the tuning is over."""
+        """Store whether the tuning is over."""
         self.storage.set_study_user_attr(self._study, FINISHED_KEY, finished)
 
     @property
@@ -146,9 +146,9 @@ def check_shared(storage: BaseStorage) -> None:
 
 
 def worker_timeout(limits: Limits) -> float:
-    """Return the seconds after which an experiment that a worker has counts as lost."""
+    """Return the seconds after which the experiment of a worker counts as lost."""
     if limits.timeout is None:
-        raise ValueError("run_time_limit must be given with workers: it says when an experiment counts as lost")
+        raise ValueError("run_time_limit must be given with workers: it defines when an experiment counts as lost")
     return limits.timeout
 
 
@@ -163,9 +163,9 @@ class QueuedTarget(Target):
     target : Target
         The target of the workers.
     queue : WorkQueue
-        Where they find it.
+        Queue of the experiments.
     limits : Limits
-        By which an experiment counts as lost.
+        Limits of an experiment, after which it counts as lost.
     """
 
     batched = True
@@ -174,13 +174,13 @@ class QueuedTarget(Target):
         self.target = target
         self.queue = queue
         self.timeout = worker_timeout(limits)
-        self._latest = {experiment_of(offer): offer.number for offer in queue.offers()}  # also those of before a kill
+        self._latest = {experiment_of(offer): offer.number for offer in queue.offers()}  # also those before a kill
         self._since: dict[int, float] = {}  # when an offer was first seen running, by this process's clock
-        self._swept = 0.0
+        self._last_check = 0.0
         self._given_up: dict[int, Outcome] = {}  # by configurations that hang, or end their workers
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
-        """Offer all jobs, then return their outcomes, in their order, as they come."""
+        """Offer all jobs, then yield their outcomes in the order of the jobs."""
         if self.queue.finished:  # a tuning that is resumed
             self.queue.finish(False)
         experiments = [QueuedExperiment(job.configuration, job.index, job.seed) for job in jobs]
@@ -219,9 +219,9 @@ class QueuedTarget(Target):
     def _withdraw_lost(self) -> None:
         """Withdraw the offers that have been running for too long."""
         now = time.monotonic()
-        if now - self._swept < min(SWEEP_SECONDS, self.timeout / 4):
+        if now - self._last_check < min(CHECK_SECONDS, self.timeout / 4):
             return
-        self._swept = now
+        self._last_check = now
         running = [offer.number for offer in self.queue.offers(TrialState.RUNNING)]
         self._since = {number: self._since.get(number, now) for number in running}
         for number, since in self._since.items():

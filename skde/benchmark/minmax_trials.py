@@ -44,7 +44,7 @@ class Row:
     paper_ms : Milliseconds or None
         The paper's times, if it has any.
     ours : Values or None
-        Of the runs that found a feasible point; None if no run did.
+        Our values, from the runs with a feasible point; None if there is no such run.
     feasible, runs : int
         Number of these runs, and of all runs.
     violation : float
@@ -221,7 +221,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
 
 
 def describe(best: Sequence[float | None]) -> Values:
-    """Return best, median, mean, standard deviation and worst; null stands for infinity."""
+    """Return best, median, mean, standard deviation and worst; null means infinity."""
     found = np.array([np.inf if value is None else value for value in best])
     spread = len(found) > 1 and bool(np.isfinite(found).all())
     std = float(found.std(ddof=1)) if spread else 0.0

@@ -157,7 +157,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_numbers(values: Any) -> bool:
-    """Return whether a value is a list of numbers; null stands for numbers that are not finite."""
+    """Return whether a value is a list of numbers; null means a number that is not finite."""
     return isinstance(values, list) and all(value is None or is_number(value) for value in values)
 
 

@@ -55,7 +55,7 @@ class MinMaxSolution(BaseSolver):
 
     @property
     def y_(self) -> FloatArray:
-        """The strongest opponent that x_ has met, of shape (dim y,)."""
+        """The strongest opponent of x_ so far, of shape (dim y,)."""
         return self._best.x[self._coevolution.x.dim :]
 
     @property

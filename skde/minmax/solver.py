@@ -44,7 +44,7 @@ class MinMaxSolver(MinMaxSolution):
         F_1(x) = \max_{y \in P_2 \cup A} f(x, y), \qquad F_2(y) = \min_{x \in P_1} f(x, y)
 
     with the strongest opponents of earlier cycles in the archive A. All values are computed again after the other side
-    has evolved. The value of the incumbent x_ is the worst against all opponents that it has met: the best x of a cycle
+    has evolved. The value of the incumbent x_ is the worst against all its opponents so far: the best x of a cycle
     replaces it when its worst value is smaller.
 
     A constrained problem is solved as a game of points against multipliers, with its `AugmentedLagrangian`. By default
@@ -121,7 +121,7 @@ class MinMaxSolver(MinMaxSolution):
     Attributes
     ----------
     x_, y_ : ndarray of shape (dim x,), (dim y,)
-        The best incumbent of all runs, and the strongest opponent that it has met; for a constrained problem the
+        The best incumbent of all runs, and its strongest opponent so far; for a constrained problem the
         multipliers at the end. The incumbents of several runs are compared against the opponents of all runs; against
         their own opponents only, where there is no function: with ask and tell, and after loading a fit of a Python
         function until resume.
@@ -132,7 +132,8 @@ class MinMaxSolver(MinMaxSolution):
     max_violation_ : float
         The largest violation of a constraint at x_, for a constrained problem; 0 without a violation.
     worst_case_ : float
-        An estimate of max over y of f(x_, y), at least fun_; larger where x_ has not met its strongest opponent.
+        An estimate of max over y of f(x_, y), at least fun_; larger where the populations of y did not contain its
+        strongest opponent.
     saddle_gap_ : float
         worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Searches of 200 generations
         compute both estimates on first access.
@@ -143,7 +144,7 @@ class MinMaxSolver(MinMaxSolution):
     population_x_, population_y_ : ndarray of shape (pop_size, dim)
         The populations of the best run.
     history_ : History
-        The history of the best run, by cycles; values may rise when the incumbent meets a stronger opponent.
+        The history of the best run, by cycles; values may rise when y finds a stronger opponent.
     runs_ : list of RunResult
         The results of all runs; their x is x followed by y.
     result_ : scipy.optimize.OptimizeResult
@@ -276,9 +277,9 @@ class MinMaxSolver(MinMaxSolution):
         Parameters
         ----------
         strategy : {"rand/1/bin", "best/1/bin"}, default "rand/1/bin"
-            Of both sides.
+            Strategy of both sides.
         pop_size : int, default 50
-            Of both sides; the paper has 50 and 100.
+            Individuals on each side; the paper has 50 and 100.
         **parameters
             Other parameters of the solver.
         """

@@ -25,7 +25,7 @@ from skde.validation import check_int, shown
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 # Names that the body of an objective already has.
-TAKEN = {"team", "x", "d", "data", "real", "Team", "scratch"}
+RESERVED = {"team", "x", "d", "data", "real", "Team", "scratch"}
 # Options of the system's compiler. Exceptions are off, because they cannot leave the threads that run the body.
 FLAGS = (
     "-std=c++17",
@@ -100,8 +100,8 @@ class DeviceObjective:
         if len(named) > MAX_ARRAYS:
             raise ValueError(f"arrays must have at most {MAX_ARRAYS} entries, got {len(named)}")
         for key in named:
-            if not isinstance(key, str) or not key.isidentifier() or key in TAKEN:
-                raise ValueError(f"arrays: names must be C++ identifiers, and none of {sorted(TAKEN)}; got {key!r}")
+            if not isinstance(key, str) or not key.isidentifier() or key in RESERVED:
+                raise ValueError(f"arrays: names must be C++ identifiers, and none of {sorted(RESERVED)}; got {key!r}")
         self.body = body
         self.names = tuple(named)
         self.arrays: tuple[FloatArray, ...] = tuple(number_array(key, named[key]) for key in named)
@@ -153,8 +153,8 @@ class DeviceObjective:
         """Return the content of the library that the system's compiler builds."""
         compiler = find_compiler()
         isa = [f"-march={_cpu.isa()}"] if _cpu.isa().startswith("x86-64") else []
-        with tempfile.TemporaryDirectory(dir=self.folder) as room:
-            built = Path(room) / "objective.so"
+        with tempfile.TemporaryDirectory(dir=self.folder) as temporary:
+            built = Path(temporary) / "objective.so"
             command = [
                 *compiler,
                 *FLAGS,

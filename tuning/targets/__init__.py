@@ -1,1 +1,1 @@
-"""Targets: whatever can be tuned."""
+"""Targets of a tuning: algorithms, functions, programs and estimators."""

@@ -65,8 +65,8 @@ class AlgorithmTarget(Target):
 
     Different configurations on a step are runs of one batch. With a limit of seconds every run has its own clock, and
     the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
-    after the other. How far a run comes in its time depends on the size of its batch, so these batches are always full:
-    where jobs are missing, some are done twice. While one batch runs on a GPU, the next are compiled and prepared.
+    after the other. The evaluations of a run in its time depend on the size of its batch, so these batches are always
+    full: where jobs are missing, some run twice. While one batch runs on a GPU, the next are compiled and prepared.
     """
 
     batched = True
@@ -85,7 +85,7 @@ class AlgorithmTarget(Target):
         self._stop = Event()  # ends the batches in progress after an interruption
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
-        """Return the jobs' outcomes, in their order, as they come."""
+        """Yield the outcomes in the order of the jobs."""
         batches: list[list[Job]] = []
         clocks = True
         for (_, seed), same in groupby(jobs, lambda job: (job.index, job.seed)):
@@ -103,7 +103,7 @@ class AlgorithmTarget(Target):
                 yield from self.run_alike(batch)
 
     def batch_size(self, instance: Any, seed: int) -> int:
-        """Return how many jobs a worker should take: one of a Python function, because its runs would take turns."""
+        """Return the number of jobs for a worker: one of a Python function, because its runs would share the time."""
         return self.side_by_side if has_clocks(instance_for_seed(instance, seed)) else 1
 
     def _run_on_helpers(self, batches: list[list[Job]]) -> Generator[Outcome]:
@@ -140,7 +140,7 @@ class AlgorithmTarget(Target):
         return [outcome for outcome in outcomes if outcome is not None]
 
     def run_batch(self, job: Job, algorithms: list[Algorithm]) -> list[Outcome]:
-        """Return the outcomes of algorithms on a job's step; where one is at fault for a failure, each runs alone."""
+        """Return the outcomes of algorithms on a job's step; after a failure each runs alone, to find its cause."""
         begin = time.perf_counter()
         try:
             found = self.fitted(job, algorithms)
@@ -159,7 +159,7 @@ class AlgorithmTarget(Target):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C; what was found up to then is no result.
+            After Ctrl-C; there is no result then.
         """
         stop = self._stop
         objective, bounds = objective_of(job.instance)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# An experiment is given up after this many times its time limit, and these seconds for starting and ending.
+# An experiment is ended after this many times its time limit, and these seconds for starting and ending.
 HANGS_AFTER = 3.0
 GRACE_SECONDS = 10.0
 
@@ -19,15 +19,15 @@ class Job:
     Attributes
     ----------
     configuration : int
-        Its number.
+        Number of the configuration.
     params : dict
-        Its values.
+        Values of the configuration.
     index : int
-        The instance's number.
+        Number of the instance.
     instance : object
         The instance.
     seed : int
-        In [0, 2**31).
+        Seed of the experiment, in [0, 2**31).
     """
 
     configuration: int
@@ -46,11 +46,11 @@ class Outcome:
     cost : float
         Lower is better; inf for a failure.
     seconds : float
-        Its time; in a batch, an equal share of the batch's time.
+        Seconds of the experiment; in a batch, an equal share of the batch's time.
     n_evals : int or None
-        Evaluations, where the target counts them.
+        Evaluations, if the target counts them.
     error : str or None
-        Why it failed.
+        The reason of a failure.
     """
 
     cost: float
@@ -68,21 +68,21 @@ class Limits:
 
     @property
     def timeout(self) -> float | None:
-        """Seconds after which an experiment is given up."""
+        """Seconds after which an experiment is ended."""
         return None if self.seconds is None else HANGS_AFTER * self.seconds + GRACE_SECONDS
 
 
 class Target(ABC):
-    """Something that can be configured."""
+    """An object with parameters to tune."""
 
-    batched = False  # whether many jobs at a time are done faster than one after the other
+    batched = False  # whether many jobs together are faster than one after the other
 
     @abstractmethod
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
-        """Return the jobs' outcomes, in their order, as they come; `close` ends what has begun of them."""
+        """Yield the outcomes in the order of the jobs; `close` ends the jobs that have begun."""
 
     def batch_size(self, instance: Any, seed: int) -> int:
-        """Return how many jobs on one step a worker should take together: those that run side by side."""
+        """Return the number of jobs on one step that a worker should take together, because they run in parallel."""
         return 1
 
     def configured(self, params: dict[str, Any]) -> Any:

@@ -21,11 +21,11 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str) -> T
     target : str, Algorithm, estimator, callable or sequence of str
         An algorithm of skde or its name; a scikit-learn estimator; cost = f(config, instance, seed); or a command line.
     limits : Limits
-        Of one experiment.
+        Limits of one experiment.
     n_jobs : int or None
         Threads, or processes of joblib.
     device : str
-        Where algorithms run.
+        Device of algorithms.
     """
     if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
         return AlgorithmTarget(get_algorithm(target), limits, n_jobs, device)

@@ -36,7 +36,7 @@ class Cost(ABC):
         """Return a reproducible text on the target."""
 
     def configured(self, params: dict[str, Any]) -> Any:
-        """Return the target with the values of a configuration, where that makes sense."""
+        """Return the target with the values of a configuration, where it has such a form."""
         raise AttributeError("only an algorithm of skde and a scikit-learn estimator have a best_estimator_")
 
     def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - most targets take every instance
@@ -54,7 +54,7 @@ class SequentialTarget(Target):
         self.batched = joblib.effective_n_jobs(n_jobs) > 1
 
     def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
-        """Return the jobs' outcomes, in their order, as they come; closed early, it ends joblib's workers."""
+        """Yield the outcomes in the order of the jobs; `close` ends joblib's workers."""
         if not self.batched:
             for job in jobs:
                 yield measured(self.cost, job)
@@ -85,7 +85,7 @@ class SequentialTarget(Target):
 
 
 def measured(cost: Cost, job: Job) -> Outcome:
-    """Return the outcome of one experiment; whatever goes wrong in it is a failure of its configuration."""
+    """Return the outcome of one experiment; any exception is a failure of its configuration."""
     begin = time.perf_counter()
     try:
         value = checked(cost(job))
@@ -96,11 +96,11 @@ def measured(cost: Cost, job: Job) -> Outcome:
 
 
 def checked(cost: Any) -> float:
-    """Return a cost as a float; inf is allowed, and rejects."""
+    """Return a cost as a float; inf rejects the configuration."""
     value = float(cost)
     if math.isnan(value):
         raise ValueError("the cost is NaN")
-    if value == -math.inf:  # no mean, and so no test or model, survives it
+    if value == -math.inf:  # means, tests and models need finite costs
         raise ValueError("the cost is -inf; take the logarithm of max(error, 1e-12), say")
     return value
 
@@ -213,7 +213,7 @@ class CommandCost(Cost):
 
 
 def completed(command: list[str], timeout: float | None) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; one that is given up takes all that it has started with it."""
+    """Run a program to its end; after a timeout, kill it with all processes that it has started."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
