@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from skde.typing import Array, FloatArray, IntArray
 
 # One field of eight bytes each, as in coevolution.cuh.
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
-# The steps between the generations of the sides (CoevolutionStep in coevolution.cuh).
-RENEW, GATHER, CORRECT, CONCLUDE = range(4)
+# The points of a request, as requests.cuh numbers them.
+POINTS = _cpu.coevolution_enumerations()["Points"]
 # In a checkpoint the names of a side's arrays begin with the side's name. Of the arrays that the sides exchange it has
 # those that a cycle reads first.
 SIDES = ("x", "y")
@@ -76,6 +76,18 @@ class Game:
         """Vectors of working memory for the features of x."""
         constraints = self.inequalities + self.equalities
         return 1 + constraints if constraints else 0
+
+
+class Phase(NamedTuple):
+    """One phase of a cycle for a host that evaluates, as the extension describes it."""
+
+    number: int
+    side: str  # the side that evolves, or is reordered; "" for the other phases
+    evolves: bool
+    generation: int  # of the side: the last one to make, or the one to reorder
+    x: int  # the points of the request, of POINTS
+    y: int
+    repeated: bool  # whether the values of the request before are those of this one
 
 
 @dataclass
@@ -161,6 +173,8 @@ def exchange_shapes(spec: CoevolutionSpec) -> ArrayShapes:
         "penalties": (R, spec.constraints),
         "excess": (R, spec.constraints),
         "levels": (R, 2),
+        "trials_x": (R, spec.x.pop_max),
+        "trials_y": (R, spec.y.pop_max),
     }
     return {name: (shape, spec.incumbents.dtype) for name, shape in shapes.items()}
 
@@ -184,7 +198,7 @@ def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
 class IncumbentRuns(Runs):
     """Batches in which the value of a run is that of its incumbent."""
 
-    monotone = False  # an incumbent may meet a stronger opponent
+    monotone = False  # a new opponent may be stronger than those before
 
     def is_blank(self) -> bool:
         """Whether no run has an incumbent with finite values against all opponents."""
@@ -192,7 +206,7 @@ class IncumbentRuns(Runs):
 
 
 class Coevolution(IncumbentRuns, Batch):
-    """The state of R runs in the memory of one engine: the batch of their incumbents, with the two sides.
+    """The state of R runs in the memory of one engine: the batch of their incumbents, and the two sides.
 
     Parameters
     ----------
@@ -218,7 +232,7 @@ class Coevolution(IncumbentRuns, Batch):
         self.constraints, self.opponents = spec.constraints, spec.opponents
         self.max_opponents, self.features = spec.max_opponents, spec.features
         self.fields = np.zeros(1, FIELDS)
-        self.step_program: Any = None  # the engine's launcher for the steps between generations
+        self.phase_program: Any = None  # the engine's launcher for single phases
         super().__init__(spec.incumbents, xp, device_context)
 
     def _allocate(self) -> None:
@@ -237,11 +251,11 @@ class Coevolution(IncumbentRuns, Batch):
         fields["pop_x"], fields["pop_y"] = self.x.pop_max, self.opponents
         fields["gens_x"], fields["gens_y"] = spec.gens_x, spec.gens_y
         fields["renewed"] = spec.renewed
-        fields["archive"], fields["room"], fields["features"] = spec.archive, self.max_opponents, self.features
+        fields["archive"], fields["capacity"], fields["features"] = spec.archive, self.max_opponents, self.features
         fields["inequalities"], fields["equalities"] = spec.inequalities, spec.equalities
         fields["updates"], fields["adapts"] = spec.updates, spec.penalty is None
         fields["feasibility"] = spec.feasibility
-        fields["gap"] = -1.0 if self.spec.tol is None else self.spec.tol
+        fields["tol"] = -1.0 if self.spec.tol is None else self.spec.tol
         for name, array in self.exchange.items():
             fields[name] = address(array, self.spec.dtype, device=self.device)
 
@@ -255,6 +269,10 @@ class Coevolution(IncumbentRuns, Batch):
         generation, f = self.host("generation"), self.host("f")
         values = np.where(generation >= 0, f[generation & 1, np.arange(self.n_runs), 0].astype(float), np.nan)
         return np.zeros(self.n_runs, np.int64), values
+
+    def phases(self, c: int, y_evaluated: bool) -> list[Phase]:
+        """Return the phases of cycle c; `y_evaluated`: whether y has its values against the new population of x."""
+        return list(map(Phase._make, _cpu.coevolution_phases(self.addresses[0], c, y_evaluated)))
 
     def opponents_of(self, c: int) -> Array:
         """Return the opponents of x in cycle c: a copy of shape (R, n, dim y).

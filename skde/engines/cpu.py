@@ -166,9 +166,10 @@ class CpuEngine:
         team = self._cycle_team(batch)
         _cpu.cycles(batch.x.number, batch.y.number, batch.program, batch.single, *batch.addresses, until, team)
 
-    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the generations of the sides."""
-        _cpu.coevolution_step(batch.single, *batch.addresses, c, step, self._cycle_team(batch))
+    def coevolution_step(self, batch: Coevolution, c: int, phase: int, values: FloatArray | None) -> None:
+        """Do one phase of cycle c with the values of its request, of shape (R, n, m)."""
+        where, n, m = (0, 0, 0) if values is None else (address(values, batch.spec.dtype), *values.shape[1:])
+        _cpu.coevolution_step(batch.single, *batch.addresses, c, phase, where, n, m, self._cycle_team(batch))
 
     def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""

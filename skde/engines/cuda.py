@@ -314,17 +314,20 @@ class CudaEngine:
             records = (batch.x.record, batch.y.record, batch.record)
             batch.program("cycles", batch.fields[0], *records, np.int64(until))
 
-    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the generations of the sides."""
+    def coevolution_step(self, batch: Coevolution, c: int, phase: int, values: Array | None) -> None:
+        """Do one phase of cycle c with the values of its request, of shape (R, n, m)."""
         with self.device_context:
-            if batch.step_program is None:
-                plan = Plan(
-                    "Warp", WARP * STEP_TEAMS, 1, -(-batch.max_opponents // STEP_TEAMS), batch.n_runs, 0, False, 0
-                )
+            if batch.phase_program is None:
+                blocks = -(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS)
+                plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
                 options = game_options(batch.spec.dtype, "Warp", plan.threads, 1)
-                batch.step_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
+                batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             records = (batch.x.record, batch.y.record, batch.record)
-            batch.step_program("step", batch.fields[0], *records, np.int64(c), np.int64(step))
+            where, shape = NULL, (0, 0)
+            if values is not None:
+                where, shape = self._address(values, batch.spec.dtype, values.size), values.shape[1:]
+            numbers = (np.int64(c), np.int64(phase), where, *map(np.int64, shape))
+            batch.phase_program("step", batch.fields[0], *records, *numbers)
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""

@@ -108,8 +108,8 @@ class DeviceEngine(Engine, Protocol):
     def cycles(self, batch: Coevolution, until: int) -> None:
         """Run whole cycles up to number `until`."""
 
-    def coevolution_step(self, batch: Coevolution, c: int, step: int) -> None:
-        """Do one step of cycle c between the generations of the sides."""
+    def coevolution_step(self, batch: Coevolution, c: int, phase: int, values: Array | None) -> None:
+        """Do one phase of cycle c with the values of its request, of shape (R, n, m), if it has had one."""
 
     def matrix(self, game: Game, X: Array, Y: Array) -> Array:
         """Return the game's values of the rows of X against the rows of Y."""

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skde.algorithms.population_size import PopulationSchedule
-from skde.arrays import to_numpy
 from skde.engines import Batch, DeviceEngine
-from skde.engines.coevolution import CONCLUDE, CORRECT, GATHER, RENEW, Coevolution, CoevolutionSpec
+from skde.engines.coevolution import POINTS, Coevolution, CoevolutionSpec
 from skde.interrupts import interrupts
 from skde.islands import REFRESH
-from skde.minmax.lagrangian import lagrangian_game
 from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, IntArray
 
-# Generators that request values. Each request is (X, Y), points against opponents of shapes (R, n, dx) and (R, m, dy),
-# and the answer to it has shape (R, n, m). With Y = None the request is for the features of points in a Lagrangian:
-# f, g and h, of shape (R, n, 1 + constraints).
-ValueRequests = Generator[tuple[Array, Array | None], Array, Array]
+# A cycle as a generator that requests values. Each request is (X, Y), points against opponents of shapes (R, n, dim x)
+# and (R, m, dim y), and the reply has shape (R, n, m). With Y = None the request is for the features of points in a
+# Lagrangian: f, g and h, of shape (R, n, 1 + constraints).
 CycleRequests = Generator[tuple[Array, Array | None], Array, None]
 
 
@@ -136,124 +133,45 @@ class CoevolutionEngine:
                 fulfil(self.cycle(batch, c), partial(objective.run_values, running))
 
     def cycle(self, batch: Coevolution, c: int) -> CycleRequests:
-        """Run cycle c, or the rest of it after an interruption: the generations of the sides tell how much is done."""
-        engine, x, y, spec = self.engine, batch.x, batch.y, batch.coevolution_spec
+        """Run cycle c, or the rest of it after an interruption: the generations of the sides tell how much is done.
+
+        The extension gives the phases and their requests. After a reply, Ctrl-C takes effect at the next request.
+        """
+        engine, sides = self.engine, {"x": batch.x, "y": batch.y}
         running = batch.host("status") == Status.RUNNING
-        for side in (x, y):
+        for side in sides.values():
             side.put("status", np.where(running, int(Status.RUNNING), int(Status.HELD)))
-        done_x, done_y = (int(side.host("generation")[running].max()) for side in (x, y))
-        if c == 0 and not spec.updates:
-            engine.propose(y, 0)
-            engine.coevolution_step(batch, 0, GATHER)
-        initial: Array = None  # the values of all pairs of the initial populations
-        opponents = batch.opponents_of(c)
-        for g in range(done_x + 1, c * spec.gens_x + 1):
-            engine.propose(x, g)
-            values = yield from self._values(batch, self._trials(x, g), opponents.copy())
-            engine.accept(x, g, None, self._flat(self.worst_for_x(values)))
-            initial = values
-        if batch.constraints:
-            features = yield self._population(x), None
-            batch.exchange["table"][...] = features.transpose(0, 2, 1)
-        if spec.updates:
-            with interrupts.deferred:  # multipliers are corrected once a cycle, and no request follows
-                engine.coevolution_step(batch, c, CORRECT)
-                yield from self._conclude(batch, c, None)
-        else:
-            yield from self._evolve_y(batch, c, done_y, initial)
-            yield from self._conclude(batch, c, initial if c == 0 else None)
+        values, y_evaluated = None, bool((batch.y.host("met")[running] >= c).all())
+        with ExitStack() as uninterrupted:
+            for phase in batch.phases(c, y_evaluated):
+                requests = phase.x != POINTS["NONE"] and (values is None or not phase.repeated)
+                points = [self._points(batch, c, *of) for of in (("x", phase.x), ("y", phase.y)) if requests]
+                side = sides.get(phase.side, batch)
+                first = int(side.host("generation")[running].max()) + 1 if phase.evolves else phase.generation
+                for g in range(first, phase.generation + 1):
+                    if phase.evolves:
+                        engine.propose(side, g)
+                    if requests:
+                        uninterrupted.close()
+                        values = yield points[0](g), points[1](g)
+                        uninterrupted.enter_context(interrupts.deferred)
+                    engine.coevolution_step(batch, c, phase.number, values)
+                    if phase.evolves:
+                        engine.accept(side, g, None, batch.exchange[f"trials_{phase.side}"])
+                    elif phase.side:
+                        engine.migrate(side, g, REFRESH)
 
-    def _conclude(self, batch: Coevolution, c: int, values: Array) -> CycleRequests:
-        """Update the values of x, unless those of all its pairs are given, and choose the incumbent."""
-        x = batch.x
-        points = self._points_of_x(batch)
-        if c > 0 and not batch.constraints:
-            incumbents = self._population(batch)[:, :, : x.dim]
-            points = self.xp.concatenate([points, incumbents], axis=1)
-        given = values is not None
-        if not given:
-            values = yield from self._values(batch, points, batch.opponents_of(c), features=True)
-        with interrupts.deferred:
-            if not given:
-                fitness = self.worst_for_x(values)[:, : x.pop_max]
-                self._set_fitness(x, c * batch.coevolution_spec.gens_x, fitness)
-            self._set_strengths(batch, c, values)
-            self.engine.coevolution_step(batch, c, CONCLUDE)
-
-    def _evolve_y(self, batch: Coevolution, c: int, done: int, initial: Array) -> CycleRequests:
-        """Run the generations of y in cycle c, after generation `done`."""
-        engine, y, spec = self.engine, batch.y, batch.coevolution_spec
-        points = self._points_of_x(batch)
-        if c == 0 and initial is not None:
-            engine.accept(y, 0, None, self._flat(self.worst_for_y(initial)))
-            done = 0
-        elif c > 0 and y.host("met").max() < c:  # y has no values yet against the new x
-            engine.coevolution_step(batch, c, RENEW)
-            values = yield from self._values(batch, points, self._population(y), features=True)
-            with interrupts.deferred:
-                self._set_fitness(y, done, self.worst_for_y(values))
-                self._set(y.array["met"], y, c)
-        for g in range(done + 1, c * spec.gens_y + 1):
-            engine.propose(y, g)
-            values = yield from self._values(batch, points, self._trials(y, g), features=True)
-            engine.accept(y, g, None, self._flat(self.worst_for_y(values)))
-        engine.coevolution_step(batch, c, GATHER)
-
-    def _points_of_x(self, batch: Coevolution) -> Array:
-        """Return the population of x after its generations or, in a Lagrangian, its features."""
-        if batch.constraints:
-            return self.xp.ascontiguousarray(batch.exchange["table"].transpose(0, 2, 1))
-        return self._population(batch.x)
-
-    def _values(self, batch: Coevolution, X: Array, Y: Array, features: bool = False) -> ValueRequests:
-        """Return the values of pairs: requested or, in a Lagrangian, computed from features of X (or X itself)."""
-        if not batch.constraints:
-            return (yield X, Y)
-        described = X if features else (yield X, None)
-        inequalities = batch.coevolution_spec.inequalities
-        games = [lagrangian_game(inequalities, r) for r in to_numpy(batch.exchange["penalties"])]
-        runs = zip(games, self.xp.ascontiguousarray(described), self.xp.ascontiguousarray(Y), strict=True)
-        return self.xp.stack([self.engine.matrix(game, x, y) for game, x, y in runs])
-
-    def _set_strengths(self, batch: Coevolution, c: int, values: Array) -> None:
-        """Set the values of the best x and of the incumbent against every opponent, which CONCLUDE reads."""
-        xp, n = self.xp, values.shape[2]
-        fitness = batch.x.array["f"][(c * batch.coevolution_spec.gens_x) & 1]
-        best = xp.argmin(xp.where(xp.isnan(fitness), xp.inf, fitness), axis=1)
-        strengths = batch.exchange["strengths"]
-        strengths[:, 0, :n] = xp.take_along_axis(values, best[:, None, None], axis=1)[:, 0]
-        if values.shape[1] > batch.x.pop_max:
-            strengths[:, 1, :n] = values[:, -1]
-
-    def _set_fitness(self, side: Batch, g: int, f: Array) -> None:
-        self._set(side.array["f"][g & 1], side, f)
-        self.engine.migrate(side, g, REFRESH)
-
-    def _set(self, target: Array, side: Batch, values: Any) -> None:
-        """Write values for the runs that still run."""
-        running = side.array["status"] == int(Status.RUNNING)
-        target[...] = self.xp.where(running.reshape(-1, *(1,) * (target.ndim - 1)), values, target)
-
-    def _population(self, side: Batch) -> Array:
-        """Return a copy of every run's last population, of shape (R, P, D)."""
-        return side.array["x"][side.array["generation"] & 1, self.xp.arange(side.n_runs)]
-
-    def _trials(self, side: Any, g: int) -> Array:
-        return self.engine.trials(side, g).reshape(side.n_runs, side.pop_max, side.dim)
-
-    def _flat(self, f: Array) -> Array:
-        return self.xp.ascontiguousarray(f).reshape(-1)
-
-    def worst_for_x(self, values: Array) -> Array:
-        """Return the fitness of every x, as worst_for_x in opponents.cuh."""
-        return self.xp.where(self.xp.isnan(values), self.xp.inf, values).max(axis=2)
-
-    def worst_for_y(self, values: Array) -> Array:
-        """Return the fitness of every y, as worst_for_y in opponents.cuh."""
-        xp = self.xp
-        most = values.dtype.type(2.0 ** (1023 if values.dtype == np.float64 else 127))
-        worst = xp.where(xp.isnan(values), -xp.inf, -xp.minimum(values, most)).max(axis=1)
-        return xp.where(worst == -xp.inf, xp.nan, worst)
+    def _points(self, batch: Coevolution, c: int, name: str, points: int) -> Callable[[int], Array]:
+        """Return the function from a generation of a side to its points in a request of cycle c: arrays (R, n, dim)."""
+        side = batch.x if name == "x" else batch.y
+        if points == POINTS["NONE"]:
+            return lambda g: None
+        if points == POINTS["TRIALS"]:
+            return lambda g: self.engine.trials(side, g).reshape(side.n_runs, side.pop_max, side.dim)
+        rows: Array = batch.opponents_of(c) if points == POINTS["OPPONENTS"] else last_population(side)
+        if points == POINTS["POPULATION_AND_INCUMBENT"]:
+            rows = self.xp.concatenate([rows, last_population(batch)[:, :, : side.dim]], axis=1)
+        return lambda g: rows.copy()  # a function may write to its arguments
 
     def synchronize(self) -> None:
         """Wait for all work that was started."""
@@ -270,3 +188,8 @@ def fulfil(cycle: CycleRequests, evaluate: Callable[[Array, Array | None], Array
             request = cycle.send(values)
         except StopIteration:
             return
+
+
+def last_population(side: Batch) -> Array:
+    """Return a copy of every run's last population, of shape (R, P, D)."""
+    return side.array["x"][side.array["generation"] & 1, side.xp.arange(side.n_runs)]

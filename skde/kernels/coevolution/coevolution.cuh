@@ -1,18 +1,19 @@
 // Co-evolution of two populations: x makes f(x, y) small, y makes it large (Fabris, Krohling 2012, algorithm 1).
 //
-// A cycle, in every part of which the other side stands still:
+// In a cycle
 //
-//   x evolves        gens_x generations; an x is worth its largest value against the opponents (equation 11)
-//   y evolves        gens_y generations; a y is worth the smallest value against the population of x (equation 12, corrected)
-//   opponents        the population of y and, behind it, the strongest opponents of earlier cycles
-//   x is judged anew against them; the answer of the run is chosen, and judged against all opponents that it has met
+//   x evolves for gens_x generations; the fitness of x is its largest value against the opponents (equation 11)
+//   y evolves for gens_y generations; the fitness of y is the smallest value against the population of x (equation 12, corrected)
+//   the population of y and, behind it, the archive of the strongest opponents of earlier cycles become the opponents
+//   x is evaluated again, against these opponents; the best x replaces the incumbent if its fitness is better than that of the
+//   incumbent against all opponents so far
 //
-// For the augmented Lagrangian of a constrained problem, y may instead be one vector of multipliers that is corrected once a
+// For the augmented Lagrangian of a constrained problem, y may instead be one vector of multipliers, which is updated once a
 // cycle (the method of multipliers): mu <- max(0, mu + 2 r g), lambda <- lambda + 2 r h at the best x, and r is doubled
-// where a violation has not fallen by half.
+// where a violation has not halved.
 //
-// The two sides are batches of their own, and the answers a third one: a population of one individual, x and y one behind
-// the other, whose generations are the cycles.
+// The two sides are batches. The incumbents are a third one: populations of one individual, x followed by y, whose
+// generations are the cycles.
 #pragma once
 #include "coevolution/opponents.cuh"
 #include "core/drive.cuh"
@@ -20,19 +21,21 @@
 
 namespace SKDE_NAMESPACE {
 
-// Integers: pop_x, pop_y (columns of y: the population, or one), gens_x, gens_y, renewed (y that give way to new points every
-// cycle), archive (strongest opponents that are remembered), room (columns there is memory for), features (numbers that stand
-// for an x), inequalities, equalities, updates (multipliers are corrected, not evolved), adapts (r is, too).
-// Numbers: tolerance of the constraints (feasibility), and of a cycle that changes nothing (gap, < 0: off).
-// Pointers: columns (R, dim y, room), table (R, features, pop_x), strengths (R, 2, room) values of the best x and of the
-// answer against every opponent, penalties (R, constraints); and of the cycle before: excess (R, constraints) violations,
-// levels (R, 2) values of the best x and the best y.
+// Integers: pop_x, pop_y (opponents of x: the population of y, or one vector of multipliers), gens_x, gens_y, renewed
+// (individuals of y that random points replace in a cycle), archive (its size), capacity (most opponents of x), features (of a
+// point x), inequalities, equalities, updates (whether multipliers are updated, not evolved), adapts (whether r is adapted).
+// Numbers: feasibility (tolerance of the constraints), tol (of a cycle that changes nothing; < 0: off).
+// Pointers: columns (R, dim y, capacity) the opponents of x, table (R, features, pop_x) the features of the population of x,
+// strengths (R, 2, capacity) the values of the best x and of the incumbent against each opponent, penalties (R, constraints)
+// r; of the cycle before: excess (R, constraints) violations, levels (R, 2) fitness of the best x and the best y; trials_x
+// (R, pop_x), trials_y (R, pop_y) the fitness of trials, where the host evaluates.
 // clang-format off
-#define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                 \
-  INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive) INTEGER(room)          \
-  INTEGER(features) INTEGER(inequalities) INTEGER(equalities) INTEGER(updates) INTEGER(adapts)          \
-  NUMBER(feasibility) NUMBER(gap)                                                                       \
-  REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess) REALS(levels)
+#define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                     \
+  INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive)           \
+  INTEGER(capacity) INTEGER(features) INTEGER(inequalities) INTEGER(equalities) INTEGER(updates)            \
+  INTEGER(adapts) NUMBER(feasibility) NUMBER(tol)                                                           \
+  REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess) REALS(levels) REALS(trials_x) \
+  REALS(trials_y)
 // clang-format on
 
 template <class real> struct Coevolution {
@@ -44,63 +47,119 @@ template <class real> struct Coevolution {
 #undef SKDE_NUMBER
 #undef SKDE_REALS
 
-  SKDE_FN bool constrained() const { return inequalities + equalities > 0; }
+  SKDE_FN int constraints() const { return int(inequalities + equalities); }
+  SKDE_FN bool constrained() const { return constraints() > 0; }
 };
 
-// The algorithm of a population in which nobody makes trials.
-struct Nobody : BaseAlgorithm {
+// The phases of a cycle, in their order. The teams of a run meet at a barrier after each; where the host evaluates, each is a
+// launch (requests.cuh).
+//
+//   BEGIN         the first opponents: the initial population of y, or multipliers of zero
+//   EVOLVE_X      generations of x against the opponents
+//   DESCRIBE_X    features of the population of x
+//   UPDATE        multipliers and penalties
+//   RENEW_Y       random points replace the worst y: a population that has gathered at one response to x finds no other
+//   EVALUATE_Y    fitness of y against the new population of x
+//   REORDER_Y     data that the algorithm of y derives from its fitness
+//   EVOLVE_Y      generations of y against the population of x
+//   COLLECT       the population of y becomes the opponents
+//   EVALUATE_X    fitness of x against the new opponents
+//   REORDER_X     data that the algorithm of x derives from its fitness
+//   CONCLUDE      incumbent, archive, and whether the run ends
+// clang-format off
+#define SKDE_COEVOLUTION_PHASES(PHASE)                                                           \
+  PHASE(BEGIN) PHASE(EVOLVE_X) PHASE(DESCRIBE_X) PHASE(UPDATE) PHASE(RENEW_Y) PHASE(EVALUATE_Y)  \
+  PHASE(REORDER_Y) PHASE(EVOLVE_Y) PHASE(COLLECT) PHASE(EVALUATE_X) PHASE(REORDER_X) PHASE(CONCLUDE)
+// clang-format on
+#define SKDE_MEMBER(name) name,
+enum CoevolutionPhase : int { SKDE_COEVOLUTION_PHASES(SKDE_MEMBER) PHASES };
+#undef SKDE_MEMBER
+
+// Whether cycle c has a phase; `y_evaluated`: whether the population of y has its fitness against the new x already, as after
+// an interruption.
+template <class real> SKDE_FN bool has_phase(const Coevolution<real>& co, i64 c, int phase, bool y_evaluated) {
+  switch (phase) {
+    case BEGIN: return c == 0;
+    case UPDATE: return co.updates;
+    case RENEW_Y: return !co.updates && c > 0 && !y_evaluated && co.renewed > 0;
+    case EVALUATE_Y:
+    case REORDER_Y: return !co.updates && c > 0 && !y_evaluated;
+    case EVOLVE_Y:
+    case COLLECT: return !co.updates;
+    case EVALUATE_X:
+    case REORDER_X: return co.updates || c > 0;  // in cycle 0 the opponents are those that x has evolved against
+    default: return true;
+  }
+}
+
+// A population without an algorithm: nobody makes trials.
+struct NoAlgorithm : Plain {
   SKDE_PARAMETERS(pop_size);
   struct Settings {
     SKDE_FN explicit Settings(const double*) {}
   };
 };
 
-// What can be done between the turns, without an evaluation: by the host, one after the other, or in `cycles`.
-enum CoevolutionStep : int { RENEW, GATHER, CORRECT, CONCLUDE };
+// Row i of generation g of a side, in run r, and the fitness of that generation.
+template <class real> SKDE_FN real* row_of(const Task<real>& side, i64 r, i64 g, i64 i) {
+  return side.x + (((g & 1) * side.n_runs + r) * side.pop_max + i) * side.dim;
+}
+template <class real> SKDE_FN real* fitness_of(const Task<real>& side, i64 r, i64 g) {
+  return side.f + ((g & 1) * side.n_runs + r) * side.pop_max;
+}
 
-// One run's cycle, by the teams that share the run.
+// The cycles of one run, by the teams that share it. `game_data` are the arrays of the game, for a Lagrangian without the
+// penalties.
+//
+// An Evaluation has the objective and the algorithms of the sides:
+//   evolve_x, evolve_y(team, task, shared, r, share, until)   generations up to number `until`
+//   reorder_x, reorder_y(team, task, r, share, g)   after a new evaluation of generation g
+//   features(team, i, x, d, data, out)   of point i of the population of x: x, or out with the features
+//   fitness_of_x(cycle, i, x, data)      of the same, against the opponents in data; features are in the cycle's table
+//   fitness_of_y(team, k, y, d, data)    of point k of the population of y
+//   values_of_x(cycle, i, x, data, out)  values of point i against each opponent; the incumbent is number pop_x
 template <class Team, class real, class Share> struct Cycle {
   const Coevolution<real>& co;
-  const Task<real>&x_side, &y_side, &answers;
+  const Task<real>&x_side, &y_side, &incumbents;
+  const Data<real>& game_data;
   const i64 r;
   Team& team;
   Share& share;
 
   SKDE_FN int dx() const { return int(x_side.dim); }
   SKDE_FN int dy() const { return int(y_side.dim); }
-  SKDE_FN int constraints() const { return int(co.inequalities + co.equalities); }
-  SKDE_FN real* columns() const { return co.columns + r * dy() * co.room; }
+  SKDE_FN int constraints() const { return co.constraints(); }
+  SKDE_FN real* columns() const { return co.columns + r * dy() * co.capacity; }
   SKDE_FN real* table() const { return co.table + r * co.features * co.pop_x; }
-  SKDE_FN real* strengths(int which) const { return co.strengths + (r * 2 + which) * co.room; }
+  SKDE_FN real* strengths(int which) const { return co.strengths + (r * 2 + which) * co.capacity; }
   SKDE_FN real* penalties() const { return co.penalties + r * constraints(); }
 
-  SKDE_FN static real* row(const Task<real>& side, i64 r, i64 g, i64 i) {
-    return side.x + (((g & 1) * side.n_runs + r) * side.pop_max + i) * side.dim;
-  }
-  SKDE_FN static real* values(const Task<real>& side, i64 r, i64 g) {
-    return side.f + ((g & 1) * side.n_runs + r) * side.pop_max;
-  }
-  SKDE_FN real* x(i64 c, int i) const { return row(x_side, r, c * co.gens_x, i); }
-  SKDE_FN real* y(i64 c, int i) const { return row(y_side, r, c * co.gens_y, i); }
-  SKDE_FN real* f_x(i64 c) const { return values(x_side, r, c * co.gens_x); }
-  SKDE_FN real* f_y(i64 c) const { return values(y_side, r, c * co.gens_y); }
+  // Populations after cycle c.
+  SKDE_FN real* x(i64 c, int i) const { return row_of(x_side, r, c * co.gens_x, i); }
+  SKDE_FN real* y(i64 c, int k) const { return row_of(y_side, r, c * co.gens_y, k); }
+  SKDE_FN real* f_x(i64 c) const { return fitness_of(x_side, r, c * co.gens_x); }
+  SKDE_FN real* f_y(i64 c) const { return fitness_of(y_side, r, c * co.gens_y); }
+  SKDE_FN int best_x(i64 c) const { return best_of(team, f_x(c), int(co.pop_x)); }
 
-  // The opponents of x in cycle c.
+  // The number of opponents of x in cycle c.
   SKDE_FN int opponents(i64 c) const { return int(co.pop_y + min_of(c, co.archive)); }
 
-  // What the game reads: the penalty factors first, where it is a Lagrangian.
-  SKDE_FN Data<real> own() const {
-    if (!co.constrained()) return x_side.data;
+  // The arrays that the game reads; of a Lagrangian, the penalties are the first.
+  SKDE_FN Data<real> all_game_data() const {
+    if (!co.constrained()) return game_data;
     Data<real> data{};
     data.array[0] = penalties(), data.size[0] = constraints();
-    for (int k = 1; k < MAX_ARRAYS; ++k)
-      data.array[k] = x_side.data.array[k - 1], data.size[k] = x_side.data.size[k - 1];
+    for (int k = 1; k < MAX_ARRAYS; ++k) data.array[k] = game_data.array[k - 1], data.size[k] = game_data.size[k - 1];
     return data;
   }
-  SKDE_FN Data<real> against_y(i64 c) const { return opponents_data(own(), columns(), opponents(c), co.room, dy()); }
-  SKDE_FN Data<real> against_x() const { return opponents_data(own(), table(), co.pop_x, co.pop_x, co.features); }
+  SKDE_FN Data<real> against_y(i64 c) const {
+    return opponents_data(all_game_data(), columns(), opponents(c), co.capacity, dy());
+  }
+  SKDE_FN Data<real> against_x() const {
+    return opponents_data(all_game_data(), table(), co.pop_x, co.pop_x, co.features);
+  }
 
-  SKDE_FN void meet() {
+  SKDE_FN void barrier() {
     share.arrive();
     share.wait();
   }
@@ -109,66 +168,149 @@ template <class Team, class real, class Share> struct Cycle {
     for (int i = share.begin; i < share.end; i += share.step) body(i);
   }
 
-  // Features of individual i, from the table.
-  SKDE_FN const real* described(int i, real* out) const {
+  // The features of point i of the population of x: x, or, from the table, in the team's scratch.
+  SKDE_FN const real* features(int i, const real* x) const {
+    if (!co.constrained()) return x;
+    real* const out = team.scratch;
     team.each(int(co.features), [&](int j) { out[j] = table()[j * co.pop_x + i]; });
     team.sync();
     return out;
   }
 
-  // Before y evolves in cycle c, its worst give way to points anywhere: a population that has gathered at one answer to x
-  // would not find another.
-  SKDE_OUTLINE void renew(i64 c) {
-    if (co.renewed == 0 || c == 0) return;
-    const i64 g = (c - 1) * co.gens_y;
-    const Run<Nobody, real> run(y_side, Shared<real>(y_side), r, answers.parameters);
-    each(co.pop_y, [&](int i) {
-      if (rank_of(team, values(y_side, r, g), int(co.pop_y), i) < co.pop_y - co.renewed) return;
-      const Stream stream = run.stream(g, i, RENEWAL);
-      real* const out = row(y_side, r, g, i);
-      team.each(dy(), [&](int j) { out[j] = uniform_component(run, stream, j); });
+  // Cycles up to number `until`, or the run's end.
+  template <class Evaluation> SKDE_FN void cycles(const Evaluation& evaluation, i64 until) {
+    if (incumbents.status[r] != RUNNING || incumbents.generation[r] >= until) return;
+    for (i64 c = incumbents.generation[r] + 1;; ++c) {
+      const bool y_evaluated = y_side.met[r] >= c;  // before EVALUATE_Y writes it
+      for (int which = 0; which < PHASES; ++which) {
+        if (!has_phase(co, c, which, y_evaluated)) continue;
+        phase(c, which, evaluation);
+        barrier();
+      }
+      if (incumbents.status[r] != RUNNING || c == until) return;
+    }
+  }
+
+  // One phase of cycle c.
+  template <class Evaluation> SKDE_FN void phase(i64 c, int phase, const Evaluation& evaluation) {
+    switch (phase) {
+      case BEGIN: return begin();
+      case EVOLVE_X: {
+        Shared<real> shared(x_side);
+        shared.data = against_y(c);
+        return evaluation.evolve_x(team, x_side, shared, r, share, c * co.gens_x);
+      }
+      case DESCRIBE_X: return describe_x(c, evaluation);
+      case UPDATE: return update_multipliers(c);
+      case RENEW_Y: return renew_y(c - 1);
+      case EVALUATE_Y: return evaluate_y(c, evaluation);
+      case REORDER_Y: return evaluation.reorder_y(team, y_side, r, share, (c - 1) * co.gens_y);
+      case EVOLVE_Y: {
+        Shared<real> shared(y_side);
+        shared.data = against_x();
+        return evaluation.evolve_y(team, y_side, shared, r, share, c * co.gens_y);
+      }
+      case COLLECT: return each(co.pop_y, [&](int k) { set_column(k, y(c, k)); });
+      case EVALUATE_X: return evaluate_x(c, evaluation);
+      case REORDER_X: return evaluation.reorder_x(team, x_side, r, share, c * co.gens_x);
+      default:
+        if (!share.leader) return;
+        set_strengths(c, evaluation);
+        conclude(c);
+    }
+  }
+
+ private:
+  SKDE_FN void set_column(int k, const real* y) {
+    real* const column = columns() + k;
+    team.each(dy(), [&](int j) { column[j * co.capacity] = y[j]; });
+  }
+
+  SKDE_OUTLINE void begin() {
+    if (!co.updates) {
+      const Run<NoAlgorithm, real> run(y_side, Shared<real>(y_side), r, incumbents.parameters);
+      each(co.pop_y, [&](int k) {
+        start(team, run, k, y(0, k));
+        set_column(k, y(0, k));
+      });
+    } else if (share.leader) {
+      team.each(dy(), [&](int j) {
+        columns()[j * co.capacity] = real(0);
+        if (co.adapts) penalties()[j] = real(1);
+      });
+    }
+  }
+
+  template <class Evaluation> SKDE_FN void describe_x(i64 c, const Evaluation& evaluation) {
+    const Data<real> data = all_game_data();
+    each(co.pop_x, [&](int i) {
+      const real* const features = evaluation.features(team, i, x(c, i), dx(), data, team.scratch);
+      real* const to = table() + i;
+      team.each(int(co.features), [&](int j) { to[j * co.pop_x] = features[j]; });
+      team.sync();
     });
   }
 
-  // Every y becomes a column.
-  SKDE_OUTLINE void gather(i64 c) {
+  template <class Evaluation> SKDE_FN void evaluate_x(i64 c, const Evaluation& evaluation) {
+    const Data<real> data = against_y(c);
+    each(co.pop_x, [&](int i) {
+      const real fitness = evaluation.fitness_of_x(*this, i, x(c, i), data);
+      team.sync();
+      if (team.lane == 0) f_x(c)[i] = fitness;
+    });
+  }
+
+  template <class Evaluation> SKDE_FN void evaluate_y(i64 c, const Evaluation& evaluation) {
+    const Data<real> data = against_x();
     each(co.pop_y, [&](int k) {
-      const real* const from = y(c, k);
-      real* const to = columns() + k;
-      team.each(dy(), [&](int j) { to[j * co.room] = from[j]; });
+      const real fitness = evaluation.fitness_of_y(team, k, y(c - 1, k), dy(), data);
+      if (team.lane == 0) f_y(c - 1)[k] = fitness;
+    });
+    if (share.leader && team.lane == 0) y_side.met[r] = c;
+  }
+
+  SKDE_OUTLINE void renew_y(i64 c) {
+    const i64 g = c * co.gens_y;
+    const Run<NoAlgorithm, real> run(y_side, Shared<real>(y_side), r, incumbents.parameters);
+    each(co.pop_y, [&](int k) {
+      if (rank_of(team, f_y(c), int(co.pop_y), k) < co.pop_y - co.renewed) return;
+      const Stream stream = run.stream(g, k, RENEWAL);
+      real* const out = y(c, k);
+      team.each(dy(), [&](int j) { out[j] = anywhere(run, stream, j); });
     });
   }
 
-  // Multipliers and penalty factors for the next cycle, by one team. At first there are no multipliers, and r balances the
-  // constraints with the objective on the initial population: 10 times the mean deviation of f over the square of mean |g|.
-  SKDE_OUTLINE void correct(i64 c) {
-    const int n = int(co.pop_x), best = best_of(team, f_x(c), n);
+  // At first the multipliers are zero, and r balances the constraints with the objective on the initial population: 10 times
+  // the mean deviation of f over the square of mean |g|.
+  SKDE_OUTLINE void update_multipliers(i64 c) {
+    if (!share.leader) return;
+    const int n = int(co.pop_x), best = best_x(c);
     real *const r_i = penalties(), *const before = co.excess + r * constraints(), *const multipliers = columns();
     const real* const all = table();
     const auto mean = [&](auto term) {
-      const auto number = [&](int i) { return term(i) - term(i) == real(0); };
-      const int many = team.count(n, number);
-      return team.sum(n, [&](int i) { return number(i) ? term(i) : real(0); }) / real(max_of(many, 1));
+      const auto is_number = [&](int i) { return term(i) - term(i) == real(0); };
+      const int numbers = team.count(n, is_number);
+      return team.sum(n, [&](int i) { return is_number(i) ? term(i) : real(0); }) / real(max_of(numbers, 1));
     };
     if (c == 0) {
-      const real middle = mean([&](int i) { return all[i]; });
-      const real spread = max_of(mean([&](int i) { return abs_of(all[i] - middle); }), real(1e-12));
+      const real mean_f = mean([&](int i) { return all[i]; });
+      const real deviation = max_of(mean([&](int i) { return abs_of(all[i] - mean_f); }), real(1e-12));
       for (int j = 0; j < constraints(); ++j) {
-        const real size = mean([&](int i) { return abs_of(all[(1 + j) * co.pop_x + i]); });
+        const real mean_g = mean([&](int i) { return abs_of(all[(1 + j) * co.pop_x + i]); });
         if (team.lane == 0) {
-          if (co.adapts) r_i[j] = real(10) * spread / max_of(size * size, real(1e-12));
-          multipliers[j * co.room] = real(0), before[j] = real(infinity());
+          if (co.adapts) r_i[j] = real(10) * deviation / max_of(mean_g * mean_g, real(1e-12));
+          multipliers[j * co.capacity] = real(0), before[j] = real(infinity());
         }
       }
       return;
     }
     team.each(constraints(), [&](int j) {
-      const real g = all[(1 + j) * co.pop_x + best], mu = multipliers[j * co.room];
-      if (!(g - g == real(0))) return;  // no number to learn from
+      const real g = all[(1 + j) * co.pop_x + best], mu = multipliers[j * co.capacity];
+      if (!(g - g == real(0))) return;  // NaN or infinite: nothing is learned
       const bool inequality = j < co.inequalities;
       const real next = mu + real(2) * r_i[j] * g;
       const real violation = inequality ? abs_of(max_of(g, -mu / (real(2) * r_i[j]))) : abs_of(g);
-      multipliers[j * co.room] = inequality ? max_of(next, real(0)) : next;
+      multipliers[j * co.capacity] = inequality ? max_of(next, real(0)) : next;
       const bool slow = violation > real(0.5) * before[j] && double(violation) > 0.1 * co.feasibility;
       if (co.adapts && slow) r_i[j] *= real(2);
       before[j] = violation;
@@ -176,204 +318,117 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   // The code of the feasibility rules for individual i.
-  SKDE_FN real code(int i) const {
+  SKDE_FN real feasibility_code(int i) const {
     const Column<real> values{table() + i, co.pop_x};
     return real(
         by_rules(double(values(0)), violation(values, int(co.inequalities), int(co.equalities), co.feasibility)));
   }
 
-  // After cycle c, by one team: the strongest opponent of the best x is remembered, and the answer chosen.
+  template <class Evaluation> SKDE_FN void set_strengths(i64 c, const Evaluation& evaluation) {
+    if (co.updates) return;
+    const Data<real> data = against_y(c);
+    const int best = best_x(c);
+    evaluation.values_of_x(*this, best, x(c, best), data, strengths(0));
+    if (!co.constrained() && c > 0)
+      evaluation.values_of_x(*this, int(co.pop_x), row_of(incumbents, r, c - 1, 0), data, strengths(1));
+    team.sync();
+  }
+
+  // After cycle c, by one team: chooses the incumbent and puts the strongest opponent of the best x into the archive.
   SKDE_OUTLINE Status conclude(i64 c) {
-    const int best = best_of(team, f_x(c), int(co.pop_x)), n = opponents(c);
+    const int best = best_x(c), n = opponents(c);
     const auto strongest = [&](int which) {
       const real* const values = strengths(which);
       return max_of(team.least(n, [&](int k) { return is_nan(values[k]) ? -real(infinity()) : -values[k]; }), 0);
     };
     const int against_best = co.updates ? 0 : strongest(0);
-    const real before = c > 0 ? *values(answers, r, c - 1) : real(infinity());
-    const real* const old = row(answers, r, c - 1, 0);
-    real* const answer = row(answers, r, c, 0);
+    const real before = c > 0 ? *fitness_of(incumbents, r, c - 1) : real(infinity());
+    const real* const old = row_of(incumbents, r, c - 1, 0);
+    real* const incumbent = row_of(incumbents, r, c, 0);
 
-    int winner = best;  // of the population
-    real value = f_x(c)[best], kept = before;
-    int opponent = -1;  // of the answer that is kept; -1: the one it has
+    int candidate = best;  // of the population of x
+    real value = f_x(c)[best], old_value = before;
+    int opponent = -1;  // of the incumbent; -1: the one of the old incumbent
     if (co.constrained()) {
-      winner = max_of(team.least(int(co.pop_x), [&](int i) { return code(i); }), 0);
-      value = code(winner);
+      candidate = max_of(team.least(int(co.pop_x), [&](int i) { return feasibility_code(i); }), 0);
+      value = feasibility_code(candidate);
       if (co.updates) opponent = 0;
     } else if (c > 0) {
-      const int found = strongest(1);
-      const real met = strengths(1)[found];
-      if (!(met <= before)) opponent = found, kept = is_nan(met) ? real(infinity()) : met;
+      const int against_old = strongest(1);
+      const real worst = strengths(1)[against_old];
+      if (!(worst <= before)) opponent = against_old, old_value = is_nan(worst) ? real(infinity()) : worst;
     }
-    const bool changes = c == 0 || value < kept;
-    if (changes) opponent = against_best;
-    team.each(dx(), [&](int j) { answer[j] = changes ? x(c, winner)[j] : old[j]; });
-    team.each(dy(),
-              [&](int j) { answer[dx() + j] = opponent < 0 ? old[dx() + j] : columns()[j * co.room + opponent]; });
-    if (team.lane == 0) *values(answers, r, c) = changes ? value : kept;
+    const bool replaced = c == 0 || value < old_value;
+    if (replaced) opponent = against_best;
+    team.each(dx(), [&](int j) { incumbent[j] = replaced ? x(c, candidate)[j] : old[j]; });
+    team.each(dy(), [&](int j) {
+      incumbent[dx() + j] = opponent < 0 ? old[dx() + j] : columns()[j * co.capacity + opponent];
+    });
+    if (team.lane == 0) *fitness_of(incumbents, r, c) = replaced ? value : old_value;
     if (co.archive > 0) {
       const i64 slot = co.pop_y + c % co.archive;
-      team.each(dy(), [&](int j) { columns()[j * co.room + slot] = columns()[j * co.room + against_best]; });
+      team.each(dy(), [&](int j) { columns()[j * co.capacity + slot] = columns()[j * co.capacity + against_best]; });
     }
     team.sync();
-    const Run<Nobody, real> run(answers, Shared<real>(answers), r);
-    const Status status = SKDE_NAMESPACE::conclude(team, run, true, c);
+    const Run<NoAlgorithm, real> run(incumbents, Shared<real>(incumbents), r);
+    const Status status = SKDE_NAMESPACE::conclude<NoAlgorithm>(team, run, true, c);
     if (co.updates) return status;
-    const bool ends = rests(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
-    if (ends && team.lane == 0) answers.status[r] = CONVERGED;
+    const bool ends = is_stationary(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
+    if (ends && team.lane == 0) incumbents.status[r] = CONVERGED;
     return ends ? CONVERGED : status;
   }
 
-  // Whether neither side has gained anything in cycle c: the values of the best x and the best y are as close to each other
-  // and to those of the cycle before as the tolerance. Two populations that have just been drawn may well contain a saddle
-  // point of the pairs that they make, so that the sides are close does not say enough.
-  SKDE_FN bool rests(i64 c, real of_x, real of_y) {
+  // Whether cycle c has changed nothing: the fitness of the best x and that of the best y differ from each other, and from those
+  // of the cycle before, by at most the tolerance. That the sides are close is not enough, because two random populations
+  // may contain a saddle point of their pairs.
+  SKDE_FN bool is_stationary(i64 c, real best_x, real best_y) {
     real* const before = co.levels + r * 2;
     const auto close = [&](real other) {
-      return double(abs_of(of_x - other)) <= co.gap * double(max_of(abs_of(of_x), real(1)));
+      return double(abs_of(best_x - other)) <= co.tol * double(max_of(abs_of(best_x), real(1)));
     };
-    const bool still = c > 0 && close(of_y) && close(before[0]) && close(before[1]);
+    const bool stationary = c > 0 && close(best_y) && close(before[0]) && close(before[1]);
     team.sync();
-    if (team.lane == 0) before[0] = of_x, before[1] = of_y;
-    return still;
-  }
-
-  SKDE_FN void step(i64 c, int step) {
-    if (answers.status[r] != RUNNING) return;
-    if (step == RENEW) return renew(c);
-    if (step == GATHER) return gather(c);
-    if (!share.leader) return;
-    if (step == CORRECT)
-      correct(c);
-    else
-      conclude(c);
-  }
-
-  // Cycles up to number `until`, or the run's end. `sides` evaluates, and evolves a side:
-  //   turn_x, turn_y(team, task, shared, r, share, until)   generations up to number `until`
-  //   refresh_x, refresh_y(team, task, r, share, g)         after the values of generation g have been made anew
-  //   features(team, x, d, data, out), worst_x(team, features, d, data), worst_y(team, y, d, data),
-  //   values(team, features, d, data, out)                  of the game
-  template <class Sides> SKDE_FN void cycles(const Sides& sides, i64 until) {
-    if (answers.status[r] != RUNNING || answers.generation[r] >= until) return;
-    for (i64 c = answers.generation[r] + 1;; ++c) {
-      if (c == 0) begin();
-      Shared<real> shared_x(x_side), shared_y(y_side);
-      shared_x.data = against_y(c), shared_y.data = against_x();
-      sides.turn_x(team, x_side, shared_x, r, share, c * co.gens_x);
-      meet();
-      each(co.pop_x, [&](int i) {
-        const real* const features = sides.features(team, x(c, i), dx(), own(), team.scratch);
-        real* const to = table() + i;
-        team.each(int(co.features), [&](int j) { to[j * co.pop_x] = features[j]; });
-        team.sync();
-      });
-      meet();
-      if (co.updates) {
-        if (share.leader) correct(c);
-      } else {
-        if (c > 0) {
-          renew(c);
-          meet();
-          const i64 g = (c - 1) * co.gens_y;
-          each(co.pop_y, [&](int i) {
-            const real value = sides.worst_y(team, row(y_side, r, g, i), dy(), shared_y.data);
-            if (team.lane == 0) values(y_side, r, g)[i] = value;
-          });
-          meet();
-          sides.refresh_y(team, y_side, r, share, g);
-          if (share.leader && team.lane == 0) y_side.met[r] = c;
-          meet();
-        }
-        sides.turn_y(team, y_side, shared_y, r, share, c * co.gens_y);
-        meet();
-        gather(c);
-      }
-      meet();
-      if (c > 0 || co.updates) {  // before, the opponents have not changed
-        each(co.pop_x, [&](int i) {
-          const real* const features = co.constrained() ? described(i, team.scratch) : x(c, i);
-          const real value = sides.worst_x(team, features, dx(), shared_x.data);
-          team.sync();
-          if (team.lane == 0) f_x(c)[i] = value;
-        });
-        meet();
-        sides.refresh_x(team, x_side, r, share, c * co.gens_x);
-        meet();
-      }
-      if (share.leader) {
-        weigh(sides, c, shared_x.data);
-        conclude(c);
-      }
-      meet();
-      if (answers.status[r] != RUNNING || c == until) return;
-    }
-  }
-
- private:
-  // Before the first cycle, x faces the points that y's initial population will have, or no multipliers at all.
-  SKDE_FN void begin() {
-    if (co.updates) {
-      if (share.leader)
-        team.each(dy(), [&](int j) {
-          columns()[j * co.room] = real(0);
-          if (co.adapts) penalties()[j] = real(1);
-        });
-    } else {
-      const Run<Nobody, real> run(y_side, Shared<real>(y_side), r, answers.parameters);
-      each(co.pop_y, [&](int i) { start(team, run, i, y(0, i)); });
-      meet();
-      gather(0);
-    }
-    meet();
-  }
-
-  template <class Sides> SKDE_FN void weigh(const Sides& sides, i64 c, const Data<real>& data) {
-    if (co.updates) return;
-    const int best = best_of(team, f_x(c), int(co.pop_x));
-    const real* const features = co.constrained() ? described(best, team.scratch) : x(c, best);
-    sides.values(team, features, dx(), data, strengths(0));
-    if (!co.constrained() && c > 0) sides.values(team, row(answers, r, c - 1, 0), dx(), data, strengths(1));
-    team.sync();
+    if (team.lane == 0) before[0] = best_x, before[1] = best_y;
+    return stationary;
   }
 };
 
-// The sides of one game and two algorithms, where the compiler sees them all.
-template <class AlgorithmX, class AlgorithmY, class Game, class real> struct Sides {
-  real* room;  // of this team, for a trial; may be null
+// The evaluation by a game and two algorithms that the compiler sees.
+template <class AlgorithmX, class AlgorithmY, class Game, class real> struct CompiledGame {
+  real* trial;  // memory of this team; may be null
 
   template <class Team, class Share>
-  SKDE_FN void turn_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
-                      i64 until) const {
-    generations<AlgorithmX>(team, task, shared, r, share, AgainstY<Game>{}, room, until);
+  SKDE_FN void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
+                        i64 until) const {
+    generations<AlgorithmX>(team, task, shared, r, share, AgainstY<Game>{}, trial, until);
   }
   template <class Team, class Share>
-  SKDE_FN void turn_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
-                      i64 until) const {
-    generations<AlgorithmY>(team, task, shared, r, share, AgainstX<Game>{}, room, until);
+  SKDE_FN void evolve_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
+                        i64 until) const {
+    generations<AlgorithmY>(team, task, shared, r, share, AgainstX<Game>{}, trial, until);
   }
   template <class Team, class Share>
-  SKDE_FN void refresh_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    restore<AlgorithmX>(team, task, r, share, g, true);
+  SKDE_FN void reorder_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
+    reorder<AlgorithmX>(team, task, r, share, g, true);
   }
   template <class Team, class Share>
-  SKDE_FN void refresh_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    restore<AlgorithmY>(team, task, r, share, g, true);
+  SKDE_FN void reorder_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
+    reorder<AlgorithmY>(team, task, r, share, g, true);
   }
   template <class Team>
-  SKDE_FN const real* features(Team& team, const real* x, int d, const Data<real>& data, real* out) const {
+  SKDE_FN const real* features(Team& team, int, const real* x, int d, const Data<real>& data, real* out) const {
     return Game::features(team, x, d, data, out);
   }
-  template <class Team> SKDE_FN real worst_x(Team& team, const real* features, int d, const Data<real>& data) const {
-    return worst_for_x<Game>(team, features, d, data);
+  template <class Cycle>
+  SKDE_FN real fitness_of_x(const Cycle& cycle, int i, const real* x, const Data<real>& data) const {
+    return SKDE_NAMESPACE::fitness_of_x<Game>(cycle.team, Point<real>{cycle.features(i, x)}, cycle.dx(), data);
   }
-  template <class Team> SKDE_FN real worst_y(Team& team, const real* y, int d, const Data<real>& data) const {
-    return worst_for_y<Game>(team, y, d, data);
+  template <class Team> SKDE_FN real fitness_of_y(Team& team, int, const real* y, int d, const Data<real>& data) const {
+    return SKDE_NAMESPACE::fitness_of_y<Game>(team, y, d, data);
   }
-  template <class Team>
-  SKDE_FN void values(Team& team, const real* features, int d, const Data<real>& data, real* out) const {
-    row_of_values<Game>(team, features, d, data, out);
+  template <class Cycle>
+  SKDE_FN void values_of_x(const Cycle& cycle, int i, const real* x, const Data<real>& data, real* out) const {
+    SKDE_NAMESPACE::values_of_x<Game>(cycle.team, Point<real>{cycle.features(i, x)}, cycle.dx(), data, out);
   }
 };
 

@@ -27,10 +27,10 @@ struct Core {
   AnyEvaluate (*problem)(int problem, bool single);
   // Whole cycles of co-evolution, up to number `until`, by the algorithms of both sides, in a game of SKDE_GAMES.
   void (*cycles)(bool single, int algorithm_x, int algorithm_y, int game, const void* coevolution, const void* x,
-                 const void* y, const void* answers, i64 until, int threads);
-  // One step of cycle c: CoevolutionStep of coevolution.cuh.
-  void (*coevolution_step)(bool single, const void* coevolution, const void* x, const void* y, const void* answers,
-                           i64 c, int step, int threads);
+                 const void* y, const void* incumbents, i64 until, int threads);
+  // One phase of cycle c where the host evaluates (requests.cuh), with its values, of shape (runs, rows, columns).
+  void (*coevolution_step)(bool single, const void* coevolution, const void* x, const void* y, const void* incumbents,
+                           i64 c, int phase, const void* values, i64 rows, i64 columns, int threads);
   // f[i, k] = the value of x[i] against opponent k, for n rows of length d.
   void (*matrix)(bool single, int game, const void* opponents, const void* x, i64 n, i64 d, void* f, int threads);
 };

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "algorithms/all.cuh"
-#include "coevolution/coevolution.cuh"
 #include "coevolution/games.cuh"
+#include "coevolution/requests.cuh"
 #include "core/drive.cuh"
 #include "cpu/core.hpp"
 #include "problems/all.cuh"
@@ -110,6 +110,41 @@ std::vector<std::tuple<std::string, std::string>> coevolution_fields() {
   return fields;
 }
 
+// {enumeration: {member: number}}, of co-evolution.
+nb::dict coevolution_enumerations() {
+  nb::dict tables, phases, points;
+#define SKDE_MEMBER(name) phases[#name] = int(skde::name);
+  SKDE_COEVOLUTION_PHASES(SKDE_MEMBER)
+#undef SKDE_MEMBER
+#define SKDE_MEMBER(name) points[#name] = int(skde::Points::name);
+  SKDE_POINTS(SKDE_MEMBER)
+#undef SKDE_MEMBER
+  tables["CoevolutionPhase"] = phases, tables["Points"] = points;
+  return tables;
+}
+
+// The phases of cycle c for a host that evaluates: (number, side, evolves, generation, x, y, repeated). The side, "x" or "y",
+// evolves up to the generation, or is reordered after it; "" for the other phases. x, y and `repeated` are the Request.
+std::vector<std::tuple<int, std::string, bool, i64, int, int, bool>> coevolution_phases(Address coevolution, i64 c,
+                                                                                        bool y_evaluated) {
+  using namespace skde;
+  const auto& co = *at<Coevolution<double>>(coevolution);  // reads integers alone, which float has at the same places
+  std::vector<std::tuple<int, std::string, bool, i64, int, int, bool>> phases;
+  for (int phase = 0; phase < PHASES; ++phase) {
+    if (!has_phase(co, c, phase, y_evaluated)) continue;
+    const bool evolves = phase == EVOLVE_X || phase == EVOLVE_Y;
+    const bool of_x = phase == EVOLVE_X || phase == REORDER_X, of_y = phase == EVOLVE_Y || phase == REORDER_Y;
+    const i64 generation = of_x ? c * co.gens_x : (phase == REORDER_Y ? c - 1 : c) * co.gens_y;
+    const Request request = request_of(co, c, phase);
+    phases.emplace_back(phase,
+                        of_x   ? "x"
+                        : of_y ? "y"
+                               : "",
+                        evolves, generation, int(request.x), int(request.y), request.repeated);
+  }
+  return phases;
+}
+
 // {name: (number, C++ type)}
 nb::dict games() {
   nb::dict table;
@@ -150,6 +185,8 @@ NB_MODULE(_cpu, m) {
   m.def("algorithms", &algorithms);
   m.def("problems", &problems);
   m.def("coevolution_fields", &coevolution_fields);
+  m.def("coevolution_enumerations", &coevolution_enumerations);
+  m.def("coevolution_phases", &coevolution_phases, "coevolution"_a, "cycle"_a, "y_evaluated"_a);
   m.def("games", &games);
   m.def("history_slot", &skde::history_slot, "generation"_a);
   m.def(
@@ -224,21 +261,23 @@ NB_MODULE(_cpu, m) {
   m.def(
       "cycles",
       [](int algorithm_x, int algorithm_y, int game, bool single, Address coevolution, Address x, Address y,
-         Address answers, i64 until, int threads) {
+         Address incumbents, i64 until, int threads) {
         nb::gil_scoped_release release;
         chosen->cycles(single, algorithm_x, algorithm_y, game, at<void>(coevolution), at<void>(x), at<void>(y),
-                       at<void>(answers), until, threads);
+                       at<void>(incumbents), until, threads);
       },
-      "algorithm_x"_a, "algorithm_y"_a, "game"_a, "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "until"_a,
+      "algorithm_x"_a, "algorithm_y"_a, "game"_a, "single"_a, "coevolution"_a, "x"_a, "y"_a, "incumbents"_a, "until"_a,
       "threads"_a);
   m.def(
       "coevolution_step",
-      [](bool single, Address coevolution, Address x, Address y, Address answers, i64 c, int step, int threads) {
+      [](bool single, Address coevolution, Address x, Address y, Address incumbents, i64 c, int phase, Address values,
+         i64 rows, i64 columns, int threads) {
         nb::gil_scoped_release release;
-        chosen->coevolution_step(single, at<void>(coevolution), at<void>(x), at<void>(y), at<void>(answers), c, step,
-                                 threads);
+        chosen->coevolution_step(single, at<void>(coevolution), at<void>(x), at<void>(y), at<void>(incumbents), c,
+                                 phase, at<void>(values), rows, columns, threads);
       },
-      "single"_a, "coevolution"_a, "x"_a, "y"_a, "answers"_a, "cycle"_a, "step"_a, "threads"_a);
+      "single"_a, "coevolution"_a, "x"_a, "y"_a, "incumbents"_a, "cycle"_a, "phase"_a, "values"_a, "rows"_a,
+      "columns"_a, "threads"_a);
   m.def(
       "matrix",
       [](int game, bool single, Address opponents, Address x, i64 n, i64 d, Address f, int threads) {

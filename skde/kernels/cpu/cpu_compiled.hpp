@@ -9,10 +9,10 @@ namespace SKDE_NAMESPACE {
 skde_core::AnyEvaluate problem_address(int problem, bool single);
 
 // A game through function pointers, so that co-evolution is compiled once for all games and pairs of algorithms. Every
-// function has the form of an objective: features, values and points that it makes go where an objective has its scratch.
+// function has the form of an objective: where an objective has its scratch, features and values are written.
 template <class real> struct GameFunctions {
-  Evaluate<real> against_y, against_x, features, worst_x, values;
-  bool describes;  // whether features are other numbers than x
+  Evaluate<real> against_y, against_x, features, fitness_of_x, values_of_x;
+  bool describes;  // whether features differ from x
 };
 
 // By its place in SKDE_EVERY_GAME.

@@ -5,33 +5,34 @@
 namespace SKDE_NAMESPACE {
 
 template <class Game, class real>
-[[gnu::noinline]] real worst_of_features(const real* features, i64 d, const Data<real>* data, real*) {
+[[gnu::noinline]] real fitness_of_features(const real* features, i64 d, const Data<real>* data, real*) {
   Lane<real> team;
-  return worst_for_x<Game>(team, features, int(d), *data);
+  return fitness_of_x<Game>(team, Point<real>{features}, int(d), *data);
 }
 
-template <class Game, class real> real describe_and_judge(const real* x, i64 d, const Data<real>* data, real* room) {
+template <class Game, class real> real fitness_of_point(const real* x, i64 d, const Data<real>* data, real* scratch) {
   Lane<real> team;
-  return worst_of_features<Game>(Game::features(team, x, int(d), data->from(OPPONENTS), room), d, data, room);
+  const real* const features = Game::features(team, x, int(d), data->from(OPPONENT_ARRAYS), scratch);
+  return fitness_of_features<Game>(features, d, data, scratch);
 }
 
 template <class Game, class real> constexpr GameFunctions<real> functions_of_game() {
   using Numbers = const real*;
-  using Facts = const Data<real>*;
-  return {Game::room > 0 ? describe_and_judge<Game, real> : worst_of_features<Game, real>,
+  using Arrays = const Data<real>*;
+  return {Game::scratch > 0 ? fitness_of_point<Game, real> : fitness_of_features<Game, real>,
           evaluate<AgainstX<Game>, real>,
-          [](Numbers x, i64 d, Facts data, real* out) {
+          [](Numbers x, i64 d, Arrays data, real* out) {
             Lane<real> team;
             Game::features(team, x, int(d), *data, out);
             return real(0);
           },
-          worst_of_features<Game, real>,
-          [](Numbers features, i64 d, Facts data, real* out) {
+          fitness_of_features<Game, real>,
+          [](Numbers features, i64 d, Arrays data, real* out) {
             Lane<real> team;
-            row_of_values<Game>(team, features, int(d), *data, out);
+            values_of_x<Game>(team, Point<real>{features}, int(d), *data, out);
             return real(0);
           },
-          Game::room > 0};
+          Game::scratch > 0};
 }
 
 template <class real> const GameFunctions<real>& game_functions(int game) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "algorithms/all.cuh"
-#include "coevolution/coevolution.cuh"
+#include "coevolution/requests.cuh"
 #include "core/drive.cuh"
 #include "cpu/core.hpp"
 #include "cpu/cpu_algorithm.hpp"
@@ -127,69 +127,78 @@ template <class real> struct Drivers {
   }
 };
 
-// Sides of coevolution.cuh.
-template <class real> struct CompiledSides {
+// An Evaluation of coevolution.cuh through function pointers.
+template <class real> struct GameOfFunctions {
   using Team = Lane<real>;
   const RunFunctions<real>&x, &y;
   const GameFunctions<real>& game;
 
-  void turn_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
-              i64 until) const {
+  void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
+                i64 until) const {
     x.generations(team, task, shared, r, share, game.against_y, until);
   }
-  void turn_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
-              i64 until) const {
+  void evolve_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
+                i64 until) const {
     y.generations(team, task, shared, r, share, game.against_x, until);
   }
-  void refresh_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+  void reorder_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
     x.migrate(team, task, r, share, g, REFRESH);
   }
-  void refresh_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
+  void reorder_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
     y.migrate(team, task, r, share, g, REFRESH);
   }
-  const real* features(Team&, const real* point, int d, const Data<real>& data, real* out) const {
+  const real* features(Team&, int, const real* point, int d, const Data<real>& data, real* out) const {
     if (!game.describes) return point;
     game.features(point, d, &data, out);
     return out;
   }
-  real worst_x(Team&, const real* features, int d, const Data<real>& data) const {
-    return game.worst_x(features, d, &data, nullptr);
+  template <class Cycle> real fitness_of_x(const Cycle& cycle, int i, const real* point, const Data<real>& data) const {
+    return game.fitness_of_x(cycle.features(i, point), cycle.dx(), &data, nullptr);
   }
-  real worst_y(Team& team, const real* point, int d, const Data<real>& data) const {
+  real fitness_of_y(Team& team, int, const real* point, int d, const Data<real>& data) const {
     return game.against_x(point, d, &data, team.scratch);
   }
-  void values(Team&, const real* features, int d, const Data<real>& data, real* out) const {
-    game.values(features, d, &data, out);
+  template <class Cycle>
+  void values_of_x(const Cycle& cycle, int i, const real* point, const Data<real>& data, real* out) const {
+    game.values_of_x(cycle.features(i, point), cycle.dx(), &data, out);
   }
 };
 
 template <class real> struct CoevolutionDrivers {
-  // body(cycle) for the runs.
+  // body(cycle) for the runs; the arrays of the game are those of x, unless they are given.
   template <class Body>
-  static void for_each(const void* co_, const void* x_, const void* y_, const void* answers_, int threads, Body body) {
+  static void for_each(const void* co_, const void* x_, const void* y_, const void* incumbents_, int threads, Body body,
+                       const Data<real>* game_data = nullptr) {
     const auto& co = *static_cast<const Coevolution<real>*>(co_);
     const auto &x = *static_cast<const Task<real>*>(x_), &y = *static_cast<const Task<real>*>(y_);
-    const auto& answers = *static_cast<const Task<real>*>(answers_);
+    const auto& incumbents = *static_cast<const Task<real>*>(incumbents_);
+    const Data<real>& arrays = game_data ? *game_data : x.data;
     Task<real> largest = x;  // for the threads' memory
     largest.dim = std::max({x.dim, y.dim, co.features});
-    largest.pop_max = std::max({x.pop_max, y.pop_max, co.room});
+    largest.pop_max = std::max({x.pop_max, y.pop_max, co.capacity});
     for_each_run(largest, threads, 1, [&](Lane<real>& team, i64 run, ThreadShare& share) {
-      Cycle<Lane<real>, real, ThreadShare> cycle{co, x, y, answers, run, team, share};
+      Cycle<Lane<real>, real, ThreadShare> cycle{co, x, y, incumbents, arrays, run, team, share};
       body(cycle);
     });
   }
   static void cycles(int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
-                     const void* answers, i64 until, int threads) {
-    const CompiledSides<real> sides{algorithm_functions<real>(algorithm_x), algorithm_functions<real>(algorithm_y),
-                                    game_functions<real>(game)};
-    for_each(co, x, y, answers, threads, [&](auto& cycle) { cycle.cycles(sides, until); });
+                     const void* incumbents, i64 until, int threads) {
+    const GameOfFunctions<real> evaluation{algorithm_functions<real>(algorithm_x),
+                                           algorithm_functions<real>(algorithm_y), game_functions<real>(game)};
+    for_each(co, x, y, incumbents, threads, [&](auto& cycle) { cycle.cycles(evaluation, until); });
   }
-  static void step(const void* co, const void* x, const void* y, const void* answers, i64 c, int step, int threads) {
-    for_each(co, x, y, answers, threads, [&](auto& cycle) { cycle.step(c, step); });
+  static void step(const void* co_, const void* x, const void* y, const void* incumbents, i64 c, int phase,
+                   const void* values, i64 rows, i64 columns, int threads) {
+    const auto& co = *static_cast<const Coevolution<real>*>(co_);
+    const Data<real> data = features_data(co);
+    for_each(
+        co_, x, y, incumbents, threads,
+        [&](auto& cycle) { step_with_values(cycle, c, phase, static_cast<const real*>(values), rows, columns); },
+        &data);
   }
   // f[i, k] = the game's value of x[i] against opponent k.
   static void matrix(int game, const void* data, const void* x, i64 n, i64 d, void* f, int threads) {
-    const auto function = game_functions<real>(game).values;
+    const auto function = game_functions<real>(game).values_of_x;
     const auto* opponents = static_cast<const Data<real>*>(data);
     const i64 m = opponents->size[0];
 #pragma omp parallel for num_threads(threads) if (threads > 1 && n * m * d >= COMPONENTS_WORTH_SHARING)
@@ -235,13 +244,14 @@ const skde_core::Core core = {
     },
     problem_address,
     [](bool single, int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
-       const void* answers, i64 until, int threads) {
+       const void* incumbents, i64 until, int threads) {
       (single ? CoevolutionDrivers<float>::cycles : CoevolutionDrivers<double>::cycles)(
-          algorithm_x, algorithm_y, game, co, x, y, answers, until, threads);
+          algorithm_x, algorithm_y, game, co, x, y, incumbents, until, threads);
     },
-    [](bool single, const void* co, const void* x, const void* y, const void* answers, i64 c, int step, int threads) {
-      (single ? CoevolutionDrivers<float>::step : CoevolutionDrivers<double>::step)(co, x, y, answers, c, step,
-                                                                                    threads);
+    [](bool single, const void* co, const void* x, const void* y, const void* incumbents, i64 c, int phase,
+       const void* values, i64 rows, i64 columns, int threads) {
+      (single ? CoevolutionDrivers<float>::step : CoevolutionDrivers<double>::step)(co, x, y, incumbents, c, phase,
+                                                                                    values, rows, columns, threads);
     },
     [](bool single, int game, const void* data, const void* x, i64 n, i64 d, void* f, int threads) {
       (single ? CoevolutionDrivers<float>::matrix : CoevolutionDrivers<double>::matrix)(game, data, x, n, d, f,

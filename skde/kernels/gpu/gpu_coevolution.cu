@@ -1,23 +1,27 @@
-// What the host needs of co-evolution where it evaluates: the steps between the turns, and a game's values.
-#include "coevolution/coevolution.cuh"
+// Co-evolution where the host evaluates: single phases of a cycle, and the values of a game.
+#include "coevolution/requests.cuh"
 #include "gpu/gpu.cuh"
 #ifdef SKDE_GAME
 #include "coevolution/games.cuh"
 #endif
 
-// One step of cycle c (CoevolutionStep).
+// One phase of cycle c, with its values, of shape (runs, rows, columns).
 extern "C" __global__ void step(const __grid_constant__ skde::Coevolution<skde::real> co,
                                 const __grid_constant__ skde::Plan plan,
                                 const __grid_constant__ skde::Task<skde::real> x,
                                 const __grid_constant__ skde::Task<skde::real> y,
-                                const __grid_constant__ skde::Task<skde::real> answers, const skde::i64 c,
-                                const skde::i64 step) {
+                                const __grid_constant__ skde::Task<skde::real> incumbents, const skde::i64 c,
+                                const skde::i64 phase, const skde::real* values, const skde::i64 rows,
+                                const skde::i64 columns) {
   using namespace skde;
   const Place place(plan, reinterpret_cast<real*>(shared_memory));
   Team team = place.team();
-  GroupShare share(place, plan, answers.arrivals);
-  for (i64 r = place.group; r < answers.n_runs; r += place.groups)
-    Cycle<Team, real, GroupShare>{co, x, y, answers, r, team, share}.step(c, int(step));
+  GroupShare share(place, plan, incumbents.arrivals);
+  const Data<real> data = features_data(co);
+  for (i64 r = place.group; r < incumbents.n_runs; r += place.groups) {
+    Cycle<Team, real, GroupShare> cycle{co, x, y, incumbents, data, r, team, share};
+    step_with_values(cycle, c, int(phase), values, rows, columns);
+  }
 }
 
 #ifdef SKDE_GAME
@@ -30,6 +34,6 @@ extern "C" __global__ void matrix(const __grid_constant__ skde::Task<skde::real>
   Team team = place.team();
   const i64 m = opponents.data.size[0];
   for (i64 i = i64(blockIdx.x) * place.teams + place.number; i < n; i += i64(gridDim.x) * place.teams)
-    row_of_values<SKDE_GAME>(team, x + i * d, int(d), opponents.data, f + i * m);
+    values_of_x<SKDE_GAME>(team, Point<real>{x + i * d}, int(d), opponents.data, f + i * m);
 }
 #endif

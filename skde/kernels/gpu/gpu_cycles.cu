@@ -8,15 +8,15 @@
 extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     cycles(const __grid_constant__ skde::Coevolution<skde::real> co, const __grid_constant__ skde::Plan plan,
            const __grid_constant__ skde::Task<skde::real> x, const __grid_constant__ skde::Task<skde::real> y,
-           const __grid_constant__ skde::Task<skde::real> answers, const skde::i64 until) {
+           const __grid_constant__ skde::Task<skde::real> incumbents, const skde::i64 until) {
   using namespace skde;
   const int dim = int(max_of(x.dim, y.dim));
   const Place place(plan, reinterpret_cast<real*>(shared_memory));
   Team team = place.team();
-  real* const room = plan.roomy ? place.room(dim) : nullptr;
-  team.scratch = room ? room + dim : place.workspace(answers.workspace, dim);
-  GroupShare share(place, plan, answers.arrivals);
-  const Sides<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> sides{room};
-  for (i64 r = place.group; r < answers.n_runs; r += place.groups)
-    Cycle<Team, real, GroupShare>{co, x, y, answers, r, team, share}.cycles(sides, until);
+  real* const trial = plan.roomy ? place.room(dim) : nullptr;
+  team.scratch = trial ? trial + dim : place.workspace(incumbents.workspace, dim);
+  GroupShare share(place, plan, incumbents.arrivals);
+  const CompiledGame<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> evaluation{trial};
+  for (i64 r = place.group; r < incumbents.n_runs; r += place.groups)
+    Cycle<Team, real, GroupShare>{co, x, y, incumbents, x.data, r, team, share}.cycles(evaluation, until);
 }
