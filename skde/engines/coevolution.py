@@ -234,6 +234,8 @@ class Coevolution(IncumbentRuns, Batch):
         self.fields = np.zeros(1, FIELDS)
         self.phase_program: Any = None  # the engine's launcher for single phases
         super().__init__(spec.incumbents, xp, device_context)
+        # Of the records that the CPU's kernels read; they stay where they are.
+        self.addresses = address(self.fields, FIELDS, 1), x.task_address, y.task_address, self.task_address
 
     def _allocate(self) -> None:
         super()._allocate()
@@ -258,11 +260,6 @@ class Coevolution(IncumbentRuns, Batch):
         fields["tol"] = -1.0 if self.spec.tol is None else self.spec.tol
         for name, array in self.exchange.items():
             fields[name] = address(array, self.spec.dtype, device=self.device)
-
-    @property
-    def addresses(self) -> tuple[int, int, int, int]:
-        """Addresses of the records that the CPU's kernels read."""
-        return address(self.fields, FIELDS, 1), self.x.task_address, self.y.task_address, self.task_address
 
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's incumbent, and its value."""

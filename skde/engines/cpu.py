@@ -73,6 +73,11 @@ class CpuEngine:
         individuals = max(batch.x.pop_max, batch.y.pop_max, batch.max_opponents)
         return team_size(self.threads, batch.n_runs, individuals, max(batch.x.dim, batch.y.dim, batch.features))
 
+    def _phase_team(self, batch: Coevolution) -> int:
+        """Return the number of threads for a call that does a part of one cycle."""
+        small = batch.n_runs * batch.x.pop_max * batch.max_opponents < COMPONENTS_WORTH_THREADS
+        return 1 if small else self._cycle_team(batch)
+
     def _row_team(self, components: int) -> int:
         """Return the number of threads for a call that evaluates rows with so many components in all."""
         return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
@@ -169,7 +174,7 @@ class CpuEngine:
     def coevolution_step(self, batch: Coevolution, c: int, phase: int, values: FloatArray | None) -> None:
         """Do one phase of cycle c with the values of its request, of shape (R, n, m)."""
         where, n, m = (0, 0, 0) if values is None else (address(values, batch.spec.dtype), *values.shape[1:])
-        _cpu.coevolution_step(batch.single, *batch.addresses, c, phase, where, n, m, self._cycle_team(batch))
+        _cpu.coevolution_step(batch.single, *batch.addresses, c, phase, where, n, m, self._phase_team(batch))
 
     def matrix(self, game: Game, X: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the game's values of the rows of X against the rows of Y, of shape (n, m)."""

@@ -135,7 +135,8 @@ class CoevolutionEngine:
     def cycle(self, batch: Coevolution, c: int) -> CycleRequests:
         """Run cycle c, or the rest of it after an interruption: the generations of the sides tell how much is done.
 
-        The extension gives the phases and their requests. After a reply, Ctrl-C takes effect at the next request.
+        The extension gives the phases and their requests. Ctrl-C takes effect where the rest of a cycle can be
+        repeated: at requests, and while a side evolves.
         """
         engine, sides = self.engine, {"x": batch.x, "y": batch.y}
         running = batch.host("status") == Status.RUNNING
@@ -154,7 +155,8 @@ class CoevolutionEngine:
                     if requests:
                         uninterrupted.close()
                         values = yield points[0](g), points[1](g)
-                        uninterrupted.enter_context(interrupts.deferred)
+                        if not phase.evolves:
+                            uninterrupted.enter_context(interrupts.deferred)
                     engine.coevolution_step(batch, c, phase.number, values)
                     if phase.evolves:
                         engine.accept(side, g, None, batch.exchange[f"trials_{phase.side}"])
