@@ -107,9 +107,9 @@ class CoevolutionSpec:
     inequalities, equalities : int
         Numbers of constraints of a Lagrangian's problem; 0, 0 without one.
     updates : bool
-        Whether y is one vector of multipliers that is corrected once a cycle.
+        Whether y is one vector of multipliers that is updated once a cycle.
     penalty : float or None
-        r of the Lagrangian; None: adapted.
+        r of the Lagrangian; None: r is adapted.
     feasibility : float
         Tolerance of the constraints.
     """

@@ -163,7 +163,7 @@ def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any,
         with entry(name):
             if spec.updates and prefix == prefixes[1]:
                 if (generation != -1).any():
-                    raise ValueError("multipliers that are corrected have no generations: it must be -1")
+                    raise ValueError("multipliers that are updated have no generations: it must be -1")
             elif not ((generation // length >= cycle) & (generation <= length * (cycle + 1))).all():
                 raise ValueError("a side's generations must be those of the run's last cycle or of the next one")
     with entry("columns"):

@@ -130,7 +130,7 @@ class CoevolutionEngine:
                 running = batch.host("status") == Status.RUNNING
                 if not running.any():
                     return
-                fulfil(self.cycle(batch, c), partial(objective.run_values, running))
+                run_cycle(self.cycle(batch, c), partial(objective.run_values, running))
 
     def cycle(self, batch: Coevolution, c: int) -> CycleRequests:
         """Run cycle c, or the rest of it after an interruption: the generations of the sides tell how much is done.
@@ -180,11 +180,11 @@ class CoevolutionEngine:
         self.engine.synchronize()
 
 
-def fulfil(cycle: CycleRequests, evaluate: Callable[[Array, Array | None], Array]) -> None:
-    """Run a cycle to its end, with the values that it requests."""
+def run_cycle(cycle: CycleRequests, evaluate: Callable[[Array, Array | None], Array]) -> None:
+    """Run a cycle to its end, and evaluate its requests."""
     request = next(cycle, None)
     while request is not None:
-        # Not inside `try`: a user's function may raise StopIteration, which does not end a cycle.
+        # Not inside `try`: the StopIteration of a user's function must not look like the end of the cycle.
         values = evaluate(*request)
         try:
             request = cycle.send(values)

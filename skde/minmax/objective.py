@@ -44,7 +44,7 @@ class MinMaxObjective:
     rules : IncumbentRules or None
         The meaning of the values of incumbents.
     source : dict
-        The entry of a file from which the function is found again.
+        The entry of a file from which a loaded solver gets the function.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
 
 
 def source_of(problem: Any) -> dict[str, Any]:
-    """Return the entry of a file from which a problem is found again, or a name for errors."""
+    """Return the entry of a file from which a loaded solver gets the problem, or a name for errors."""
     if problem.kernel is None:
         return {"callable": problem.name}
     dim = problem.dim if isinstance(problem, ConstrainedProblem) else problem.dim_x

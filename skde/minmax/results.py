@@ -1,4 +1,4 @@
-"""The comparison of runs, and the searches behind worst_case_ and saddle_gap_."""
+"""The comparison of runs, and the searches for best responses to the result."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ SEARCH = {"pop_size": 50, "generations": 200}
 def best_against_all(
     runs: list[RunResult], objective: MinMaxObjective, dim: int, engine: Engine
 ) -> tuple[int, RunResult]:
-    """Return the run whose answer has the smallest worst value against all runs' opponents, and its result."""
-    answers, opponents = np.split(np.array([run.x for run in runs]), [dim], axis=1)
+    """Return the run with the smallest worst value against the opponents of all runs, and its result."""
+    incumbents, opponents = np.split(np.array([run.x for run in runs]), [dim], axis=1)
     xp = engine.xp if objective.game is None else np
     with engine.device_context:
-        values = to_numpy(objective.values(xp.asarray(answers), xp.asarray(opponents))).astype(np.float64)
+        values = to_numpy(objective.values(xp.asarray(incumbents), xp.asarray(opponents))).astype(np.float64)
     values[np.isnan(values)] = np.inf
     own = np.array([np.inf if np.isnan(run.fun) else run.fun for run in runs])
     best = best_of(np.maximum(values.max(axis=1), own))
     strongest = int(values[best].argmax())
     if not values[best, strongest] > own[best]:
         return best, runs[best]
-    x = np.concatenate([answers[best], opponents[strongest]])
+    x = np.concatenate([incumbents[best], opponents[strongest]])
     return best, replace(runs[best], x=x, fun=float(values[best, strongest]))
 
 
-def levels(
+def best_response_values(
     values: Callable[[Array, Array], Array],
     x: FloatArray,
     y: FloatArray,

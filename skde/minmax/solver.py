@@ -15,7 +15,11 @@ from skde.execution import run_fit
 from skde.minmax.ask_tell import AskedCycle
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
+<<<<<<< HEAD
 from skde.minmax.solution import MinMaxSolution
+=======
+from skde.minmax.results import best_against_all, best_response_values
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
 from skde.minmax.spec import (
     MinMaxRunner,
     check_parameters,
@@ -44,11 +48,16 @@ class MinMaxSolver(MinMaxSolution):
         F_1(x) = \max_{y \in P_2 \cup A} f(x, y), \qquad F_2(y) = \min_{x \in P_1} f(x, y)
 
     with the strongest opponents of earlier cycles in the archive A. All values are computed again after the other side
+<<<<<<< HEAD
     has evolved. The value of the incumbent x_ is the worst against all its opponents so far: the best x of a cycle
     replaces it when its worst value is smaller.
+=======
+    has evolved. The value of the incumbent x_ is the worst against all opponents so far: the best x of a cycle replaces
+    it when its worst value is smaller.
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
 
     A constrained problem is solved as a game of points against multipliers, with its `AugmentedLagrangian`. By default
-    the multipliers are not a population but one vector, corrected once a cycle by the method of multipliers, and the
+    the multipliers are not a population but one vector, updated once a cycle by the method of multipliers, and the
     penalty factors grow where a violation does not fall:
 
     .. math::
@@ -77,7 +86,7 @@ class MinMaxSolver(MinMaxSolution):
         Share of y's population, in [0, 1), that random points of the box replace, the worst first, before y evolves in
         a cycle. This keeps y from gathering at one of several best responses to x.
     multipliers : {"update", "evolve"}, default "update"
-        Whether the multipliers of a constrained problem are corrected once a cycle, or are a population.
+        Whether the multipliers of a constrained problem are updated once a cycle, or are a population.
     penalty : float or None, default None
         The factor r of the Lagrangian, in (0, 1e300]; None: one for each constraint, from the initial population, and
         adapted.
@@ -89,7 +98,7 @@ class MinMaxSolver(MinMaxSolution):
         Limit of the evaluations of one run, which runs whole cycles and never exceeds it. An evaluation is a pair
         (x, y) or, for a constrained problem, a point x.
     max_time : float or None, default None
-        Time limit in seconds, > 0, checked between cycles of all runs: about every 50 ms, or after each longer cycle.
+        Time limit in seconds, > 0, checked between cycles about every 50 ms; a longer cycle runs to its end.
     target : float or None, default None
         A run ends when the value of its incumbent is <= target.
     tol : float or None, default None
@@ -132,8 +141,12 @@ class MinMaxSolver(MinMaxSolution):
     max_violation_ : float
         The largest violation of a constraint at x_, for a constrained problem; 0 without a violation.
     worst_case_ : float
+<<<<<<< HEAD
         An estimate of max over y of f(x_, y), at least fun_; larger where the populations of y did not contain its
         strongest opponent.
+=======
+        An estimate of max over y of f(x_, y), at least fun_; larger where no opponent so far was the strongest one.
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     saddle_gap_ : float
         worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Searches of 200 generations
         compute both estimates on first access.
@@ -144,7 +157,11 @@ class MinMaxSolver(MinMaxSolution):
     population_x_, population_y_ : ndarray of shape (pop_size, dim)
         The populations of the best run.
     history_ : History
+<<<<<<< HEAD
         The history of the best run, by cycles; values may rise when y finds a stronger opponent.
+=======
+        The history of the best run, by cycles; values rise when a new opponent is stronger than those before.
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     runs_ : list of RunResult
         The results of all runs; their x is x followed by y.
     result_ : scipy.optimize.OptimizeResult
@@ -163,7 +180,7 @@ class MinMaxSolver(MinMaxSolution):
     Powell, 1969; R. T. Rockafellar, 1973.
 
     Differences: equation 12 is printed with max, its text and ours have min. The paper evolves multipliers with a fixed
-    r; by default they are corrected and r is adapted, which reaches optima that the paper does not. The paper has no
+    r; by default they are updated and r is adapted, which reaches optima that the paper does not. The paper has no
     archive, and takes the best of the last population. Pairs are evaluated once; the paper's code does so twice.
 
     Examples
@@ -208,7 +225,13 @@ class MinMaxSolver(MinMaxSolution):
     }
     OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
 
+<<<<<<< HEAD
     _source: dict[str, Any]  # how the function is found again
+=======
+    _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
+    _source: dict[str, Any]  # the entry of a file from which resume gets the function
+    _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
     _cycle: AskedCycle | None = None  # the cycle that ask and tell are in
 
@@ -318,9 +341,9 @@ class MinMaxSolver(MinMaxSolution):
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` continues.
         """
         check_parameters(self)
-        found = self._resolve(f, bounds_x, bounds_y, dim)
-        self._runner = self._start(found, coevolution_spec(self, found), self.n_cycles)
-        self._drive(found)
+        objective = self._resolve(f, bounds_x, bounds_y, dim)
+        self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
+        self._drive(objective)
         return self
 
     def resume(self, f: Any = None) -> Self:
@@ -343,22 +366,22 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._fitted()
         self._check_unchanged()
         if f is not None:
-            found = self._resolve_again(f)
+            objective = self._resolve_again(f)
         elif self._objective is not None:
-            found = self._objective
+            objective = self._objective
         elif "problem" in self._source:
-            found = self._resolve(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
+            objective = self._resolve(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
         else:
             what = self._source.get("callable") or "given to ask and tell"
             raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
         check_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
-        self._drive(found)
+        self._drive(objective)
         return self
 
     def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
         """Allocate the populations."""
-        # A CoevolutionEngine offers of the Engine protocol what a runner needs for whole cycles.
+        # A CoevolutionEngine has the part of the Engine protocol that a runner uses for whole cycles.
         runner = MinMaxRunner(cast(Engine, coevolution_engine(self, objective)), spec)
         self._boxes, self._planned = (objective.box_x, objective.box_y), planned
         self._note_parameters()
@@ -372,16 +395,16 @@ class MinMaxSolver(MinMaxSolution):
         if isinstance(f, ConstrainedProblem) != (batch.constraints > 0):
             kind = "a constrained problem" if batch.constraints else "a function of x and y"
             raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-        found = self._resolve(f, box_x, box_y, None)
-        if found.problem is not None:
+        objective = self._resolve(f, box_x, box_y, None)
+        if objective.problem is not None:
             sizes = batch.coevolution_spec.inequalities, batch.coevolution_spec.equalities
-            given = found.problem.n_inequalities, found.problem.n_equalities
+            given = objective.problem.n_inequalities, objective.problem.n_equalities
             if given != sizes:
                 raise ValueError(
                     f"resume: the fit has {sizes[0]} inequalities and {sizes[1]} equalities, {f!r} has {given[0]} and "
                     f"{given[1]}"
                 )
-        return found
+        return objective
 
     def _resolve(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> MinMaxObjective:
         x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
@@ -475,6 +498,123 @@ class MinMaxSolver(MinMaxSolution):
         """Whether every run has ended, so that no points are left to evaluate."""
         return hasattr(self, "_runner") and self._runner.done
 
+<<<<<<< HEAD
+=======
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _coevolution(self) -> Coevolution | SplitCoevolution:
+        batch = self._fitted("ask").batch
+        assert isinstance(batch, Coevolution | SplitCoevolution)
+        return batch
+
+    @property
+    def _best_run(self) -> int:
+        return self._compare()[0]
+
+    @property
+    def _best(self) -> RunResult:
+        return self._compare()[1]
+
+    def _compare(self) -> tuple[int, RunResult]:
+        """Return the number of the best run, and its result against the opponents of all runs."""
+        runs, objective = self.runs_, self._objective
+        if self._compared is None or self._compared[0] is not runs:
+            if objective is None or objective.problem is not None or len(runs) == 1:
+                best = best_run(runs)
+                self._compared = runs, best, runs[best]
+            else:
+                self._compared = (
+                    runs,
+                    *best_against_all(runs, objective, self._coevolution.x.dim, self._fitted().engine),
+                )
+        return self._compared[1:]
+
+    @property
+    def x_(self) -> FloatArray:
+        """The best incumbent of all runs, of shape (dim x,)."""
+        return self._best.x[: self._coevolution.x.dim]
+
+    @property
+    def y_(self) -> FloatArray:
+        """The strongest opponent of x_ so far, of shape (dim y,)."""
+        return self._best.x[self._coevolution.x.dim :]
+
+    @property
+    def multipliers_(self) -> FloatArray:
+        """y_ of a constrained problem, of shape (m + l,)."""
+        self._fitted()
+        if self._objective is None or self._objective.problem is None:
+            raise AttributeError("multipliers_ are of constrained problems only")
+        return self.y_
+
+    @property
+    def worst_case_(self) -> float:
+        """An estimate of max over y of f(x_, y)."""
+        return self._best_responses("worst_case_")[0]
+
+    @property
+    def saddle_gap_(self) -> float:
+        """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
+        highest, lowest = self._best_responses("saddle_gap_")
+        return highest - lowest
+
+    def _best_responses(self, attribute: str) -> tuple[float, float]:
+        """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; `attribute` is for errors."""
+        runner, objective = self._fitted(), self._objective
+        box_x, box_y = self._boxes
+        if objective is None:
+            raise AttributeError(
+                f"{attribute} needs the function, which neither ask and tell nor a file give: resume(f)"
+            )
+        if box_y is None:
+            raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
+        if self._searched is None or self._searched[0] is not self._best:
+            # Searches are short, so the CPU is faster for compiled functions.
+            device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
+            found = best_response_values(objective.values, self.x_, self.y_, box_x, box_y, device)
+            self._searched = self._best, found
+        return self._searched[1]
+
+    @property
+    def population_x_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self._coevolution.x.population(self._best_run)[0]
+
+    @property
+    def population_y_(self) -> FloatArray:
+        """The best run's population of y; multipliers that are updated are one row."""
+        batch = self._coevolution
+        return self.y_[None] if batch.coevolution_spec.updates else batch.y.population(self._best_run)[0]
+
+    @property
+    def population_(self) -> FloatArray:
+        """The best run's population of x."""
+        return self.population_x_
+
+    @property
+    def fitness_(self) -> FloatArray:
+        """The worst value of every x of the best run's population against the opponents of the last cycle."""
+        return self._coevolution.x.population(self._best_run)[1]
+
+    @property
+    def result_(self) -> OptimizeResult:
+        """The best run in SciPy's form; nfev counts all runs."""
+        best = self._best
+        return OptimizeResult(
+            x=self.x_,
+            y=self.y_,
+            fun=best.fun,
+            success=best.success,
+            status=int(best.status),
+            message=best.message,
+            nfev=sum(run.n_evals for run in self.runs_),
+            nit=best.n_iter,
+            maxcv=best.max_violation,
+            constr_violation=best.max_violation,
+        )
+
+>>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     # -- files and pickles ---------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -157,7 +157,7 @@ def check_lagrangian(
     Returns
     -------
     inequalities, equalities, updates, box_y
-        Numbers of constraints; whether multipliers are corrected; the box of y.
+        Numbers of constraints; whether multipliers are updated; the box of y.
     """
     multipliers = check_choice("multipliers", given.multipliers, MULTIPLIERS)
     bound = check_real("multiplier_bound", given.multiplier_bound, 0, LARGEST_FACTOR, low_open=True)
@@ -184,7 +184,7 @@ def incumbents_spec(
     """Return the spec of the incumbents: populations of one, whose generations are the cycles."""
     n_runs = len(seeds)
     return Spec(
-        algorithm="de",  # any: an incumbent has no trials
+        algorithm="de",  # any algorithm, because an incumbent has no trials
         parameters=np.ones((n_runs, 1)),
         seeds=seeds.copy(),
         lower=box[:, 0],
@@ -207,7 +207,7 @@ def last_cycle(given: MinMaxParameters, schedule: PopulationSchedule) -> int:
     evals = check_int("max_evals", given.max_evals, 1)
     if evals < schedule.evals(0):
         raise ValueError(
-            f"max_evals must be at least {schedule.evals(0)}, what the initial populations take, got {evals}"
+            f"max_evals must be at least {schedule.evals(0)}, the evaluations of the initial populations, got {evals}"
         )
     return min(last, schedule.last(evals))
 

@@ -17,7 +17,7 @@ from skde.serialization import HEADER, Layout, check_layout, entry
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
 
-# Parameters that a file has in another form, or not at all.
+# Parameters that a header has in another form, or not at all.
 OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks", "random_state")
 
 
@@ -30,7 +30,7 @@ class SavedFit(NamedTuple):
 
 
 def saved_parameters(parameters: dict[str, Any], dtype: str) -> dict[str, Any]:
-    """Return those of a solver's parameters that a header has as they are."""
+    """Return the parameters of a solver that a header has in the same form."""
     return {name: value for name, value in parameters.items() if name not in OTHER_FORM} | {"dtype": dtype}
 
 
@@ -41,7 +41,7 @@ def saved_algorithms(given: MinMaxParameters) -> list[dict[str, Any] | None]:
 
 
 def saved_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray, FloatArray | None]) -> dict[str, Any]:
-    """Return the arrays of a file but for those of the runner."""
+    """Return the arrays of a file, except those of the runner."""
     box_x, box_y = boxes
     return {
         "box_x": box_x,
@@ -60,7 +60,7 @@ def read_algorithms(header: dict[str, Any]) -> list[Algorithm | None]:
 
 
 def own_layout(given: MinMaxParameters) -> dict[str, Layout]:
-    """Return the layout of a file's arrays but for the state of the populations."""
+    """Return the layout of a file's arrays, except the state of the populations."""
     with entry(HEADER):
         n_runs = check_int("n_runs", given.n_runs, 1, 2**20)
     box, seeds = Layout((None, 2), NUMBER), Layout((n_runs,), np.dtype(np.uint64))

@@ -135,7 +135,7 @@ using skde::real;
   extern "C" __global__ void name(const real* x, const __grid_constant__ skde::Data<real> y, real* f) {     \\
     using namespace skde;                                                                                   \\
     Team team(nullptr);                                                                                     \\
-    row_of_values<Game>(team, x, 2, y, f);                                                                  \\
+    values_of_x<Game>(team, Point<real>{x}, 2, y, f);                                                       \\
   }
 SKDE_EVERY_GAME
 """
@@ -146,7 +146,7 @@ def test_every_game(dtype: str) -> None:
     build_text(GAMES, "games", 75, game_options(np.dtype(dtype), "Warp", 128))
 
 
-def test_steps_between_turns() -> None:
+def test_phases() -> None:
     build("gpu_coevolution", 75, game_options(np.dtype("float64"), "Warp", 128))
     build("gpu_coevolution", 90, game_options(np.dtype("float32"), "Warp", 128, 1, Game("lagrangian")))
 

@@ -50,7 +50,7 @@ def problem(*constraints: Any, objective: Any = None) -> ConstrainedProblem:
         ("penalty", 0, r"penalty must be a number in \(0, 1e\+300\], got 0"),
         ("multiplier_bound", np.inf, r"multiplier_bound must be a number in \(0, 1e\+300\], got inf"),
         ("feasibility_tol", -1, "feasibility_tol must be"),
-        ("max_evals", 2499, "max_evals must be at least 2500, what the initial populations take, got 2499"),
+        ("max_evals", 2499, "max_evals must be at least 2500, the evaluations of the initial populations, got 2499"),
         ("max_time", 0, "max_time must be"),
         ("target", np.nan, "target must be"),
         ("tol", -1, "tol must be"),
