@@ -21,7 +21,7 @@ struct Request {
   bool repeated = false;  // the values of the request before are those of this one
 };
 
-template <class real> Request request_of(const Coevolution<real>& co, i64 c, int phase) {
+template <class real> SKDE_FN Request request_of(const Coevolution<real>& co, i64 c, int phase) {
   if (phase == EVOLVE_X) return {Points::TRIALS, co.constrained() ? Points::NONE : Points::OPPONENTS};
   if (co.constrained()) return {phase == DESCRIBE_X ? Points::POPULATION : Points::NONE};
   switch (phase) {
