@@ -7,7 +7,7 @@ from scipy.optimize import OptimizeResult
 from skde.base import BaseSolver
 from skde.engines import Coevolution, SplitCoevolution
 from skde.minmax.objective import MinMaxObjective
-from skde.minmax.results import best_against_all, levels
+from skde.minmax.results import best_against_all, best_response_values
 from skde.result import RunResult, best_run
 from skde.typing import FloatArray
 
@@ -69,15 +69,15 @@ class MinMaxSolution(BaseSolver):
     @property
     def worst_case_(self) -> float:
         """An estimate of max over y of f(x_, y)."""
-        return self._levels("worst_case_")[0]
+        return self._best_responses("worst_case_")[0]
 
     @property
     def saddle_gap_(self) -> float:
         """An estimate of max over y of f(x_, y) minus min over x of f(x, y_)."""
-        highest, lowest = self._levels("saddle_gap_")
+        highest, lowest = self._best_responses("saddle_gap_")
         return highest - lowest
 
-    def _levels(self, attribute: str) -> tuple[float, float]:
+    def _best_responses(self, attribute: str) -> tuple[float, float]:
         """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
         runner, objective = self._fitted(), self._objective
         box_x, box_y = self._boxes
@@ -90,7 +90,7 @@ class MinMaxSolution(BaseSolver):
         if self._searched is None or self._searched[0] is not self._best:
             # Searches are short, so the CPU is faster for compiled functions.
             device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
-            self._searched = self._best, levels(objective.values, self.x_, self.y_, box_x, box_y, device)
+            self._searched = self._best, best_response_values(objective.values, self.x_, self.y_, box_x, box_y, device)
         return self._searched[1]
 
     @property
@@ -100,7 +100,7 @@ class MinMaxSolution(BaseSolver):
 
     @property
     def population_y_(self) -> FloatArray:
-        """The best run's population of y; multipliers that are corrected are one row."""
+        """The best run's population of y; multipliers that are updated are one row."""
         batch = self._coevolution
         return self.y_[None] if batch.coevolution_spec.updates else batch.y.population(self._best_run)[0]
 

@@ -15,11 +15,7 @@ from skde.execution import run_fit
 from skde.minmax.ask_tell import AskedCycle
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
-<<<<<<< HEAD
 from skde.minmax.solution import MinMaxSolution
-=======
-from skde.minmax.results import best_against_all, best_response_values
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
 from skde.minmax.spec import (
     MinMaxRunner,
     check_parameters,
@@ -48,13 +44,8 @@ class MinMaxSolver(MinMaxSolution):
         F_1(x) = \max_{y \in P_2 \cup A} f(x, y), \qquad F_2(y) = \min_{x \in P_1} f(x, y)
 
     with the strongest opponents of earlier cycles in the archive A. All values are computed again after the other side
-<<<<<<< HEAD
-    has evolved. The value of the incumbent x_ is the worst against all its opponents so far: the best x of a cycle
-    replaces it when its worst value is smaller.
-=======
     has evolved. The value of the incumbent x_ is the worst against all opponents so far: the best x of a cycle replaces
     it when its worst value is smaller.
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
 
     A constrained problem is solved as a game of points against multipliers, with its `AugmentedLagrangian`. By default
     the multipliers are not a population but one vector, updated once a cycle by the method of multipliers, and the
@@ -141,12 +132,7 @@ class MinMaxSolver(MinMaxSolution):
     max_violation_ : float
         The largest violation of a constraint at x_, for a constrained problem; 0 without a violation.
     worst_case_ : float
-<<<<<<< HEAD
-        An estimate of max over y of f(x_, y), at least fun_; larger where the populations of y did not contain its
-        strongest opponent.
-=======
         An estimate of max over y of f(x_, y), at least fun_; larger where no opponent so far was the strongest one.
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     saddle_gap_ : float
         worst_case_ minus an estimate of min over x of f(x, y_): about 0 at a saddle point. Searches of 200 generations
         compute both estimates on first access.
@@ -157,11 +143,7 @@ class MinMaxSolver(MinMaxSolution):
     population_x_, population_y_ : ndarray of shape (pop_size, dim)
         The populations of the best run.
     history_ : History
-<<<<<<< HEAD
-        The history of the best run, by cycles; values may rise when y finds a stronger opponent.
-=======
         The history of the best run, by cycles; values rise when a new opponent is stronger than those before.
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     runs_ : list of RunResult
         The results of all runs; their x is x followed by y.
     result_ : scipy.optimize.OptimizeResult
@@ -225,13 +207,7 @@ class MinMaxSolver(MinMaxSolution):
     }
     OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
 
-<<<<<<< HEAD
-    _source: dict[str, Any]  # how the function is found again
-=======
-    _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
-    _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
     _cycle: AskedCycle | None = None  # the cycle that ask and tell are in
 
@@ -498,8 +474,6 @@ class MinMaxSolver(MinMaxSolution):
         """Whether every run has ended, so that no points are left to evaluate."""
         return hasattr(self, "_runner") and self._runner.done
 
-<<<<<<< HEAD
-=======
     # -- results -------------------------------------------------------------------------------------------------------
 
     @property
@@ -614,7 +588,6 @@ class MinMaxSolver(MinMaxSolution):
             constr_violation=best.max_violation,
         )
 
->>>>>>> 09be662 (Name what a co-evolution has with the field's nouns)
     # -- files and pickles ---------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
