@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from skde.constants import ENUMERATIONS, choices
 from skde.validation import check_choice, check_int, check_real, scalar
 
-# Position is the number in islands.cuh.
-TOPOLOGIES = ("ring", "random", "full")
-CHOICES = ("best", "random")
-PLACES = ("worst", "random")
+TOPOLOGIES, MIGRANTS, REPLACED = choices("Route"), choices("Migrants"), choices("Replaced")
 NEVER = 2**62  # generations, more than any run makes
-# The steps of a migration, with a barrier of all islands after each; REFRESH follows a new evaluation of all values
-# (Step in drive.cuh).
-JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH = range(5)
+
+
+class Step(IntEnum):
+    """The steps of a migration, with a barrier of all islands after each; REFRESH follows new values of individuals."""
+
+    JUDGE = ENUMERATIONS["Step"]["JUDGE"]
+    EMIGRATE = ENUMERATIONS["Step"]["EMIGRATE"]
+    IMMIGRATE = ENUMERATIONS["Step"]["IMMIGRATE"]
+    REORDER = ENUMERATIONS["Step"]["REORDER"]
+    REFRESH = ENUMERATIONS["Step"]["REFRESH"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,11 @@ class Archipelago:
         """Return the number of islands in all archipelagos that a batch of n islands has a part of."""
         return -(-(self.first + n) // self.n_islands) * self.n_islands
 
-    def meet(self, g: int) -> bool:
+    def migrates(self, g: int) -> bool:
         """Whether there is a migration after generation g."""
         return self.every > 0 and g > 0 and g % self.every == 0
 
-    def legs(self, begin: int, until: int) -> Iterator[tuple[int, int]]:
+    def stretches(self, begin: int, until: int) -> Iterator[tuple[int, int]]:
         """Give begin and end of the stretches from one migration to the next between two generations."""
         while begin < until:
             end = min(until, (max(begin, 0) // self.every + 1) * self.every) if self.every else until
@@ -123,9 +129,9 @@ class Migration(BaseEstimator):
         return Archipelago(
             n_islands=n_islands,
             every=min(check_int("Migration.every", self.every, 1), NEVER),
-            route=TOPOLOGIES.index(check_choice("Migration.topology", self.topology, TOPOLOGIES)),
-            choice=CHOICES.index(check_choice("Migration.select", self.select, CHOICES)),
-            place=PLACES.index(check_choice("Migration.replace", self.replace, PLACES)),
+            route=TOPOLOGIES[check_choice("Migration.topology", self.topology, TOPOLOGIES)],
+            choice=MIGRANTS[check_choice("Migration.select", self.select, MIGRANTS)],
+            place=REPLACED[check_choice("Migration.replace", self.replace, REPLACED)],
             count=count,
             share=share,
             rows=count or max(int(share * pop_size), 1),

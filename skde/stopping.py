@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms.population_size import PopulationSchedule
+from skde.constants import ENUMERATIONS
 from skde.typing import IntArray
 from skde.validation import check_int, check_real
 
@@ -18,17 +19,17 @@ UNLIMITED = 2**62
 
 
 class Status(IntEnum):
-    """The reason for the end of a run; the first six are those of task.cuh."""
+    """The reason for the end of a run."""
 
-    RUNNING = 0
-    LIMIT = 1
-    TARGET = 2
-    CONVERGED = 3
-    STAGNATED = 4
-    TIME = 5
-    CALLBACK = 6
-    INTERRUPTED = 7
-    HELD = 8  # only between two generations: waits for runs at a lower generation
+    RUNNING = ENUMERATIONS["Status"]["RUNNING"]
+    LIMIT = ENUMERATIONS["Status"]["LIMIT"]
+    TARGET = ENUMERATIONS["Status"]["TARGET"]
+    CONVERGED = ENUMERATIONS["Status"]["CONVERGED"]
+    STAGNATED = ENUMERATIONS["Status"]["STAGNATED"]
+    TIME = ENUMERATIONS["Status"]["TIME"]
+    CALLBACK = ENUMERATIONS["Status"]["CALLBACK"]
+    INTERRUPTED = ENUMERATIONS["Status"]["INTERRUPTED"]
+    HELD = ENUMERATIONS["Status"]["HELD"]  # only between two generations: waits for runs at a lower generation
 
     @property
     def success(self) -> bool:

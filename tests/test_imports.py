@@ -16,6 +16,7 @@ import skde.tuning
 # From the ground up: a module or package may import from the floors below it, and within its own package.
 FLOORS = [
     {"skde._cpu", "skde.typing", "skde.version"},
+    {"skde.constants"},
     {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays"},
     {"skde.validation"},
     {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise"},

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -35,7 +35,6 @@ from skde import (
     scipy_method,
 )
 from skde.engines import CpuEngine, stepping
-from skde.engines.batch import history_slots, sampled_generations
 from skde.random_state import run_seeds
 from skde.stopping import MESSAGES
 from skde.testing import PROBE_CALLS
@@ -275,13 +274,14 @@ def test_seeds() -> None:
 
 
 @given(last=st.integers(0, 10**7))
+@example(2**63 - 1)
 def test_history_slots_are_the_sampled_generations(last: int) -> None:
     from skde import _cpu
 
-    generations = sampled_generations(last)
-    assert len(generations) == history_slots(last)
-    assert [_cpu.history_slot(int(g)) for g in generations] == list(range(len(generations)))
-    unsampled = set(range(last, max(last - 50, 0), -1)) - set(generations.tolist())
+    generations = _cpu.sampled_generations(last)
+    assert len(generations) == _cpu.history_slots(last)
+    assert [_cpu.history_slot(g) for g in generations] == list(range(len(generations)))
+    unsampled = set(range(last, max(last - 50, 0), -1)) - set(generations)
     assert all(_cpu.history_slot(g) == -1 for g in unsampled)
 
 

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import CONSTANTS, choices
 from skde.validation import check_choice, check_int
 
-# The kernels know a method by its position; the numbers are in bounds.cuh.
-REPAIRS = ("reflect", "midpoint", "clip", "random", "periodic")
-# The address of a random draw has 24 bits for the individual.
-MOST_INDIVIDUALS = 2**24 - 1
+REPAIRS = choices("Repair")
+MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has so many bits for one
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,9 @@ class Algorithm(BaseEstimator, ABC):
     def _name(self, parameter: str) -> str:
         return f"{type(self).__name__}.{parameter}"
 
-    def _choice(self, parameter: str, choices: tuple[str, ...]) -> float:
-        return float(choices.index(check_choice(self._name(parameter), getattr(self, parameter), choices)))
+    def _choice(self, parameter: str, numbers: dict[str, int]) -> float:
+        """Return the kernels' number of a choice that the user makes by name."""
+        return float(numbers[check_choice(self._name(parameter), getattr(self, parameter), numbers)])
 
 
 def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:

@@ -8,28 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skde import _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
+from skde.constants import choices
 from skde.validation import check_real, nearest, scalar, shown
 
-# Individuals that a mutation draws in addition to the target. The kernel knows a mutation by its position (de.cuh).
-MUTATIONS = {
-    "rand/1": 3,
-    "rand/2": 5,
-    "best/1": 2,
-    "best/2": 4,
-    "current-to-best/1": 2,
-    "current-to-rand/1": 3,
-    "rand-to-best/1": 3,
-    "current-to-pbest/1": 2,
-}
-CROSSOVERS = ("bin", "exp", "none")
+# Names and numbers of the kernel's mutations: RAND_TO_BEST_1 is rand-to-best/1.
+MUTATIONS = {"/".join(name.rsplit("_", 1)).replace("_", "-"): number for name, number in choices("Mutation").items()}
+CROSSOVERS = choices("Crossover")
 NEEDS_NO_CROSSOVER = "current-to-rand/1"
 
 
 def strategies() -> list[str]:
     """Return the names of all strategies."""
-    names = [f"{mutation}/{crossover}" for mutation in MUTATIONS for crossover in CROSSOVERS[:2]]
+    names = [f"{mutation}/{crossover}" for mutation in MUTATIONS for crossover in CROSSOVERS if crossover != "none"]
     return [*names, NEEDS_NO_CROSSOVER]
 
 
@@ -52,11 +45,11 @@ class DifferentialEvolution(OppositionAlgorithm):
                 f"{nearest(self.strategy, strategies())}"
             )
         mutation, crossover = self._split()
-        needed = MUTATIONS[mutation] + 1
+        needed = _cpu.indices_of(MUTATIONS[mutation]) + 1  # those that it draws, and the target
         return {
             "pop_size": self._population(needed, f"for the strategy {self.strategy!r}"),
-            "mutation": list(MUTATIONS).index(mutation),
-            "crossover": CROSSOVERS.index(crossover),
+            "mutation": MUTATIONS[mutation],
+            "crossover": CROSSOVERS[crossover],
             "repair": self._choice("repair", REPAIRS),
             "p_best": check_real(self._name("p_best"), self.p_best, 0, 1, low_open=True),
             **super().kernel_parameters(setting),

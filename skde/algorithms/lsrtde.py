@@ -9,7 +9,10 @@ import numpy as np
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes, population_reduction
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import ENUMERATIONS
 from skde.validation import check_int, check_real
+
+NUMBERS = ENUMERATIONS["Lsrtde::Numbers"]  # of the last generation, which follow the memory's entries
 
 
 @dataclass(repr=False, eq=False)
@@ -81,18 +84,20 @@ class LSRTDE(Algorithm):
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
-        """Return the sizes of a run's state: the memory's entries and six more numbers."""
-        return StateSizes(stages=3, memory=int(parameters["H"]) + 6)
+        """Return the sizes of a run's state: the memory's entries and some more numbers."""
+        return StateSizes(stages=3, memory=int(parameters["H"]) + len(NUMBERS))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the orders of both populations, and the numbers stored from the last generation."""
         runs.check_order("extra", "the top's order", runs.extra["top"], runs.size)
         runs.check_order("order", "the front's order", runs.order, runs.next_size)
         H = int(runs.parameters["H"])
-        numbers = runs.memory[..., H : H + 6]
+        numbers = {name: runs.memory[..., H + k] for name, k in NUMBERS.items()}
         last = np.where(runs.generation % 2 == [[0], [1]], runs.next_size, runs.size)
-        runs.check_range("memory", "entries to be written next", numbers[..., 0], 0, H - 1, whole=True)
-        runs.check_range("memory", "success rates", numbers[..., 1], 0, 1)
-        runs.check_range("memory", "slots that are next", numbers[..., 2], 0, last - 1, whole=True)
-        runs.check_range("memory", "numbers of successes", numbers[..., 3], 0, runs.parameters["pop_size"], whole=True)
+        runs.check_range("memory", "entries to be written next", numbers["NEXT_ENTRY"], 0, H - 1, whole=True)
+        runs.check_range("memory", "success rates", numbers["SUCCESS_RATE"], 0, 1)
+        runs.check_range("memory", "slots that are next", numbers["NEXT_SLOT"], 0, last - 1, whole=True)
+        runs.check_range(
+            "memory", "numbers of successes", numbers["SUCCESSES"], 0, runs.parameters["pop_size"], whole=True
+        )
         runs.check_range("memory", "entries of CR", runs.memory[..., :H], 0, 2)

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import choices
 from skde.validation import check_int, check_real
 
-# The default of n_neighbors. The kernel knows a topology by its position (pso.cuh).
-TOPOLOGIES = {"global": 0, "ring": 2, "random": 3}
+TOPOLOGIES = choices("Topology")
+NEIGHBORS = {"global": 0, "ring": 2, "random": 3}  # the default of n_neighbors
 
 
 @dataclass(repr=False, eq=False)
@@ -131,7 +132,7 @@ class PSO(Algorithm):
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""
         pop_size = self._population(2, "for a swarm")
-        topology = self._choice("topology", tuple(TOPOLOGIES))
+        topology = self._choice("topology", TOPOLOGIES)
         n_neighbors = self._neighbors(pop_size)
         v_max = 0.0 if self.v_max is None else check_real(self._name("v_max"), self.v_max, 0, low_open=True)
         return {
@@ -159,7 +160,7 @@ class PSO(Algorithm):
 
     def _neighbors(self, pop_size: int) -> int:
         given = None if self.n_neighbors is None else check_int(self._name("n_neighbors"), self.n_neighbors, 1)
-        wanted = TOPOLOGIES[self.topology] if self.topology == "global" or given is None else given
+        wanted = NEIGHBORS[self.topology] if self.topology == "global" or given is None else given
         if self.topology == "ring" and (wanted % 2 or wanted >= pop_size):
             raise ValueError(
                 f"{self._name('n_neighbors')} of a ring must be even and below pop_size={pop_size}, got {wanted}"

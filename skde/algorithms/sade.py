@@ -11,12 +11,24 @@ import numpy as np
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import CONSTANTS
 from skde.validation import check_int, check_real
 
-# Sizes in sade.cuh: strategies, those of them with crossover, and bins of CR.
-STRATEGIES, CROSSED, BINS = 4, 3, 129
-STEPS_OF_CR = np.arange(BINS) / (BINS - 1)
-NO_TRIAL = -1 - STRATEGIES  # the code before the first trial
+# Strategies, those of them with crossover, and steps of CR.
+STRATEGIES, CROSSED, STEPS = (CONSTANTS[f"Sade::{name}"] for name in ("STRATEGIES", "CROSSED", "STEPS"))
+BINS = STEPS + 1
+# The begin of each part of a run's memory: statistics, and from RING on the codes of trials.
+PARTS = tuple(CONSTANTS[f"Sade::{name}"] for name in ("CHANCE", "MEDIAN", "TALLY", "WON", "LESSONS", "RING"))
+RING = PARTS[-1]
+NO_TRIAL = CONSTANTS["Sade::NO_TRIAL"]  # the code before the first trial
+# All codes: of no trial, of failures by strategy, of successes by strategy and CR, and of those without crossover.
+CODES = np.concatenate(
+    [
+        np.arange(NO_TRIAL, 0),
+        *(2 * strategy + np.arange(BINS) / STEPS for strategy in range(CROSSED)),
+        2 * np.arange(CROSSED, STRATEGIES) + 1,
+    ]
+)
 
 
 @dataclass(repr=False, eq=False)
@@ -94,20 +106,18 @@ class SADE(OppositionAlgorithm):
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: statistics, and a row of codes for every generation."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
-        return StateSizes(stages=1, memory=3 * STRATEGIES + CROSSED + CROSSED * BINS + 1 + remembered)
+        return StateSizes(stages=1, memory=RING + remembered)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the statistics, and that the counts agree with the codes of the trials."""
         super().check_saved(runs)
         pop_size, rows = int(runs.parameters["pop_size"]), int(runs.parameters["learning_period"]) + 1
-        begins = np.cumsum([0, STRATEGIES, CROSSED, CROSSED * BINS, 2 * STRATEGIES, 1, rows * pop_size])
-        parts = [runs.memory[0, :, begin:end] for begin, end in pairwise(begins)]
+        parts = [runs.memory[0, :, begin:end] for begin, end in pairwise((*PARTS, RING + rows * pop_size))]
         chances, medians, tallies, outcomes, lessons, codes = parts
         runs.check_range("memory", "chances of strategies", chances, 0, 1)
         runs.check_range("memory", "medians of CR", medians, 0, 1)
         runs.check_range("memory", "generations learned from", lessons[:, 0], 0, runs.generation, whole=True)
-        allowed = np.concatenate([np.arange(-1 - STRATEGIES, 0), *(2 * s + STEPS_OF_CR for s in range(CROSSED)), [7]])
-        runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, allowed))
+        runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, CODES))
         # The row to be overwritten next no longer counts.
         counted = codes.reshape(-1, rows, pop_size).copy()
         counted[np.arange(len(counted)), (lessons[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
@@ -115,9 +125,9 @@ class SADE(OppositionAlgorithm):
             won = of_run[of_run >= 0]
             strategy = (won / 2).astype(np.int64)
             crossed = strategy < CROSSED
-            bins = strategy * BINS + np.round((won - 2 * strategy) * (BINS - 1)).astype(np.int64)
+            bins = strategy * BINS + np.round((won - 2 * strategy) * STEPS).astype(np.int64)
             lost = (-1 - of_run[(of_run < 0) & (of_run > NO_TRIAL)]).astype(np.int64)
-            found = [np.bincount(strategy, minlength=STRATEGIES), np.bincount(lost, minlength=STRATEGIES)]
+            counts = [np.bincount(strategy, minlength=STRATEGIES), np.bincount(lost, minlength=STRATEGIES)]
             same = np.array_equal(np.bincount(bins[crossed], minlength=CROSSED * BINS), tally)
-            same = same and np.array_equal(np.concatenate(found), outcome)
+            same = same and np.array_equal(np.concatenate(counts), outcome)
             runs.check("memory", "tallies must be those of the trials that are remembered", same)

@@ -133,7 +133,7 @@ class SS(Algorithm):
             "lambda": check_real(self._name("lambda_"), self.lambda_, 0, 0.5),
             "n_local": check_int(self._name("n_local"), self.n_local, 0, MOST_INDIVIDUALS),
             "step": check_real(self._name("step"), self.step, 0, low_open=True),
-            "diverse_update": UPDATES.index(check_choice(self._name("update"), self.update, UPDATES)),
+            "diverse_update": check_choice(self._name("update"), self.update, UPDATES) == UPDATES[1],
             "repair": self._choice("repair", REPAIRS),
         }
 

@@ -7,7 +7,11 @@ from typing import ClassVar
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes, population_reduction
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.validation import check_int, check_real
+
+MEMORY = ENUMERATIONS["SuccessHistory::Memory"]
+TERMINAL = CONSTANTS["SuccessHistory::TERMINAL"]
 
 
 class SuccessHistoryDE(OppositionAlgorithm):
@@ -44,18 +48,21 @@ class SuccessHistoryDE(OppositionAlgorithm):
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: ranks, F and CR, two counters, an archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
-        return StateSizes(ranked=True, stages=1, memory=2 * int(parameters["H"]) + 2, archive=archive)
+        memory = 2 * int(parameters["H"]) + MEMORY["ENTRIES"]
+        return StateSizes(ranked=True, stages=1, memory=memory, archive=archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the position in the memory, the archive's size, and the entries of the memory."""
         super().check_saved(runs)
         H = int(runs.parameters["H"])
         archive = int(runs.parameters["archive_rate"] * runs.parameters["pop_size"])
-        runs.check_range("memory", "entries to be written next", runs.memory[..., 0], 0, H - 1, whole=True)
-        runs.check_range("memory", "rows in the archive", runs.memory[..., 1], 0, archive, whole=True)
-        # Entries are means of numbers in [0, 1], which rounding may exceed; -1 marks an entry of CR that stays 0.
-        runs.check_range("memory", "entries of F", runs.memory[0, :, 2 : 2 + H], 0, 2)
-        runs.check_range("memory", "entries of CR", runs.memory[0, :, 2 + H : 2 + 2 * H], -1, 2)
+        next_entry, archived = runs.memory[..., MEMORY["NEXT_ENTRY"]], runs.memory[..., MEMORY["ARCHIVED"]]
+        runs.check_range("memory", "entries to be written next", next_entry, 0, H - 1, whole=True)
+        runs.check_range("memory", "rows in the archive", archived, 0, archive, whole=True)
+        # Entries are means of numbers in [0, 1], which rounding may exceed; TERMINAL marks an entry of CR that stays 0.
+        begin = MEMORY["ENTRIES"]
+        runs.check_range("memory", "entries of F", runs.memory[0, :, begin : begin + H], 0, 2)
+        runs.check_range("memory", "entries of CR", runs.memory[0, :, begin + H : begin + 2 * H], TERMINAL, 2)
 
     def _default_pop_size(self, dim: int) -> int:
         return 100

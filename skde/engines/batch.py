@@ -14,11 +14,12 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, to_numpy
+from skde.constants import CONSTANTS
 from skde.engines.spec import Spec
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
-MAX_ARRAYS = 8
+MAX_ARRAYS = CONSTANTS["MAX_ARRAYS"]
 # The advice of errors about memory.
 MEMORY_ADVICE = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
 
@@ -413,31 +414,7 @@ def split(names: str) -> list[str]:
 
 def sampled_slots(spec: Spec) -> int:
     """Return the number of history slots of a run: up to the end of its last generation's iteration."""
-    return history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
-
-
-def history_slots(last: int) -> int:
-    """Return the number of slots for the generations 0 ... last (see history_slot in drive.cuh)."""
-    return min(last, 127) + 1 if last < 128 else _cpu.history_slot(sampled_at_or_before(last)) + 1
-
-
-def sampled_at_or_before(generation: int) -> int:
-    """Return the last sampled generation that is not after `generation`."""
-    if generation < 128:
-        return generation
-    stride = 1 << (generation.bit_length() - 7)
-    return generation // stride * stride
-
-
-def sampled_generations(last: int) -> IntArray:
-    """Return the sampled generations 0 ... last, in order; their position is their slot."""
-    parts = [np.arange(min(last, 127) + 1)]
-    start = 128
-    while start <= last:
-        stride = start // 64
-        parts.append(np.arange(start, min(2 * start, last + 1), stride))
-        start *= 2
-    return np.concatenate(parts)
+    return _cpu.history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
 
 
 def fill_data(task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None) -> None:

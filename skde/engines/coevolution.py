@@ -11,6 +11,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous, to_numpy
+from skde.constants import CONSTANTS
 from skde.engines.batch import (
     MAX_ARRAYS,
     MEMORY_ADVICE,
@@ -56,8 +57,8 @@ class Game:
     equalities: int = 0
 
     def __post_init__(self) -> None:
-        # Opponents take three of a functor's arrays, and the penalty factors of a Lagrangian take one.
-        most = MAX_ARRAYS - 3 - (self.scratch > 0)
+        # Opponents take some of a functor's arrays, and the penalty factors of a Lagrangian take one.
+        most = MAX_ARRAYS - CONSTANTS["OPPONENTS"] - (self.scratch > 0)
         if len(self.arrays) > most:
             raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
 

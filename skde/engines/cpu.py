@@ -11,20 +11,17 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous
+from skde.constants import CONSTANTS
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
-from skde.engines.threads import (
-    COMPONENTS_WORTH_SHARING,
-    COMPONENTS_WORTH_THREADS,
-    allowed_team,
-    team_size,
-)
-from skde.islands import JUDGE
+from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size
+from skde.islands import Step
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray
 
-WORKER_BYTES = 12  # of a thread for every component or individual, in addition to scratch: Worker in cpu_isa.cpp
+WORKER_BYTES = CONSTANTS["WORKER_BYTES"]  # of a thread for every component or individual, in addition to scratch
+COMPONENTS_WORTH_SHARING = CONSTANTS["COMPONENTS_WORTH_SHARING"]  # with fewer, a call uses one thread
 
 
 class CpuEngine:
@@ -116,7 +113,7 @@ class CpuEngine:
 
     def judge(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
-        self.migrate(batch, g, JUDGE)
+        self.migrate(batch, g, Step.JUDGE)
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""

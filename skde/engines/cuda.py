@@ -16,7 +16,7 @@ from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan,
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
-from skde.islands import JUDGE, REORDER
+from skde.islands import Step
 from skde.typing import Array
 
 STEP_TEAMS = 4  # warps in a block of the step kernels
@@ -160,14 +160,14 @@ class CudaEngine:
 
     def judge(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
-        self.migrate(batch, g, JUDGE)
+        self.migrate(batch, g, Step.JUDGE)
 
     def propose(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.device_context:
-            if batch.spec.islands.meet(g - 1):
+            if batch.spec.islands.migrates(g - 1):
                 with interrupts.deferred:
-                    for step in range(JUDGE, REORDER + 1):
+                    for step in range(Step.JUDGE, Step.REORDER + 1):
                         self.migrate(batch, g - 1, step)
             batch.step("propose", batch.record, np.int64(g), NULL, NULL)
 
@@ -230,7 +230,7 @@ class CudaEngine:
         stream.begin_capture()
         try:
             if batch.spec.islands.every:
-                for step in range(JUDGE, REORDER + 1):
+                for step in range(Step.JUDGE, Step.REORDER + 1):
                     batch.step("migrate", task, np.int64(0), clock, np.int64(step))
             batch.step("propose", task, one, clock, trials)
             f = values()

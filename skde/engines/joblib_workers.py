@@ -13,7 +13,7 @@ from skde.engines.protocol import ObjectiveLike
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load
 from skde.interrupts import interrupts
-from skde.islands import EMIGRATE, REORDER
+from skde.islands import Step
 from skde.stopping import Status
 
 
@@ -59,10 +59,10 @@ class JoblibEngine(CpuEngine):
 
         rows = ranges(batch.n_runs, min(joblib.effective_n_jobs(self.workers), batch.n_runs))
         islands = batch.spec.shared_islands(rows)
-        for g, end in islands.legs(begin, until):
-            if islands.meet(g):
+        for g, end in islands.stretches(begin, until):
+            if islands.migrates(g):
                 with interrupts.deferred:
-                    for step in range(EMIGRATE, REORDER + 1):
+                    for step in range(Step.EMIGRATE, Step.REORDER + 1):
                         self.migrate(batch, g, step)
             self._advance(batch, rows, g, end)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-WARP, BLOCK = 32, 128
+from skde.constants import CONSTANTS
+
+WARP, BLOCK = CONSTANTS["WARP"], CONSTANTS["PARTIALS"]  # lanes of a team
 MAX_WARPS = 8  # teams of one warp in a block that shares many staged bytes
 FEW_WARPS = 4  # teams of one warp in any other block
 MUCH_STAGED = 16 * 1024  # bytes
@@ -36,7 +38,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Plan:
-    """A launch: the kind of team, the grid, and the contents of shared memory (Plan in gpu.cuh)."""
+    """A launch: the kind of team, the grid, and the contents of shared memory (Plan in plan.cuh)."""
 
     team: str  # "Warp" or "Block"
     threads: int  # of a block
@@ -74,7 +76,7 @@ def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[in
 
     The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit.
     """
-    used = teams * 2 * BLOCK * 8 if team == "Block" else 0
+    used = teams * CONSTANTS["BLOCK_BYTES"] if team == "Block" else 0
     staged = 0
 
     def fits(elements: int) -> bool:

@@ -13,7 +13,7 @@ from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load
-from skde.islands import EMIGRATE, IMMIGRATE, JUDGE, REORDER
+from skde.islands import Step
 from skde.typing import Array, FloatArray, IntArray
 
 # The arrays that islands on different devices exchange in a migration.
@@ -207,8 +207,8 @@ class MultiDeviceEngine:
         islands = batch.shared_islands
 
         def work(k: int, barrier: IslandBarrier) -> None:
-            for g, end in islands.legs(begin, until):
-                if islands.meet(g):
+            for g, end in islands.stretches(begin, until):
+                if islands.migrates(g):
                     self._migrate(batch, k, barrier, g)
                 self._advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
@@ -222,8 +222,8 @@ class MultiDeviceEngine:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
         def work(k: int, barrier: IslandBarrier) -> None:
-            if batch.shared_islands.meet(g - 1):
-                self.engines[k].migrate(batch.parts[k], g - 1, JUDGE)
+            if batch.shared_islands.migrates(g - 1):
+                self.engines[k].migrate(batch.parts[k], g - 1, Step.JUDGE)
                 self._migrate(batch, k, barrier, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
@@ -257,7 +257,7 @@ class MultiDeviceEngine:
     def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> None:
         """Do part k's share of the migration after generation g."""
         engine, part = self.engines[k], batch.parts[k]
-        engine.migrate(part, g, EMIGRATE)
+        engine.migrate(part, g, Step.EMIGRATE)
         engine.synchronize()
         barrier.arrive.wait()
         try:
@@ -268,5 +268,5 @@ class MultiDeviceEngine:
             barrier.leave.abort()
             raise
         barrier.leave.wait()  # no thread may write its migrants again before all have copied them
-        engine.migrate(part, g, IMMIGRATE)
-        engine.migrate(part, g, REORDER)
+        engine.migrate(part, g, Step.IMMIGRATE)
+        engine.migrate(part, g, Step.REORDER)

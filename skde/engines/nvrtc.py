@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from skde import _cpu
 from skde.engines.batch import algorithm_entry
 from skde.engines.coevolution import Game
 from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
-# The Plan of gpu.cuh.
-PLAN = np.dtype([("blocks", "i8"), ("staged", "i8"), ("roomy", "i8"), ("scratch", "i8")])
+PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
 
 
 class Launcher:
@@ -25,7 +25,9 @@ class Launcher:
     def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
         self.module, self.plan = module, plan
         self.grid, self.block = (plan.grid,), (plan.threads,)
-        self.record = np.array([(plan.blocks, plan.staged, plan.trials_shared, scratch)], PLAN)[0]
+        self.record = np.zeros(1, PLAN)[0]
+        self.record["blocks"], self.record["staged"] = plan.blocks, plan.staged
+        self.record["roomy"], self.record["scratch"] = plan.trials_shared, scratch
         self.functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from skde import _cpu
 from skde.algorithms.saved_state import SavedRuns, StateChecks
-from skde.engines.batch import algorithm_entry, history_slots, state_names
+from skde.engines.batch import algorithm_entry, state_names
 from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
 from skde.serialization import Layout, entry
@@ -91,7 +92,7 @@ def check_batch(
     checks.check("archive", "its points must be finite", np.isfinite(state["archive"]))
     if spec.recorded:
         slots = state["history"].shape[1]
-        fewest, most = history_slots(spec.last), history_slots(MAX_INT64)
+        fewest, most = _cpu.history_slots(spec.last), _cpu.history_slots(MAX_INT64)
         checks.check("history", f"it must have {fewest} to {most} samples, got {slots}", fewest <= slots <= most)
     sizes = np.array([[one.size(int(g)), one.size(int(g) + 1)] for one, g in zip(spec.schedules, begun, strict=True)])
     check_points(spec, state["x"], generation, sizes[:, 0], checks, free)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
-# As in cpu_isa.cpp: with at least so many components, threads share the individuals of one population.
-COMPONENTS_WORTH_SHARING = 10_000
+from skde import _cpu
+
 # With fewer components, the engine's share of a generation takes less than half a millisecond. Threads would gain
 # little, and OpenMP's threads spin while they wait, which takes cores away from other processes.
 COMPONENTS_WORTH_THREADS = 100_000
@@ -16,7 +16,7 @@ forked = False  # whether this process was forked after the start of such a team
 
 
 def team_size(threads: int, n_runs: int, individuals: int, dim: int) -> int:
-    """Return the number of threads that work on populations, as `for_each_run` in cpu_isa.cpp.
+    """Return the number of threads that work on populations, as many as OpenMP may start.
 
     Parameters
     ----------
@@ -25,8 +25,7 @@ def team_size(threads: int, n_runs: int, individuals: int, dim: int) -> int:
     n_runs, individuals, dim : int
         Numbers of populations, of rows of each, and of components of a row.
     """
-    shared = threads > n_runs and individuals * dim >= COMPONENTS_WORTH_SHARING
-    return allowed_team(min(threads, individuals if shared else n_runs))
+    return allowed_team(_cpu.team_size(threads, n_runs, individuals, dim))
 
 
 def allowed_team(threads: int) -> int:

@@ -14,7 +14,7 @@ from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Batch, DeviceEngine
 from skde.engines.coevolution import POINTS, Coevolution, CoevolutionSpec
 from skde.interrupts import interrupts
-from skde.islands import REFRESH
+from skde.islands import Step
 from skde.stopping import UNLIMITED, Status
 from skde.typing import Array, IntArray
 
@@ -161,7 +161,7 @@ class CoevolutionEngine:
                     if phase.evolves:
                         engine.accept(side, g, None, batch.exchange[f"trials_{phase.side}"])
                     elif phase.side:
-                        engine.migrate(side, g, REFRESH)
+                        engine.migrate(side, g, Step.REFRESH)
 
     def _points(self, batch: Coevolution, c: int, name: str, points: int) -> Callable[[int], Array]:
         """Return the function from a generation of a side to its points in a request of cycle c: arrays (R, n, dim)."""

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skde import _cpu
 from skde.arrays import array_namespace
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
 # Codes of feasible points are values clipped to +-LARGEST; others are violations in [CLOSEST, FARTHEST] times SCALE.
-LARGEST, SCALE = 2.0**200, 2.0**600
-CLOSEST, FARTHEST = 2.0**-390, 2.0**390
+LARGEST, CLOSEST, FARTHEST, SCALE = (_cpu.code_limits()[name] for name in ("LARGEST", "CLOSEST", "FARTHEST", "SCALE"))
 WORST = FARTHEST * SCALE
 
 

@@ -79,9 +79,9 @@ def test_islands_of_whole_runs_migrate_within_a_part() -> None:
 
 def test_legs_end_at_migrations() -> None:
     islands = Archipelago(n_islands=3, every=10)
-    assert list(islands.legs(-1, 25)) == [(-1, 10), (10, 20), (20, 25)]
-    assert [g for g in range(31) if islands.meet(g)] == [10, 20, 30]
-    assert list(Archipelago().legs(-1, 25)) == [(-1, 25)]
+    assert list(islands.stretches(-1, 25)) == [(-1, 10), (10, 20), (20, 25)]
+    assert [g for g in range(31) if islands.migrates(g)] == [10, 20, 30]
+    assert list(Archipelago().stretches(-1, 25)) == [(-1, 25)]
     assert [Archipelago(n_islands=4, first=first).begun(n) for first, n in ((0, 4), (3, 1), (3, 2), (2, 8))] == [
         4,
         4,

@@ -6,18 +6,10 @@
 
 namespace SKDE_NAMESPACE {
 
-// The registry's strategy names map to these numbers by position.
-enum class Mutation : int {
-  RAND_1,
-  RAND_2,
-  BEST_1,
-  BEST_2,
-  CURRENT_TO_BEST_1,
-  CURRENT_TO_RAND_1,
-  RAND_TO_BEST_1,
-  CURRENT_TO_PBEST_1
-};
-enum class Crossover : int { BIN, EXP, NONE };
+// Users write these names as rand/1, ..., current-to-pbest/1.
+SKDE_ENUM_CLASS(Mutation, int, RAND_1, RAND_2, BEST_1, BEST_2, CURRENT_TO_BEST_1, CURRENT_TO_RAND_1, RAND_TO_BEST_1,
+                CURRENT_TO_PBEST_1);
+SKDE_ENUM_CLASS(Crossover, int, BIN, EXP, NONE);
 
 // Where all runs of a launch have the same strategy, it may be a constant (-DSKDE_MUTATION=...), and the rest is not compiled.
 #ifndef SKDE_MUTATION

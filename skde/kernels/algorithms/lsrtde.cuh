@@ -25,7 +25,7 @@ struct Lsrtde : BaseAlgorithm {
   SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, and then
-  enum : int { NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP };
+  SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
   template <class R> SKDE_FN static double* M_CR(const R& run, i64 g) { return run.memory(g); }
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.H; }
 

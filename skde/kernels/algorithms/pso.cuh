@@ -13,7 +13,7 @@ namespace SKDE_NAMESPACE {
 #define SKDE_TOPOLOGY int(p[Parameters::topology])
 #endif
 
-enum class Topology : int { GLOBAL, RING, RANDOM };
+SKDE_ENUM_CLASS(Topology, int, GLOBAL, RING, RANDOM);
 
 struct Pso : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, topology, n_neighbors, link, repair, w, c1, c2, v_max);

@@ -38,7 +38,7 @@ struct SuccessHistory : BaseAlgorithm {
   SKDE_ARRAYS(F, CR, gain, slot);
   // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and H of
   // CR, as of now. The archive is as of now, too.
-  enum : int { NEXT_ENTRY, ARCHIVED, ENTRIES };
+  SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
   static constexpr double TERMINAL = -1;  // an entry of CR that stays 0
 
   struct Settings {

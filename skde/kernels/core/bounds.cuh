@@ -1,11 +1,12 @@
 // What is done with a component that left the box.
 #pragma once
+#include "core/enumeration.cuh"
 #include "core/math.cuh"
 #include "random/philox.cuh"
 
 namespace SKDE_NAMESPACE {
 
-enum class Repair : int { REFLECT = 0, MIDPOINT = 1, CLIP = 2, RANDOM = 3, PERIODIC = 4 };
+SKDE_ENUM_CLASS(Repair, int, REFLECT, MIDPOINT, CLIP, RANDOM, PERIODIC);
 
 // The position of v in a box of width 1 that is repeated without end.
 template <class real> SKDE_FN real fraction(real v) { return v - floor(v); }

@@ -289,7 +289,7 @@ SKDE_FN void end_generation(Team& team, const Task<real>& task, i64 r, Share& sh
 
 // The steps after generation g where islands migrate, with a barrier of all runs after each; and the step after all values
 // have been made again.
-enum Step : int { JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH };
+SKDE_ENUM(Step, int, JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH);
 
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void migrate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int step) {

@@ -15,7 +15,9 @@
 
 namespace SKDE_NAMESPACE {
 
-enum class Route : int { RING, RANDOM, FULL };
+SKDE_ENUM_CLASS(Route, int, RING, RANDOM, FULL);
+SKDE_ENUM_CLASS(Migrants, int, BEST, RANDOM);   // that leave
+SKDE_ENUM_CLASS(Replaced, int, WORST, RANDOM);  // that give way
 
 // An island's part in a migration.
 enum Part : i64 { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
@@ -100,8 +102,9 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
   const int many = islands.migrants(run.pop);
   for (int i = share.begin; i < share.end; i += share.step) {
     const int rank = rank_of(team, island_values(run, g), run.pop, i);
-    const int leaves = task.migrant_choice ? drawn_place(team, run, g, i, 0) : rank;
-    const int gives_way = task.migrant_place ? drawn_place(team, run, g, i, 1) : run.pop - 1 - rank;
+    const int leaves = Migrants(int(task.migrant_choice)) == Migrants::RANDOM ? drawn_place(team, run, g, i, 0) : rank;
+    const bool random_place = Replaced(int(task.migrant_place)) == Replaced::RANDOM;
+    const int gives_way = random_place ? drawn_place(team, run, g, i, 1) : run.pop - 1 - rank;
     if (team.lane == 0) task.places[r * task.pop_max + i] = gives_way;
     if (leaves >= many) continue;
     const real* const x = island_member(run, g, i);

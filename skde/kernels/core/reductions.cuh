@@ -4,7 +4,9 @@
 
 namespace SKDE_NAMESPACE {
 
+constexpr int WARP = 32;
 constexpr int PARTIALS = 128;
+constexpr int BLOCK_BYTES = 2 * PARTIALS * int(sizeof(double));  // of a block in shared memory: two buffers
 
 struct Add {
   template <class real> SKDE_FN static real identity() { return real(0); }

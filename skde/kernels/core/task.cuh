@@ -4,12 +4,13 @@
 // Populations have two halves: generation g is in half g & 1, and generation g + 1 is written into the other half. Nobody
 // reads what is being written, and one barrier a generation is enough.
 #pragma once
+#include "core/enumeration.cuh"
 #include "problems/problem.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// A run's status. Nothing changes a stopped run, whatever the other runs of the batch do.
-enum Status : i64 { RUNNING = 0, LIMIT = 1, TARGET = 2, CONVERGED = 3, STAGNATED = 4, TIME = 5 };
+// A run's status. Nothing changes a stopped run, whatever the other runs of the batch do. The host sets the last three.
+SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLBACK, INTERRUPTED, HELD);
 
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
 //   integers  n_runs, pop_max, reference_rows (the last rows of a population, which have no trials: a reference set), dim,

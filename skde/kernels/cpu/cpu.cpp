@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -17,6 +18,8 @@
 #include "coevolution/requests.cuh"
 #include "core/drive.cuh"
 #include "cpu/core.hpp"
+#include "cpu/threads.hpp"
+#include "gpu/plan.cuh"
 #include "problems/all.cuh"
 #include "random/distributions.cuh"
 
@@ -155,6 +158,101 @@ nb::dict games() {
   return table;
 }
 
+// {enumeration: {member: number}}
+nb::dict enumerations() {
+  nb::dict tables;
+  const auto add = [&](const char* enumeration, const std::string& names) {
+    nb::dict table;
+    int number = 0;
+    for (size_t begin = 0; begin < names.size();) {
+      const size_t end = std::min(names.find(", ", begin), names.size());
+      table[names.substr(begin, end - begin).c_str()] = number++;
+      begin = end + 2;
+    }
+    tables[enumeration] = table;
+  };
+#define SKDE_ADD(Enumeration) add(#Enumeration, skde::Enumeration##Names::names);
+  SKDE_ADD(Status)
+  SKDE_ADD(Step)
+  SKDE_ADD(Route)
+  SKDE_ADD(Migrants)
+  SKDE_ADD(Replaced)
+  SKDE_ADD(Repair)
+  SKDE_ADD(Mutation)
+  SKDE_ADD(Crossover)
+  SKDE_ADD(Topology)
+  SKDE_ADD(SuccessHistory::Memory)
+  SKDE_ADD(Lsrtde::Numbers)
+#undef SKDE_ADD
+  return tables;
+}
+
+// {name: number} of whole numbers that both sides need.
+nb::dict constants() {
+  nb::dict table;
+#define SKDE_ADD(name) table[#name] = i64(skde::name);
+  SKDE_ADD(MAX_ARRAYS)
+  SKDE_ADD(OPPONENTS)
+  SKDE_ADD(INDIVIDUAL_BITS)
+  SKDE_ADD(COMPONENTS_WORTH_SHARING)
+  SKDE_ADD(WORKER_BYTES)
+  SKDE_ADD(WARP)
+  SKDE_ADD(PARTIALS)
+  SKDE_ADD(BLOCK_BYTES)
+  SKDE_ADD(SuccessHistory::TERMINAL)
+  SKDE_ADD(Sade::STRATEGIES)
+  SKDE_ADD(Sade::CROSSED)
+  SKDE_ADD(Sade::STEPS)
+  SKDE_ADD(Sade::NO_TRIAL)
+  SKDE_ADD(Sade::CHANCE)
+  SKDE_ADD(Sade::MEDIAN)
+  SKDE_ADD(Sade::TALLY)
+  SKDE_ADD(Sade::WON)
+  SKDE_ADD(Sade::LOST)
+  SKDE_ADD(Sade::LESSONS)
+  SKDE_ADD(Sade::RING)
+#undef SKDE_ADD
+  return table;
+}
+
+// {name: number} of the limits of feasibility codes.
+nb::dict code_limits() {
+  nb::dict table;
+#define SKDE_ADD(name) table[#name] = skde::name;
+  SKDE_ADD(LARGEST)
+  SKDE_ADD(CLOSEST)
+  SKDE_ADD(FARTHEST)
+  SKDE_ADD(SCALE)
+#undef SKDE_ADD
+  return table;
+}
+
+// The fields of a Plan, in order; integers of eight bytes each.
+std::vector<std::string> plan_fields() {
+  std::vector<std::string> fields;
+#define SKDE_INTEGER(name) fields.emplace_back(#name);
+  SKDE_PLAN_FIELDS(SKDE_INTEGER)
+#undef SKDE_INTEGER
+  return fields;
+}
+
+// The sampled generations 0 ... last in order; history_slot alone knows the rule. Strides are powers of two that only grow.
+std::vector<i64> sampled_generations(i64 last) {
+  std::vector<i64> sampled;
+  for (i64 g = 0, stride = 1; g <= last; g += stride) {
+    sampled.push_back(g);
+    while (stride <= last - g && skde::history_slot(g + stride) < 0) stride *= 2;
+    if (stride > last - g) break;
+  }
+  return sampled;
+}
+
+// Their number: the last sampled generation is `last` without its lowest bits.
+i64 history_slots(i64 last) {
+  while (skde::history_slot(last) < 0) last &= last - 1;
+  return skde::history_slot(last) + 1;
+}
+
 using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
@@ -188,7 +286,15 @@ NB_MODULE(_cpu, m) {
   m.def("coevolution_enumerations", &coevolution_enumerations);
   m.def("coevolution_phases", &coevolution_phases, "coevolution"_a, "cycle"_a, "y_evaluated"_a);
   m.def("games", &games);
+  m.def("enumerations", &enumerations);
+  m.def("constants", &constants);
+  m.def("code_limits", &code_limits);
+  m.def("plan_fields", &plan_fields);
   m.def("history_slot", &skde::history_slot, "generation"_a);
+  m.def("history_slots", &history_slots, "last"_a);
+  m.def("sampled_generations", &sampled_generations, "last"_a);
+  m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);
+  m.def("team_size", &skde::team_size, "threads"_a, "n_runs"_a, "individuals"_a, "dim"_a);
   m.def(
       "philox",
       [](std::tuple<unsigned, unsigned, unsigned, unsigned> c, std::tuple<unsigned, unsigned> k) {

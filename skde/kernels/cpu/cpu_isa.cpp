@@ -12,13 +12,11 @@
 #include "cpu/core.hpp"
 #include "cpu/cpu_algorithm.hpp"
 #include "cpu/cpu_compiled.hpp"
+#include "cpu/threads.hpp"
 
 namespace SKDE_NAMESPACE {
 
 using skde_core::AnyEvaluate;
-
-// Below this many components a generation, threads cost more than they save: a run then stays with one thread.
-constexpr i64 COMPONENTS_WORTH_SHARING = 10000;
 
 // A thread's team and its memory.
 template <class real> struct Worker {
@@ -29,7 +27,7 @@ template <class real> struct Worker {
 
   Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * vectors)) {
     team.room = int((std::max(task.dim, task.pop_max) + 31) / 32 * 32);
-    words.resize(size_t(team.room) * 3);
+    words.resize(size_t(team.room) * WORKER_WORDS);
     team.scratch = scratch.data();
     team.words = words.data();
     team.ahead = &ahead;
@@ -53,8 +51,8 @@ void Barrier::wait(int parts) {
 // body(team, run, share) for every run of the task. Threads take whole runs when there are enough of them, and share the
 // individuals of one run after the other when populations are large.
 template <class real, class Body> void for_each_run(const Task<real>& task, int threads, int vectors, Body body) {
-  const bool shared = threads > task.n_runs && task.pop_max * task.dim >= COMPONENTS_WORTH_SHARING;
-  threads = int(std::min<i64>(threads, shared ? task.pop_max : task.n_runs));
+  const bool shared = shares_runs(threads, task.n_runs, task.pop_max, task.dim);
+  threads = int(team_size(threads, task.n_runs, task.pop_max, task.dim));
   Barrier barrier;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {

@@ -9,19 +9,12 @@
 // A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
 #pragma once
 #include "core/task.cuh"
+#include "gpu/plan.cuh"
 
 namespace skde {
 
 using real = SKDE_REAL;
 using Team = SKDE_TEAM<real>;
-
-// How a launch uses the machine; chosen by the host.
-struct Plan {
-  i64 blocks;   // of a group
-  i64 staged;   // bit 0: the bounds are copied into shared memory, bit k + 1: data array k
-  i64 roomy;    // a team's trial and scratch are in shared memory, else in the new population and task.workspace
-  i64 scratch;  // vectors of length dim that the objective asks for
-};
 
 // Where this block and this team stand, and the team's memory. Shared memory holds, in this order: the staged arrays; the
 // partial sums of every team (Block only); trial and scratch of every team (roomy only).
@@ -39,7 +32,7 @@ struct Place {
         scratch(plan.scratch),
         memory(memory) {}
 
-  static constexpr int partials = Team::size == PARTIALS ? 2 * PARTIALS * int(sizeof(double) / sizeof(real)) : 0;
+  static constexpr int partials = Team::size == PARTIALS ? BLOCK_BYTES / int(sizeof(real)) : 0;
 
   __device__ Team team() const { return Team(memory + number * partials); }
   __device__ real* room(int dim) const { return memory + teams * partials + number * (1 + scratch) * dim; }

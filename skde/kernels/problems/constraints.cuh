@@ -7,11 +7,14 @@
 
 namespace SKDE_NAMESPACE {
 
-// The code of a feasible point is its value, clipped to +-2^200. Codes of infeasible points begin at 2^210 and have the
-// order of the violations. Codes are computed in double, because float has too small a range.
+// The code of a feasible point is its value, clipped to +-LARGEST. Codes of infeasible points begin above it and have the
+// order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. Codes are computed in double,
+// because float has too small a range.
+constexpr double LARGEST = 0x1p200, CLOSEST = 0x1p-390, FARTHEST = 0x1p390, SCALE = 0x1p600;
+
 SKDE_FN double by_rules(double f, double violation) {
-  const double value = max_of(min_of(f, 0x1p200), -0x1p200);
-  const double distance = max_of(min_of(violation, 0x1p390), 0x1p-390) * 0x1p600;
+  const double value = max_of(min_of(f, LARGEST), -LARGEST);
+  const double distance = max_of(min_of(violation, FARTHEST), CLOSEST) * SCALE;
   return violation > 0 ? distance : value;
 }
 

@@ -43,14 +43,16 @@ enum Purpose : u32 {
   RENEWAL = 13
 };
 
+constexpr int INDIVIDUAL_BITS = 24;  // of a draw's address
+
 // The draws of one individual in one generation for one purpose.
 struct Stream {
   u64 seed;
-  u32 who;  // individual (24 bits) and purpose (8 bits)
+  u32 who;  // individual, and above it the purpose
   u64 generation;
 
   SKDE_FN Stream(u64 seed, i64 generation, int individual, Purpose purpose)
-      : seed(seed), who(u32(individual) | (u32(purpose) << 24)), generation(u64(generation)) {}
+      : seed(seed), who(u32(individual) | (u32(purpose) << INDIVIDUAL_BITS)), generation(u64(generation)) {}
 
   // The same, where it is rarely asked for.
   SKDE_FN Stream here() const {

@@ -29,10 +29,10 @@ SKDE_FN int add_warp(int number) {
 #endif
 }
 
-template <class real_> struct Warp : Lanes<real_, 32, Warp<real_>> {
+template <class real_> struct Warp : Lanes<real_, WARP, Warp<real_>> {
   using real = real_;
 
-  SKDE_FN explicit Warp(real*) { this->lane = threadIdx.x % 32; }
+  SKDE_FN explicit Warp(real*) { this->lane = threadIdx.x % WARP; }
   SKDE_FN void sync() const { __syncwarp(); }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {

@@ -1,0 +1,14 @@
+"""Enumerations and constants of the kernels, which C++ defines."""
+
+from __future__ import annotations
+
+from skde import _cpu
+
+# Enumerations, as {name: {member: number}}, and whole numbers by their names in C++.
+ENUMERATIONS = _cpu.enumerations()
+CONSTANTS = _cpu.constants()
+
+
+def choices(enumeration: str) -> dict[str, int]:
+    """Return the numbers of an enumeration's members by the names that users write, those of C++ in lower case."""
+    return {member.lower(): number for member, number in ENUMERATIONS[enumeration].items()}

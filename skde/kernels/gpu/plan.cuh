@@ -1,0 +1,19 @@
+// How a launch uses the machine; chosen by the host, which reads the names of the fields.
+#pragma once
+#include "core/portable.cuh"
+
+namespace SKDE_NAMESPACE {
+
+//   blocks   of a group
+//   staged   bit 0: the bounds are copied into shared memory, bit k + 1: data array k
+//   roomy    a team's trial and scratch are in shared memory, else in the new population and task.workspace
+//   scratch  vectors of length dim that the objective asks for
+#define SKDE_PLAN_FIELDS(INTEGER) INTEGER(blocks) INTEGER(staged) INTEGER(roomy) INTEGER(scratch)
+
+struct Plan {
+#define SKDE_INTEGER(name) i64 name;
+  SKDE_PLAN_FIELDS(SKDE_INTEGER)
+#undef SKDE_INTEGER
+};
+
+}  // namespace SKDE_NAMESPACE
