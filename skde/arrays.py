@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from skde import _cpu
 from skde.typing import Array
 
 REAL = "fiub"  # the kinds of dtype that hold real numbers
@@ -25,7 +27,21 @@ def array_namespace(array: Array) -> Any:
 def is_on_gpu(given: Any) -> bool:
     """Whether something is an array in a GPU's memory."""
     # CuPy makes a dictionary for each look at the attribute, which takes longer than the launch of a kernel.
-    return type(given).__module__.partition(".")[0] == "cupy" or hasattr(given, "__cuda_array_interface__")
+    return is_cupy_type(type(given)) or hasattr(given, "__cuda_array_interface__")
+
+
+@lru_cache
+def is_cupy_type(kind: type) -> bool:
+    """Whether a type is one of CuPy's."""
+    return kind.__module__.partition(".")[0] == "cupy"
+
+
+def device_of(array: Array) -> int | None:
+    """Return the number of the GPU that holds an array; None for NumPy's."""
+    if isinstance(array, np.ndarray):
+        return None
+    device: int = array.data.device_id  # array.device would make an object for each look at it
+    return device
 
 
 def is_masked(given: Any) -> bool:
@@ -74,9 +90,14 @@ def as_real(given: Any, what: str, numbers: str = "numbers") -> Array:
             array = np.asarray(given)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{what} must be an array of {numbers}, got {given!r}") from error
+    check_real_dtype(array, what)
+    return array
+
+
+def check_real_dtype(array: Array, what: str) -> None:
+    """Refuse an array of other types than real numbers."""
     if array.dtype.kind not in REAL:
         raise TypeError(f"{what} must hold real numbers, got dtype {array.dtype}" + complex_hint(array.dtype))
-    return array
 
 
 def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> Array:
@@ -85,6 +106,18 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
     An array of another device is refused and not copied: it shows that the user's function computes on another device
     than that of the population.
     """
+    # Nearly all values are so already, and there is a call in every generation.
+    if type(given) is type(like) and not isinstance(given, np.ma.MaskedArray):
+        array = given
+        check_real_dtype(array, what)
+    else:
+        array = converted(given, like, what, numbers)
+    check_device_of(array, like, what)
+    return array
+
+
+def converted(given: Any, like: Array, what: str, numbers: str) -> Array:
+    """Return an array of real numbers in the library of another array."""
     xp = array_namespace(like)
     if xp is not np and not isinstance(given, xp.ndarray):
         raise TypeError(
@@ -96,9 +129,7 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
             f"{what} must be a NumPy array for a NumPy population, got a {type(given).__name__} of a GPU; "
             "return .get(), or use device='cuda'"
         )
-    array = as_real(given, what, numbers)
-    check_device_of(array, like, what)
-    return array
+    return as_real(given, what, numbers)
 
 
 def moved_to(given: Any, like: Array, what: str) -> Array:
@@ -111,7 +142,7 @@ def check_device_of(array: Array, like: Array, what: str) -> None:
     """Refuse an array of another GPU than that of `like`."""
     if isinstance(like, np.ndarray) or isinstance(array, np.ndarray):
         return
-    given, wanted = array.device.id, like.device.id
+    given, wanted = device_of(array), device_of(like)
     if given != wanted:
         raise ValueError(
             f"{what} must be on the device of the population, cuda:{wanted}, got an array on cuda:{given}; "
@@ -121,8 +152,11 @@ def check_device_of(array: Array, like: Array, what: str) -> None:
 
 def contiguous(array: Array, dtype: Any) -> Array:
     """Return an array in C order and aligned, as compiled code reads it; itself where it is so already."""
+    on_host, flags = isinstance(array, np.ndarray), array.flags
+    if array.dtype == dtype and flags.c_contiguous and (not on_host or flags.aligned):
+        return array
     dense = array.astype(dtype, order="C", copy=False)
-    return dense if getattr(dense.flags, "aligned", True) else dense.copy()
+    return dense if not on_host or dense.flags.aligned else dense.copy()
 
 
 def real_values(given: Any, X: Array, what: str) -> Array:
@@ -203,25 +237,22 @@ def address(array: Array, dtype: Any, size: int | None = None, device: int | Non
     ValueError
         When the compiled code would read something else. Users' arrays have passed `contiguous` before.
     """
-    on_host = isinstance(array, np.ndarray)
-    where = None if on_host else array.device.id
-    # A task's __array_interface__ would describe every field of it.
-    begin = int(array.ctypes.data if on_host else array.data.ptr)
     if array.dtype != dtype:
         wrong = f"has dtype {array.dtype}, not {np.dtype(dtype)}"
     elif not array.flags.c_contiguous:
         wrong = f"is not in C order: shape {array.shape}, strides {array.strides}"
-    elif begin % array.dtype.alignment:
-        wrong = f"is not aligned: it begins at {begin:#x}"
     elif size is not None and array.size != size:
         wrong = f"has {array.size} entries, not {size}"
-    elif where != device:
-        wrong = f"is on {place(where)}, not on {place(device)}"
+    elif (where := device_of(array)) != device:
+        wrong = f"is on {device_name(where)}, not on {device_name(device)}"
     else:
-        return begin
+        begin: int = _cpu.address_of(array) if where is None else array.data.ptr
+        if not begin % array.dtype.alignment:
+            return begin
+        wrong = f"is not aligned: it begins at {begin:#x}"
     raise ValueError(f"an array for compiled code {wrong}")
 
 
-def place(device: int | None) -> str:
+def device_name(device: int | None) -> str:
     """Return a device's name."""
     return "cpu" if device is None else f"cuda:{device}"

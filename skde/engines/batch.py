@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde import _cpu
-from skde.arrays import address, to_numpy
+from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
 from skde.engines.spec import Spec
 from skde.memory import check_memory
@@ -137,7 +137,7 @@ class Batch(Runs):
         self.device_context = device_context
         with self.device_context():
             self._allocate()
-        self.device: int | None = None if xp is np else self.array["x"].device.id
+        self.device = device_of(self.array["x"])
         self.task = np.zeros(1, TASK)
         self.record = self.task[0]  # the same memory, as a scalar
         self.task_address = address(self.task, TASK, 1)

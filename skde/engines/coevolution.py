@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde import _cpu
-from skde.arrays import address, contiguous, to_numpy
+from skde.arrays import address, contiguous, device_of, to_numpy
 from skde.constants import CONSTANTS
 from skde.engines.batch import (
     MAX_ARRAYS,
@@ -308,6 +308,6 @@ def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[A
     columns = contiguous(Y.T, X.dtype)
     own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)
     task = np.zeros(1, TASK)
-    fill_data(task, (columns, columns, columns, *own), X.dtype, None if xp is np else X.device.id)
+    fill_data(task, (columns, columns, columns, *own), X.dtype, device_of(X))
     task["size0"], task["size1"], task["size2"] = len(Y), len(Y), Y.shape[1]
     return task, (columns, *own)

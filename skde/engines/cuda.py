@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import address, contiguous
+from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
@@ -356,7 +356,7 @@ class CudaEngine:
         A source on another GPU has to be complete.
         """
         address(target, target.dtype, device=self.device)
-        address(source, target.dtype, target.size, source.device.id)
+        address(source, target.dtype, target.size, device_of(source))
         with self.device_context:
             target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
 

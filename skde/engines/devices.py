@@ -62,12 +62,12 @@ def evaluate(objective: Compiled, x: Array) -> Array:
     """Return the values of the rows of x, computed on the device of x."""
     if isinstance(x, np.ndarray):
         return CpuEngine().evaluate(objective, x)
-    return cuda_engine(x.device.id).evaluate(objective, x)
+    return cuda_engine(x.data.device_id).evaluate(objective, x)
 
 
 def matrix(game: Game, X: Array, Y: Array) -> Array:
     """Return the game's values of the rows of X against the rows of Y, of shape (n, m), computed on the device of X."""
-    engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.device.id)
+    engine = CpuEngine() if isinstance(X, np.ndarray) else cuda_engine(X.data.device_id)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     with engine.device_context:
         return engine.matrix(game, contiguous(X, dtype), contiguous(moved_to(Y, X, "Y"), dtype))

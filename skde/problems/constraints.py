@@ -297,7 +297,7 @@ class Linear(Constraint):
         """Return the columns of A on the device of X. They are copied once: CUDA graphs need a fixed address."""
         if isinstance(X, np.ndarray):
             return self.A.T
-        number = X.device.id
+        number = X.data.device_id
         if number not in self._uploaded:
             self._uploaded[number] = array_namespace(X).asarray(self.A.T)
         return self._uploaded[number]

@@ -253,6 +253,15 @@ i64 history_slots(i64 last) {
   return skde::history_slot(last) + 1;
 }
 
+// Where the memory of a NumPy array in C order begins; array.ctypes.data takes several times as long.
+Address address_of(nb::handle array) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  const auto address = reinterpret_cast<Address>(view.buf);
+  PyBuffer_Release(&view);
+  return address;
+}
+
 using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
@@ -294,6 +303,7 @@ NB_MODULE(_cpu, m) {
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);
+  m.def("address_of", &address_of, "array"_a);
   m.def("team_size", &skde::team_size, "threads"_a, "n_runs"_a, "individuals"_a, "dim"_a);
   m.def(
       "philox",
