@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,7 @@ def array_namespace(array: Array) -> Any:
 def is_on_gpu(given: Any) -> bool:
     """Whether something is an array in a GPU's memory."""
     # CuPy makes a dictionary for each look at the attribute, which takes longer than the launch of a kernel.
-    return is_cupy_type(type(given)) or hasattr(given, "__cuda_array_interface__")
-
-
-@lru_cache
-def is_cupy_type(kind: type) -> bool:
-    """Whether a type is one of CuPy's."""
-    return kind.__module__.partition(".")[0] == "cupy"
+    return type(given).__module__.partition(".")[0] == "cupy" or hasattr(given, "__cuda_array_interface__")
 
 
 def device_of(array: Array) -> int | None:

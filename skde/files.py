@@ -74,14 +74,14 @@ def atomic_write(path: str | os.PathLike[str], text: bool = False) -> Iterator[I
 def permissions(path: str | os.PathLike[str]) -> int | None:
     """Return the permissions of a regular file, None where there is no file; refuse everything else by its kind."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found.st_mode):
-        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no regular file")
-        error = IsADirectoryError if stat.S_ISDIR(found.st_mode) else OSError
+    if not stat.S_ISREG(status.st_mode):
+        kind = KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")
+        error = IsADirectoryError if stat.S_ISDIR(status.st_mode) else OSError
         raise error(f"{os.fspath(path)!r} is {kind}: give the name of a regular file, or of a new one")
-    return stat.S_IMODE(found.st_mode) & 0o777
+    return stat.S_IMODE(status.st_mode) & 0o777
 
 
 def open_temporary(target: Path) -> tuple[Path, int]:

@@ -282,14 +282,14 @@ class Minimizer(BaseSolver):
         in n_evals_ nor in time_.
         """
         check_parameters(self)
-        found = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
-        engine = make_engine(self, found)
+        resolved = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
+        engine = make_engine(self, resolved)
         if self.warm_start and hasattr(self, "_runner"):
-            self._continue_warm(engine, found, x0)
+            self._continue_warm(engine, resolved, x0)
         else:
-            self._runner = self._make_runner(engine, found.box, x0, found.rules)
-        self._objective = found
-        self._run(found)
+            self._runner = self._make_runner(engine, resolved.box, x0, resolved.rules)
+        self._objective = resolved
+        self._run(resolved)
         return self
 
     def resume(self, objective: Any = None) -> Minimizer:
@@ -314,14 +314,14 @@ class Minimizer(BaseSolver):
         runner = self._fitted()
         self._check_unchanged()
         if objective is None:
-            found = getattr(self, "_objective", None) or self._saved_objective()
+            resolved = getattr(self, "_objective", None) or self._saved_objective()
         else:
-            found = self._resolve(objective, runner.batch.dim, self._box)
-            check_rules(runner.rules, found.rules)
+            resolved = self._resolve(objective, runner.batch.dim, self._box)
+            check_rules(runner.rules, resolved.rules)
         check_parameters(self)
-        self._objective = found
+        self._objective = resolved
         runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim))
-        self._run(found)
+        self._run(resolved)
         return self
 
     def _make_runner(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | None) -> Runner:
@@ -362,9 +362,9 @@ class Minimizer(BaseSolver):
             what += ", with constraints" if self._runner.rules is not None else ""
             raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
         problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-        found = self._resolve(problem, None, self._box)
-        check_rules(self._runner.rules, found.rules)
-        return found
+        objective = self._resolve(problem, None, self._box)
+        check_rules(self._runner.rules, objective.rules)
+        return objective
 
     def _run(self, objective: Objective) -> None:
         rules = stopping_rules(self, objective.rules is not None)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skde.engines import Engine, Runs
-from skde.engines.batch import best_of, sampled_generations
+from skde import _cpu
+from skde.engines.batch import best_of
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.result import History, RunResult
 from skde.stopping import Status
@@ -100,7 +101,7 @@ def history_of(
     when: Callable[[Any], FloatArray],
 ) -> History:
     """Return the samples up to the last generations of a run's islands, which end the history."""
-    generations = sampled_generations(int(last.max()))
+    generations = np.array(_cpu.sampled_generations(int(last.max())))
     if generations[-1] != last.max():
         generations = np.append(generations, last.max())
     evals, values = np.zeros(len(generations), np.int64), np.full(len(generations), np.inf)

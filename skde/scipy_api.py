@@ -66,7 +66,7 @@ def minimize(
     if not isinstance(args, tuple):
         raise TypeError(f"args must be a tuple, such as (value,), got {shown(args)} ({type(args).__name__})")
     if args and not callable(fun):
-        raise TypeError(f"args are those of a function, and fun is none: {shown(fun)}")
+        raise TypeError(f"args are passed on to a function, so fun must be callable, got {shown(fun)}; leave args out")
     objective = (lambda X: fun(X, *args)) if args else fun
     return Minimizer(clone_of(method), **parameters).fit(objective, dim=dim, bounds=bounds, x0=x0).result_
 

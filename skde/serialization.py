@@ -50,21 +50,21 @@ class Layout(NamedTuple):
         """Refuse an array of another shape or dtype."""
         wanted = tuple("any" if length is None else length for length in self.shape)
         lengths = zip(self.shape, array.shape, strict=False)
-        if array.ndim != len(wanted) or any(length not in (None, found) for length, found in lengths):
+        if array.ndim != len(wanted) or any(length not in (None, given) for length, given in lengths):
             raise ValueError(f"its shape must be {wanted}, got {array.shape}")
         if array.dtype != self.dtype:
             raise ValueError(f"its dtype must be {self.dtype.str!r}, got {array.dtype.str!r}")
 
 
-def json_view(value: Any) -> Any:
-    """Return a value as dict, list, text and number, which JSON can hold."""
+def json_view(value: Any, finite: bool = False) -> Any:
+    """Return a value as dict, list, text and number, which JSON can hold; with `finite`, other numbers become None."""
     if isinstance(value, dict):
-        return {str(key): json_view(item) for key, item in value.items()}
+        return {str(key): json_view(item, finite) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [json_view(item) for item in value]
+        return [json_view(item, finite) for item in value]
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return value
+        return json_view(value.tolist(), finite)
+    return None if finite and isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager
@@ -94,16 +94,16 @@ def check_layout(arrays: dict[str, Any], layout: dict[str, Layout], whole: bool 
             raise ValueError(f"entry {name!r} is unknown")
 
 
-def check_keys(what: str, found: dict[str, Any], needed: dict[str, Any], optional: dict[str, Any]) -> None:
+def check_keys(what: str, part: dict[str, Any], needed: dict[str, Any], optional: dict[str, Any]) -> None:
     """Check that a part of the header has all needed keys, no unknown ones, and values of their types.
 
     A type of None allows any value.
     """
     known = {**needed, **optional}
     for key in needed:
-        if key not in found:
+        if key not in part:
             raise ValueError(f"{what} has no {key!r}")
-    for key, value in found.items():
+    for key, value in part.items():
         if key not in known:
             raise ValueError(f"{what} has an unknown {key!r}")
         kinds = known[key] if isinstance(known[key], tuple) else (known[key],)

@@ -131,8 +131,8 @@ def tune(options: Any) -> int:
         store_worker_options(options, tuner, algorithm)
 
     def show() -> None:
-        found = summary(tuner)
-        print(to_json(found) if options.json else text(found))
+        result = summary(tuner)
+        print(to_json(result) if options.json else text(result))
         if options.report is not None:
             tuner.report(options.report)
 
@@ -208,8 +208,8 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
 
 def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:
     """Return the functions of a suite as instances."""
-    found = find_suite(suite)
-    made = [found.function(name, dim) for name in functions or found.functions]
+    chosen = find_suite(suite)
+    made = [chosen.function(name, dim) for name in functions or chosen.functions]
     return [
         function.objective if isinstance(function.objective, Problem) else (function.objective, function.bounds)
         for function in made
@@ -228,16 +228,16 @@ def summary(tuner: Any) -> dict[str, Any]:
     }
 
 
-def text(found: dict[str, Any]) -> str:
+def text(result: dict[str, Any]) -> str:
     """Return the result of a tuning as text."""
     lines = ["race  configurations  steps  experiments  alive  rejected  ended because"]
-    for race in found["races"]:
+    for race in result["races"]:
         alive, rejected = len(race["alive"]), len(race["rejected"])
         counts = f"{race['n_configurations']:>14}  {race['n_steps']:>5}  {race['n_experiments']:>11}"
         lines.append(f"{race['iteration']:>4}  {counts}  {alive:>5}  {rejected:>8}  {race['ended']}")
-    end = "" if found["finished"] else ", interrupted"
-    lines += ["", f"{found['n_experiments']} experiments of {found['n_configurations']} configurations{end}"]
-    lines += ["the best first:", *found["python"]]
+    end = "" if result["finished"] else ", interrupted"
+    lines += ["", f"{result['n_experiments']} experiments of {result['n_configurations']} configurations{end}"]
+    lines += ["the best first:", *result["python"]]
     return "\n".join(lines)
 
 

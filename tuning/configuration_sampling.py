@@ -96,7 +96,7 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
         return [space.draw(independent) for _ in range(count)]
     column = {name: j for j, name in enumerate(space.distributions)}
     points = qmc.Sobol(len(column), seed=rng).random_base2((count - 1).bit_length())[:count]
-    found = []
+    configurations = []
     for point in points:
 
         def placed(name: str, distribution: BaseDistribution, point: FloatArray = point) -> Any:
@@ -105,8 +105,8 @@ def first_configurations(space: Space, count: int, rng: np.random.Generator, sob
             return Scale(distribution).value(float(point[column[name]]))
 
         configuration = space.build(placed)
-        found.append(configuration if space.allows(configuration) else space.draw(independent))
-    return found
+        configurations.append(configuration if space.allows(configuration) else space.draw(independent))
+    return configurations
 
 
 def updated(parent: Parent, stage: RaceStage, ordinal: Collection[str] = ()) -> Parent:
@@ -215,9 +215,9 @@ def truncated_normal(mean: float, sigma: float, rng: np.random.Generator) -> flo
 
 def probabilities_of(model: SamplingModel, name: str, distribution: CategoricalDistribution) -> FloatArray:
     """Return the probabilities of the choices."""
-    found = model.probabilities.get(name)
+    probabilities = model.probabilities.get(name)
     n = len(distribution.choices)
-    return np.full(n, 1 / n) if found is None or len(found) != n else found.copy()
+    return np.full(n, 1 / n) if probabilities is None or len(probabilities) != n else probabilities.copy()
 
 
 def too_similar(configurations: Sequence[Configuration], space: Space) -> set[int]:

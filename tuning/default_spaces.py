@@ -117,9 +117,9 @@ def space_of(algorithm: str | Algorithm) -> Space:
     >>> sorted(space_of("de").distributions)
     ['CR', 'F', 'pop_size', 'strategy']
     """
-    found = get_algorithm(algorithm)
-    parameters = SPACES[found.name]
-    given = {name: value for name, value in found.get_params().items() if name in parameters}
+    instance = get_algorithm(algorithm)
+    parameters = SPACES[instance.name]
+    given = {name: value for name, value in instance.get_params().items() if name in parameters}
     try:
         return Space(parameters, initial=[given])
     except ValueError:  # such as a dithered F, or a population that depends on the dimension

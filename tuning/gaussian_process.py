@@ -80,8 +80,8 @@ class GaussianProcess:
         costs : ndarray of shape (m,)
             Costs without the effects of steps.
         """
-        found: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
-        return self._middle + self._spread * found
+        deviations: FloatArray = self._covariance(points, self.points, n_instances) @ self._weights
+        return self._middle + self._spread * deviations
 
     def draws(self, points: FloatArray, n_instances: int, count: int, rng: np.random.Generator) -> FloatArray:
         """Return draws of the mean costs over all instances from the posterior distribution.
@@ -107,8 +107,8 @@ class GaussianProcess:
         # Equal points and known ones have the variance 0, which rounding could make negative.
         unknown[np.diag_indices(len(unknown))] += STEADY * prior[0, 0]
         noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
-        found: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
-        return found
+        samples: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
+        return samples
 
     def _covariance(self, first: FloatArray, second: FloatArray, n_instances: int) -> FloatArray:
         """Return the covariances of mean costs over all instances.
@@ -117,8 +117,8 @@ class GaussianProcess:
         """
         common, own = self.parameters[:2]
         correlation = matern(scaled_distances(first, second, self.parameters[3:]))
-        found: FloatArray = (common + own / n_instances) * correlation
-        return found
+        covariances: FloatArray = (common + own / n_instances) * correlation
+        return covariances
 
 
 class Observations:
@@ -142,9 +142,9 @@ class Observations:
     def covariance(self, parameters: FloatArray, correlation: FloatArray) -> FloatArray:
         """Return the costs' covariances."""
         common, own, noise = parameters[:3]
-        found: FloatArray = (common + own * self.alike) * correlation
-        found[np.diag_indices(len(found))] += noise / self.counts + STEADY
-        return found
+        covariances: FloatArray = (common + own * self.alike) * correlation
+        covariances[np.diag_indices(len(covariances))] += noise / self.counts + STEADY
+        return covariances
 
     def factor(self, parameters: FloatArray) -> tuple[FloatArray, bool]:
         """Return the covariances' Cholesky factor."""
@@ -180,14 +180,14 @@ def scaled_distances(first: FloatArray, second: FloatArray, lengths: FloatArray)
     """Return the square root of 5 times the distances, with columns in units of their length scales."""
     a, b = first / lengths, second / lengths
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
-    found: FloatArray = np.sqrt(5 * np.maximum(squares, 0.0))
-    return found
+    distances: FloatArray = np.sqrt(5 * np.maximum(squares, 0.0))
+    return distances
 
 
 def matern(distances: FloatArray) -> FloatArray:
     """Return Matern's correlations, of 5/2, at scaled distances."""
-    found: FloatArray = (1 + distances + distances**2 / 3) * np.exp(-distances)
-    return found
+    correlations: FloatArray = (1 + distances + distances**2 / 3) * np.exp(-distances)
+    return correlations
 
 
 def map_estimate(data: Observations, first: FloatArray) -> FloatArray:
@@ -204,5 +204,5 @@ def map_estimate(data: Observations, first: FloatArray) -> FloatArray:
             return 1e10, off / deviations
         return value + (off**2).sum() / 2, gradient + off / deviations
 
-    found: FloatArray = minimize(loss, first, jac=True, method="L-BFGS-B", options={"ftol": 1e-5, "maxiter": 40}).x
-    return found
+    estimate: FloatArray = minimize(loss, first, jac=True, method="L-BFGS-B", options={"ftol": 1e-5, "maxiter": 40}).x
+    return estimate

@@ -78,10 +78,10 @@ def check_lines(path: str) -> None:
 def is_operation(line: bytes) -> bool:
     """Return whether a line is one of a journal: a JSON object with an operation and a worker."""
     try:
-        found = json.loads(line)
+        operation = json.loads(line)
     except ValueError:
         return False
-    return isinstance(found, dict) and all(isinstance(found.get(n), kind) for n, kind in FIELDS.items())
+    return isinstance(operation, dict) and all(isinstance(operation.get(n), kind) for n, kind in FIELDS.items())
 
 
 def cut(path: str, size: int) -> None:

@@ -171,8 +171,8 @@ class TuningLoop:
     def elites(self) -> list[int]:
         """The best configurations so far, the best first."""
         race = self.iterated_race.race
-        found = race.best_first()[: self.iterated_race.minimum] if race is not None and race.position > 0 else []
-        return found or self.iterated_race.elites
+        leaders = race.best_first()[: self.iterated_race.minimum] if race is not None and race.position > 0 else []
+        return leaders or self.iterated_race.elites
 
     def configuration(self, number: int) -> Configuration:
         """Return a configuration by its number."""
@@ -192,11 +192,11 @@ class TuningLoop:
     def _first(self, plan: RacePlan) -> list[Parent]:
         space = self.setting.space
         missing = plan.n_new - len(space.initial)
-        found = list(space.initial)
+        configurations = list(space.initial)
         if missing:
             rng = self.setting.rng(_CONFIGURATIONS, 1)
-            found += first_configurations(space, missing, rng, sobol=self.setting.rules.elitist)
-        return [Parent(configuration, SamplingModel()) for configuration in found]
+            configurations += first_configurations(space, missing, rng, sobol=self.setting.rules.elitist)
+        return [Parent(configuration, SamplingModel()) for configuration in configurations]
 
     def _next(self, plan: RacePlan) -> list[Parent]:
         setting = self.setting
@@ -223,10 +223,10 @@ class TuningLoop:
     def _guide(self, race: Race) -> list[int]:
         """Fit the surrogate to all results, and return the survivors, the lowest expected cost first."""
         setting = self.setting
-        found = [parent.configuration for parent in self.parents]
+        configurations = [parent.configuration for parent in self.parents]
         self._surrogate = Surrogate(
             setting.space,
-            found,
+            configurations,
             self._decided_results,
             instance_of=lambda step: self._step(step)[0],
             n_instances=len(setting.instances),
@@ -274,8 +274,8 @@ class TuningLoop:
         instance, seed = self._step(experiment.step)
         if experiment not in self._taken:
             self._taken.add(experiment)
-            found: Outcome | Result | None = outcome or self._before.get(experiment)
-            seconds, n_evals, error = (found.seconds, found.n_evals, found.error) if found else (None, None, None)
+            result: Outcome | Result | None = outcome or self._before.get(experiment)
+            seconds, n_evals, error = (result.seconds, result.n_evals, result.error) if result else (None, None, None)
             self.results.append(Result(*experiment, instance, seed, cost, seconds, n_evals, error))
             if outcome and outcome.error:
                 self._errors[experiment.configuration] = outcome.error
@@ -313,16 +313,16 @@ class TuningLoop:
         Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
         for do not count, such as those of a configuration that had failed, of which processes had begun more.
         """
-        found = []
+        shares = []
         for of_step in self._costs.values():
             if number in of_step:
                 cost = of_step[number]
                 if self.setting.rules.test != "friedman":
-                    found.append(cost)
+                    shares.append(cost)
                     continue
                 costs = np.fromiter(of_step.values(), np.float64, len(of_step))
-                found.append(float(((costs < cost).sum() + ((costs == cost).sum() - 1) / 2) / max(len(costs) - 1, 1)))
-        return float(np.mean(found))
+                shares.append(float(((costs < cost).sum() + ((costs == cost).sum() - 1) / 2) / max(len(costs) - 1, 1)))
+        return float(np.mean(shares))
 
 
 def describe(setting: TuningSetting) -> dict[str, Any]:

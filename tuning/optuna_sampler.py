@@ -124,7 +124,7 @@ class IteratedRacingSampler(BaseSampler):
     def _parent(self, study: Study, number: int) -> Parent | None:
         """Return the parent of a trial, with the model of its iteration; None in the first one."""
         trials = study.get_trials(deepcopy=False)
-        varied = {name for t in trials for name, found in t.distributions.items() if not found.single()}
+        varied = {name for t in trials for name, distribution in t.distributions.items() if not distribution.single()}
         n_parameters = max(len(varied), 1)
         size = max(self.n_trials // n_iterations(n_parameters), 1)
         iteration = 1 + number // size

@@ -42,7 +42,7 @@ class Scale:
         self.low, self.high = (log(low), log(high)) if self.log else (low, high)
 
     def unit(self, value: Any) -> float:
-        """Return a value's place in [0, 1]; of one outside the bounds, the nearer end."""
+        """Return a value's position in [0, 1]; of one outside the bounds, the nearer end."""
         distribution = self.distribution
         if self.levels is not None:
             if isinstance(distribution, CategoricalDistribution):
@@ -51,17 +51,17 @@ class Scale:
                 assert isinstance(distribution, FloatDistribution | IntDistribution)
                 assert distribution.step is not None
                 level = (value - distribution.low) / distribution.step
-            place = (level + 0.5) / self.levels
+            position = (level + 0.5) / self.levels
         else:
             middle = value + 0.5 if self.whole else value
-            place = ((log(middle) if self.log else middle) - self.low) / max(self.high - self.low, 1e-300)
-        return float(min(max(place, 0.0), 1.0))
+            position = ((log(middle) if self.log else middle) - self.low) / max(self.high - self.low, 1e-300)
+        return float(min(max(position, 0.0), 1.0))
 
-    def value(self, place: float) -> Any:
-        """Return the value at a place in [0, 1]."""
+    def value(self, position: float) -> Any:
+        """Return the value at a position in [0, 1]."""
         distribution = self.distribution
         if self.levels is not None:
-            level = min(floor(place * self.levels), self.levels - 1) if place < 1 else self.levels - 1
+            level = min(floor(position * self.levels), self.levels - 1) if position < 1 else self.levels - 1
             if isinstance(distribution, CategoricalDistribution):
                 return distribution.choices[level]
             assert isinstance(distribution, FloatDistribution | IntDistribution)
@@ -69,15 +69,15 @@ class Scale:
             assert step is not None
             return type(step)(min(distribution.low + level * step, distribution.high))
         assert isinstance(distribution, FloatDistribution | IntDistribution)
-        if self.whole and place in (0.0, 1.0):
-            return distribution.high if place else distribution.low  # which large ones miss by rounding
-        found = self.low + place * (self.high - self.low)
-        inside = min(max(exp(found) if self.log else found, distribution.low), distribution.high)
+        if self.whole and position in (0.0, 1.0):
+            return distribution.high if position else distribution.low  # which large ones miss by rounding
+        scaled = self.low + position * (self.high - self.low)
+        inside = min(max(exp(scaled) if self.log else scaled, distribution.low), distribution.high)
         return floor(inside) if self.whole else float(inside)
 
 
 def choice_number(distribution: CategoricalDistribution, value: Any) -> int:
-    """Return the place of a choice among the choices."""
+    """Return the number of a choice among the choices."""
     return int(distribution.to_internal_repr(value))
 
 

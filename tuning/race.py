@@ -115,7 +115,7 @@ class Race:
         """Return the experiments that can run now, the most urgent first: all up to the next test."""
         if self.ended:
             return []
-        found: list[Experiment] = []
+        experiments: list[Experiment] = []
         used = self.used
         for row in range(self.position, self._horizon()):
             used += int((self._alive & ~self._given[row]).sum())
@@ -124,8 +124,8 @@ class Race:
             missing = np.flatnonzero(self._alive & np.isnan(self._costs[row]))
             step = self.steps(row)
             assert step is not None
-            found += [Experiment(self.configurations[c], step) for c in missing]
-        return found
+            experiments += [Experiment(self.configurations[c], step) for c in missing]
+        return experiments
 
     @property
     def last_step(self) -> int:
@@ -140,7 +140,7 @@ class Race:
         columns = np.flatnonzero(self._alive)
         decided = self._decided()[:, columns]
         counts = decided.sum(axis=0)
-        found: list[int] = []
+        ordered: list[int] = []
         for count in np.unique(counts)[::-1]:
             alike = np.flatnonzero(counts == count)
             common = decided[:, alike].all(axis=1)
@@ -148,8 +148,8 @@ class Race:
             if common.any():
                 costs = self._costs[np.ix_(common, columns[alike])]
                 order = np.argsort(statistical_tests.standing(costs, self.rules.test), kind="stable")
-            found += [self.configurations[c] for c in columns[alike[order]]]
-        return found
+            ordered += [self.configurations[c] for c in columns[alike[order]]]
+        return ordered
 
     def results(self) -> dict[Experiment, float]:
         """Return the results of the configurations in the race: known ones, and those of decided steps."""

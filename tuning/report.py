@@ -156,11 +156,11 @@ def rank_rows(results: Sequence[Result], elites: Sequence[int], names: Sequence[
         if len(costs) == len(elites):
             ranks.setdefault(instances[step], []).append(rankdata([costs[number] for number in elites]))
     rows = [
-        [names[instance], len(found), *(f"{rank:.2f}" for rank in np.mean(found, axis=0))]
-        for instance, found in sorted(ranks.items())
+        [names[instance], len(by_step), *(f"{rank:.2f}" for rank in np.mean(by_step, axis=0))]
+        for instance, by_step in sorted(ranks.items())
     ]
     if rows:
-        every = np.concatenate([np.array(found) for found in ranks.values()])
+        every = np.concatenate([np.array(by_step) for by_step in ranks.values()])
         rows.append(["all", len(every), *(f"{rank:.2f}" for rank in every.mean(axis=0))])
     return rows
 

@@ -39,11 +39,11 @@ def svg(drawn: Any) -> str:
 
 def distributions_of(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
     """Return the parameters of trials that have more than one value, by name, with the bounds of all trials joined."""
-    found: dict[str, BaseDistribution] = {}
+    joint: dict[str, BaseDistribution] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():
-            found[name] = joined(found[name], distribution) if name in found else distribution
-    return {name: distribution for name, distribution in found.items() if not distribution.single()}
+            joint[name] = joined(joint[name], distribution) if name in joint else distribution
+    return {name: distribution for name, distribution in joint.items() if not distribution.single()}
 
 
 def joined(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution:

@@ -44,12 +44,12 @@ class Suggestions:
 
     def __init__(self, choose: ValueSampler) -> None:
         self._choose = choose
-        self.found = Configuration()
+        self.configuration = Configuration()
 
     @property
     def params(self) -> dict[str, Any]:
         """The values so far."""
-        return dict(self.found.params)
+        return dict(self.configuration.params)
 
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
@@ -67,11 +67,11 @@ class Suggestions:
 
     def suggest(self, name: str, distribution: BaseDistribution) -> Any:
         """Return a value of the distribution; the same one when asked again."""
-        if name not in self.found.params:
+        if name not in self.configuration.params:
             distribution = checked_distribution(name, distribution)
-            self.found.params[name] = self._choose(name, distribution)
-            self.found.distributions[name] = distribution
-        return self.found.params[name]
+            self.configuration.params[name] = self._choose(name, distribution)
+            self.configuration.distributions[name] = distribution
+        return self.configuration.params[name]
 
 
 class Space:
@@ -170,7 +170,7 @@ class Space:
             self.parameters(trial)
         else:
             self._suggest_all(trial, self.parameters)
-        return trial.found
+        return trial.configuration
 
     def draw(self, choose: ValueSampler) -> Configuration:
         """Return a configuration that is not forbidden, the first of several that are built.
@@ -181,9 +181,9 @@ class Space:
             When many in a row are forbidden.
         """
         for _ in range(MOST_DRAWS):
-            found = self.build(choose)
-            if self.allows(found):
-                return found
+            configuration = self.build(choose)
+            if self.allows(configuration):
+                return configuration
         raise ValueError(f"the space is contradictory: the rules forbade {MOST_DRAWS} configurations in a row")
 
     def allows(self, configuration: Configuration) -> bool:
@@ -208,19 +208,19 @@ class Space:
                 raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
             return value
 
-        found = self.build(given)
+        configuration = self.build(given)
         for name, value in values.items():
-            if name not in found.params:
+            if name not in configuration.params:
                 raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
-            if found.params[name] != plain(value):
-                raise ValueError(f"{name!r} must be of {found.distributions[name]!r}, got {value!r}")
-        if not self.allows(found):
+            if configuration.params[name] != plain(value):
+                raise ValueError(f"{name!r} must be of {configuration.distributions[name]!r}, got {value!r}")
+        if not self.allows(configuration):
             raise ValueError(f"the configuration {dict(values)!r} is forbidden")
-        return found
+        return configuration
 
     def describe(self) -> dict[str, str]:
         """Return the parameters as data, to see whether two spaces are the same."""
-        return {name: distribution_to_json(found) for name, found in self.distributions.items()}
+        return {name: distribution_to_json(distribution) for name, distribution in self.distributions.items()}
 
     # -- checks --------------------------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class Space:
         """Find the parameters by random configurations, which are the same every time."""
         rng = np.random.default_rng(0)
         for _ in range(TRIAL_CONFIGURATIONS):
-            for name, distribution in self.build(lambda _, found: uniform(found, rng)).distributions.items():
+            for name, distribution in self.build(lambda _, allowed: uniform(allowed, rng)).distributions.items():
                 # Bounds that depend on others may leave one value now and then.
                 if name not in self.distributions or self.distributions[name].single():
                     self.distributions[name] = distribution
@@ -253,7 +253,7 @@ class Space:
                 raise ValueError(f"ordinal names {name!r}, which is no categorical parameter of the space")
         if not self.n_parameters:
             raise ValueError("the space is empty: it has no parameter with more than one value")
-        self.draw(lambda _, found: uniform(found, rng))
+        self.draw(lambda _, allowed: uniform(allowed, rng))
 
     def _suggest_all(self, trial: Suggestions, parameters: Mapping[str, Any]) -> None:
         values: dict[str, Any] = {}
@@ -262,8 +262,8 @@ class Space:
                 applies = self.conditions[name](dict(values)) if name in self.conditions else True
                 values[name] = None
                 if applies:
-                    found = distribution(dict(values)) if callable(distribution) else distribution
-                    values[name] = trial.suggest(name, found)
+                    allowed = distribution(dict(values)) if callable(distribution) else distribution
+                    values[name] = trial.suggest(name, allowed)
             except KeyError as error:
                 raise ValueError(
                     f"{name!r} depends on {error.args[0]!r}, which has to come before it in the space"
@@ -282,11 +282,11 @@ def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bo
         raise TypeError(f"{wanted}, got a {element}; write [{element}]")
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         raise TypeError(f"{wanted}, got {given!r}")
-    found = list(given)
-    for one in found:
+    items = list(given)
+    for one in items:
         if not is_element(one):
             raise TypeError(f"{wanted}, got {one!r} in it")
-    return found
+    return items
 
 
 def plain(value: Any) -> Any:
@@ -309,14 +309,14 @@ def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistr
 
 def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
     """Return choices with Python's scalars for NumPy's, after checking that they can be stored."""
-    found = [plain(choice) for choice in choices]
-    for choice in found:
+    plain_choices = [plain(choice) for choice in choices]
+    for choice in plain_choices:
         if not storable(choice):
             raise TypeError(
                 f"choices of {name!r} must be None, bool, int, float, str or tuples of these, got {choice!r} "
                 f"({type(choice).__name__})"
             )
-    return found
+    return plain_choices
 
 
 def storable(value: Any) -> bool:

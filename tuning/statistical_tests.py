@@ -45,8 +45,8 @@ def standing(costs: FloatArray, test: str) -> FloatArray:
 
 def ranks(costs: FloatArray) -> FloatArray:
     """Return every configuration's rank on every step, 1 is best; equal costs share their ranks."""
-    found: FloatArray = stats.rankdata(costs, axis=1)
-    return found
+    ranked: FloatArray = stats.rankdata(costs, axis=1)
+    return ranked
 
 
 def friedman(costs: FloatArray, alpha: float) -> BoolArray:
@@ -125,8 +125,8 @@ def paired_t(costs: FloatArray, alpha: float, adjustment: str) -> BoolArray:
 def moderate(costs: FloatArray) -> FloatArray:
     """Return costs times a power of two, the largest of them near 1: squares then neither overflow nor vanish."""
     largest = np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0)
-    found: FloatArray = np.ldexp(costs, -np.frexp(largest)[1])
-    return found
+    scaled: FloatArray = np.ldexp(costs, -np.frexp(largest)[1])
+    return scaled
 
 
 def adjusted(p: FloatArray, adjustment: str) -> FloatArray:
@@ -145,7 +145,7 @@ def adjusted(p: FloatArray, adjustment: str) -> FloatArray:
     if adjustment == "holm":
         order = np.argsort(p, kind="stable")
         steps = np.maximum.accumulate(p[order] * np.arange(m, 0, -1))
-        found = np.empty(m)
-        found[order] = np.minimum(steps, 1.0)
-        return found
+        values = np.empty(m)
+        values[order] = np.minimum(steps, 1.0)
+        return values
     return p

@@ -126,11 +126,11 @@ class StudyRecord:
             study = storage.get_study_id_from_name(name)
         except KeyError:
             raise ValueError(f"the storage holds no tuning to resume, {name!r}: begin it by fit()") from None
-        found = storage.get_study_user_attrs(study).get(IDENTITY)
-        if found is None:
+        text = storage.get_study_user_attrs(study).get(IDENTITY)
+        if text is None:
             raise ValueError(f"the study {name!r} in the storage is not of a tuning")
         try:
-            identity: dict[str, Any] = json.loads(found)
+            identity: dict[str, Any] = json.loads(text)
             check_int("random_state", identity["random_state"], 0)
         except (ValueError, TypeError, KeyError):
             raise ValueError(

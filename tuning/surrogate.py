@@ -90,14 +90,14 @@ class Surrogate:
         points, _ = self._points(configurations)
         twins = np.unique(points, axis=0, return_inverse=True)[1].ravel()
         left, fresh = np.ones(len(points), bool), np.ones(len(points), bool)
-        found = []
+        chosen = []
         for costs in self._process.draws(points, self.n_instances, count, rng):
             open_to = fresh if fresh.any() else left
             number = int(np.where(open_to, costs, np.inf).argmin())
-            found.append(number)
+            chosen.append(number)
             left[number] = False
             fresh &= twins != twins[number]
-        return found
+        return chosen
 
     def _points(self, configurations: Sequence[Configuration]) -> tuple[FloatArray, FloatArray]:
         """Return configurations as points, and the length scales of their columns."""
@@ -108,7 +108,7 @@ class Surrogate:
                     columns.append([float(c.params.get(name, _MISSING) == choice) for c in configurations])
                     lengths.append(CHOICE_LENGTH)
             elif not distribution.single():
-                columns.append([place(c, name) for c in configurations])
+                columns.append([position(c, name) for c in configurations])
                 lengths.append(LENGTH)
         return np.array(columns).T, np.array(lengths)
 
@@ -116,7 +116,7 @@ class Surrogate:
 _MISSING = object()
 
 
-def place(configuration: Configuration, name: str) -> float:
+def position(configuration: Configuration, name: str) -> float:
     """Return the position of a number or ordered choice on the unit interval."""
     if name not in configuration.params:
         return ABSENT
@@ -171,8 +171,8 @@ def without_step_effects(costs: FloatArray) -> FloatArray:
     there = np.isfinite(costs) & ~failed[:, None]
     known = np.where(there, costs, 0.0)
     normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
-    found = np.linalg.lstsq(normal, np.concatenate([known.sum(axis=1), known.sum(axis=0)]), rcond=None)[0]
-    effect, step = found[: len(costs)], found[len(costs) :]
+    effects = np.linalg.lstsq(normal, np.concatenate([known.sum(axis=1), known.sum(axis=0)]), rcond=None)[0]
+    effect, step = effects[: len(costs)], effects[len(costs) :]
     steady = np.where(there, costs - step, np.nan)
     steady[failures] = effect[~failed].max()
     return steady

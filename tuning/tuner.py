@@ -219,7 +219,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         # From the record, as after a kill: an interruption may have come between any two steps of the loop.
         before = self._loop
         self._loop = TuningLoop(before.setting, before.record.reload(), before.results)
-        return self._drive()
+        return self._run_loop()
 
     def work(self, target: Any) -> int:
         """Run experiments of a tuning of another process with n_jobs=0, until it is over.
@@ -245,19 +245,19 @@ class RacingTuner(TunerResults, BaseEstimator):
         """
         self._check_options()
         threads = 1 if self.n_jobs == 0 else self.n_jobs
-        found = as_target(target, self._limits(), threads, self.device)
+        checked = as_target(target, self._limits(), threads, self.device)
         storage, name = self._study()
         queue = WorkQueue(storage, name)
         since = time.monotonic()
         while not StudyRecord.exists(storage, name):
             pause(since)
-        setting, identity = self._identify(target, found, StudyRecord.identity(storage, name)["random_state"])
+        setting, identity = self._identify(target, checked, StudyRecord.identity(storage, name)["random_state"])
         record = StudyRecord(storage, identity, resume=True, name=name)
-        return work(queue, record.params, setting.instances, found)
+        return work(queue, record.params, setting.instances, checked)
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         self._check_options()
-        found = as_target(target, self._limits(), self.n_jobs or 1, self.device)
+        checked = as_target(target, self._limits(), self.n_jobs or 1, self.device)
         storage, name = self._study()
         if self.n_jobs == 0:  # before a study begins
             check_shared(storage)
@@ -265,12 +265,12 @@ class RacingTuner(TunerResults, BaseEstimator):
         seed = None
         if resume and self.random_state is None:
             seed = StudyRecord.identity(storage, name)["random_state"]
-        setting, identity = self._identify(target, found, seed)
+        setting, identity = self._identify(target, checked, seed)
         loop = TuningLoop(setting, StudyRecord(storage, identity, resume, name))
         if self.n_jobs == 0:
-            found = QueuedTarget(found, WorkQueue(storage, name), self._limits())
-        self._loop, self._target = loop, found
-        return self._drive()
+            checked = QueuedTarget(checked, WorkQueue(storage, name), self._limits())
+        self._loop, self._target = loop, checked
+        return self._run_loop()
 
     def _identify(self, given: Any, target: Target, seed: int | None) -> tuple[TuningSetting, dict[str, Any]]:
         """Return the inputs of decisions, as an object and as data."""
@@ -278,7 +278,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         target.check(setting.instances)
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
-    def _drive(self) -> RacingTuner:
+    def _run_loop(self) -> RacingTuner:
         """Run the loop; after Ctrl-C, which goes on to the caller, the results so far are there."""
         loop = self._loop
         bar = ProgressBar(loop) if self.verbose else None

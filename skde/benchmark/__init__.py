@@ -35,14 +35,14 @@ def provenance(command: str) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of skde, Python and the libraries in use; of optional ones if they are installed."""
-    found = {"skde": __version__, "python": platform.python_version()}
+    installed = {"skde": __version__, "python": platform.python_version()}
     for name in (*LIBRARIES, *OPTIONAL_LIBRARIES):
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             if name in LIBRARIES:
-                found[name] = "not found"
-    return found
+                installed[name] = "not found"
+    return installed
 
 
 def cpu_model() -> str:

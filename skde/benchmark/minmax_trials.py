@@ -201,7 +201,7 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
     function = cell["function"]
     algorithm, _, size = cell["algorithm"].partition(":pop_size=")
     problem = get_problem(f"{paper.suite}/{function}")
-    found = [best for best, feasible in zip(cell["best"], cell["feasible"], strict=True) if feasible]
+    feasible_best = [best for best, feasible in zip(cell["best"], cell["feasible"], strict=True) if feasible]
     violations = [np.inf if value is None else value for value in cell["violation"]]
     return Row(
         function=function,
@@ -211,8 +211,8 @@ def row(paper: MinMaxPaper, cell: Cell) -> Row:
         constrained=isinstance(problem, ConstrainedProblem),
         paper=paper.values.get((algorithm, int(size)), {}).get(function),
         paper_ms=paper.milliseconds.get((algorithm, int(size)), {}).get(function),
-        ours=describe(found) if found else None,
-        feasible=len(found),
+        ours=describe(feasible_best) if feasible_best else None,
+        feasible=len(feasible_best),
         runs=len(cell["best"]),
         violation=max(violations),
         alone_ms=1e3 * median(cell["alone"]),

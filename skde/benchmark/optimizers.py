@@ -151,8 +151,8 @@ class SkdeOptimizer(Optimizer):
         if budget.seconds is not None:
             # A short fit first, because compilation for a GPU would use up the time.
             self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
-        found = self.fit(minimizer, function)
-        return Outcome([run.fun for run in found], [run.n_evals for run in found])
+        runs_done = self.fit(minimizer, function)
+        return Outcome([run.fun for run in runs_done], [run.n_evals for run in runs_done])
 
     def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
         """Return the runs of one fit."""
@@ -176,8 +176,8 @@ class ExternalOptimizer(Optimizer):
         """Minimise a function `runs` times."""
         evals = budget.evals(function.dim)
         assert evals is not None
-        found = [self.minimize(function, evals, seed + run) for run in range(runs)]
-        return Outcome([best for best, _ in found], [n_evals for _, n_evals in found])
+        runs_done = [self.minimize(function, evals, seed + run) for run in range(runs)]
+        return Outcome([best for best, _ in runs_done], [n_evals for _, n_evals in runs_done])
 
     @abstractmethod
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:

@@ -64,8 +64,8 @@ def read_record(file: str | os.PathLike[str]) -> Record:
         record["cells"] = [unpack_cell(cell, number, runs, sources) for number, cell in enumerate(record["cells"])]
     except ValueError as error:
         raise ValueError(f"{file} is no record of skde bench run: {error}") from None
-    found: Record = record
-    return found
+    checked: Record = record
+    return checked
 
 
 def find_defect(record: Any) -> str:
@@ -95,44 +95,44 @@ def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
     """
     if not isinstance(cell, dict):
         raise ValueError(f"cell {number} is no object")
-    found = {name: expand(value, runs) if name in PER_RUN else value for name, value in cell.items()}
+    unpacked = {name: expand(value, runs) if name in PER_RUN else value for name, value in cell.items()}
     for name, kind in NAMES.items():
-        if not isinstance(found.get(name), kind):
+        if not isinstance(unpacked.get(name), kind):
             raise ValueError(f"cell {number} has no {name}")
-    if is_number(found.get("f_opt")):
-        if is_numbers(found.get("error")):
-            found.setdefault("best", best_values(found["error"], found["f_opt"]))
-        elif is_numbers(found.get("best")):
-            found.setdefault("error", errors_of(found["best"], found["f_opt"]))
+    if is_number(unpacked.get("f_opt")):
+        if is_numbers(unpacked.get("error")):
+            unpacked.setdefault("best", best_values(unpacked["error"], unpacked["f_opt"]))
+        elif is_numbers(unpacked.get("best")):
+            unpacked.setdefault("error", errors_of(unpacked["best"], unpacked["f_opt"]))
     for name in LISTS:
-        if not is_numbers(found.get(name)):
+        if not is_numbers(unpacked.get(name)):
             raise ValueError(f"cell {number} has no numbers {name}")
-        if not found[name] or len(found[name]) != len(found["best"]):
+        if not unpacked[name] or len(unpacked[name]) != len(unpacked["best"]):
             raise ValueError(f"cell {number} has not one {name} a run")
-    found |= {name: as_floats(found[name]) for name in ("best", "error")}
-    if "source" in found:
-        place = found.pop("source")
+    unpacked |= {name: as_floats(unpacked[name]) for name in ("best", "error")}
+    if "source" in unpacked:
+        place = unpacked.pop("source")
         if not isinstance(place, int) or not 0 <= place < len(sources) or not isinstance(sources[place], dict):
             raise ValueError(f"cell {number} has the source {place!r}, which the record does not have")
-        found |= sources[place]
-    return found
+        unpacked |= sources[place]
+    return unpacked
 
 
 def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
     """Return a cell in its written form, and add its processor and commit to the sources."""
-    found = dict(cell)
-    if "f_opt" in found:
-        if best_values(found["error"], found["f_opt"]) == found["best"]:
-            del found["best"]
-        elif errors_of(found["best"], found["f_opt"]) == found["error"]:
-            del found["error"]
-    found = {name: collapse(value, runs) if name in PER_RUN else value for name, value in found.items()}
-    source = {name: found.pop(name) for name in SOURCE if name in found}
+    packed = dict(cell)
+    if "f_opt" in packed:
+        if best_values(packed["error"], packed["f_opt"]) == packed["best"]:
+            del packed["best"]
+        elif errors_of(packed["best"], packed["f_opt"]) == packed["error"]:
+            del packed["error"]
+    packed = {name: collapse(value, runs) if name in PER_RUN else value for name, value in packed.items()}
+    source = {name: packed.pop(name) for name in SOURCE if name in packed}
     if source:
         if source not in sources:
             sources.append(source)
-        found["source"] = sources.index(source)
-    return found
+        packed["source"] = sources.index(source)
+    return packed
 
 
 def expand(value: Any, runs: Any) -> Any:

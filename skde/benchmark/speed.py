@@ -290,8 +290,8 @@ def first_fit(device: str, repeats: int) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as cache:
             environment = os.environ | {"CUPY_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}
             for state in times:
-                found = json.loads(output_of([sys.executable, "-c", FIRST_FIT, device], environment))
-                for name, value in found.items():
+                measured = json.loads(output_of([sys.executable, "-c", FIRST_FIT, device], environment))
+                for name, value in measured.items():
                     times[state].setdefault(name, []).append(value)
     return {state: {name: figure(values) for name, values in by_name.items()} for state, by_name in times.items()}
 
@@ -407,7 +407,7 @@ def table(record: dict[str, Any]) -> str:
     for row in figures["settings"]:
         runs = f" runs={row['n_runs']}" if row.get("n_runs", 1) > 1 else ""
         lines.append(f"{row['problem']} D={row['dim']} NP={row['pop_size']}{runs}")
-        lines += [f"  {label:<24}{found['median'] * scale:10.3f} {unit}" for label, found in row[key].items()]
+        lines += [f"  {label:<24}{figure['median'] * scale:10.3f} {unit}" for label, figure in row[key].items()]
         lines += [f"  {label:<40}{value:8.2f} x" for label, value in row["ratios"].items()]
     lines.append("a generation of every algorithm")
     for row in figures["algorithms"]:
@@ -416,12 +416,12 @@ def table(record: dict[str, Any]) -> str:
     python = figures["python_objective"]
     lines.append(f"Python objective, D={python['dim']} NP={python['pop_size']}, overhead of a generation")
     lines += [
-        f"  {label:<24}{found['median']:10.1f} us" for label, found in python["overhead_us_per_generation"].items()
+        f"  {label:<24}{figure['median']:10.1f} us" for label, figure in python["overhead_us_per_generation"].items()
     ]
     if on_gpu:
         for state, parts in figures["first_fit_seconds"].items():
             lines.append(f"new process, {state}")
-            lines += [f"  {label:<24}{found['median']:10.3f} s" for label, found in parts.items()]
+            lines += [f"  {label:<24}{figure['median']:10.3f} s" for label, figure in parts.items()]
     else:
         lines.append(f"import skde{figures['import_seconds']['median']:25.3f} s")
         absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]

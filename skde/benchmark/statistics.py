@@ -37,12 +37,12 @@ def merge(records: Mapping[str, Record]) -> Record:
     (first, record), *_ = records.items()
     cells: dict[tuple[str, int, str], Cell] = {}
     owners: dict[tuple[str, int, str], str] = {}
-    for file, found in records.items():
+    for file, part in records.items():
         for name in ("suite", "budget"):
-            here, there = found["settings"][name], record["settings"][name]
+            here, there = part["settings"][name], record["settings"][name]
             if here != there:
                 raise ValueError(f"{file} has {name}={here!r}, but {first} has {there!r}; they cannot be compared")
-        for cell in found["cells"]:
+        for cell in part["cells"]:
             key = key_of(cell)
             if key in cells:
                 raise ValueError(f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too")
@@ -255,10 +255,10 @@ def compare_dim(
     against: dict[str, dict[str, int]] = {}
     for name in algorithms:
         if name != baseline:
-            found = [
+            verdicts = [
                 rank_sum(row[name], row[baseline], alpha) for row in table.values() if {name, baseline} <= set(row)
             ]
-            against[name] = {verdict: found.count(verdict) for verdict in ("better", "equal", "worse")}
+            against[name] = {verdict: verdicts.count(verdict) for verdict in ("better", "equal", "worse")}
     return {
         "dim": dim,
         "medians": {

@@ -128,14 +128,14 @@ def suites() -> dict[str, Suite]:
         if slash:
             names.setdefault(suite, []).append(name)
     zeros = {"nashed2012": {"zero": 1e-12}}
-    found = {
+    named = {
         suite: Suite(suite, tuple(functions), skde_function, True, **zeros.get(suite, {}))
         for suite, functions in names.items()
     }
     # Function 2 was removed from the competition because its values in high dimensions are not stable.
     cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
-    as_run = replace(found["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run_function)
-    return {**found, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
+    as_run = replace(named["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run_function)
+    return {**named, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
 
 
 def find_suite(name: str) -> Suite:

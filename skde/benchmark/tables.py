@@ -25,13 +25,13 @@ def summary_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def comparison_table(found: dict[str, Any]) -> str:
+def comparison_table(comparison: dict[str, Any]) -> str:
     """Return the result of `statistics.compare` as text."""
-    algorithms = found["algorithms"]
+    algorithms = comparison["algorithms"]
     labels = {name: name if len(name) <= LONGEST_LABEL else f"[{number}]" for number, name in enumerate(algorithms, 1)}
-    lines = [f"{found['suite']}, {found['budget']}, errors below {found['zero']:g} are zero"]
+    lines = [f"{comparison['suite']}, {comparison['budget']}, errors below {comparison['zero']:g} are zero"]
     lines += [f"{label:<5}{name}" for name, label in labels.items() if label != name]
-    for part in found["dims"]:
+    for part in comparison["dims"]:
         lines += ["", f"D={part['dim']}, median errors"]
         lines.append(f"{'':<10}" + "".join(f"{labels[name]:>{LONGEST_LABEL + 2}}" for name in algorithms))
         for function, medians in part["medians"].items():
@@ -40,7 +40,9 @@ def comparison_table(found: dict[str, Any]) -> str:
         if part["ranks"] is not None:
             ranks = "".join(f"{part['ranks'][name]:>{LONGEST_LABEL + 2}.2f}" for name in algorithms)
             lines.append(f"{'mean rank':<10}{ranks}  of {part['ranked_functions']} functions")
-        lines.append(f"better, equal, worse than {labels[found['baseline']]}, rank-sum test at {found['alpha']:g}")
+        lines.append(
+            f"better, equal, worse than {labels[comparison['baseline']]}, rank-sum test at {comparison['alpha']:g}"
+        )
         lines += [
             f"  {labels[name]:<{LONGEST_LABEL + 2}}{counts['better']:>4}{counts['equal']:>4}{counts['worse']:>4}"
             for name, counts in part["against"].items()
@@ -56,9 +58,10 @@ def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
         lines += ["", f"{f'D={dim}':<10}" + "".join(f"{name:>10} paper{'ours':>11} " for name in names)]
         for function in dict.fromkeys(row.function for row in rows):
             cells = {row.algorithm: row for row in rows if (row.function, row.dim) == (function, dim)}
-            found = (cells.get(name) for name in names)
+            row_cells = (cells.get(name) for name in names)
             texts = (
-                f"{row.paper[0]:>16.1e}{row.ours[0]:>11.1e}{MARKS[row.verdict]}" if row else " " * 28 for row in found
+                f"{row.paper[0]:>16.1e}{row.ours[0]:>11.1e}{MARKS[row.verdict]}" if row else " " * 28
+                for row in row_cells
             )
             lines.append(f"{function:<10}{''.join(texts)}")
     lines.append("")
@@ -123,8 +126,8 @@ def milliseconds(spent: float) -> str:
 def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:
     """Count the verdicts of every algorithm."""
     names = dict.fromkeys(row.algorithm for row in rows)
-    found = {name: [row.verdict for row in rows if row.algorithm == name] for name in names}
-    return [(name, {verdict: found[name].count(verdict) for verdict in VERDICTS}) for name in names]
+    verdicts = {name: [row.verdict for row in rows if row.algorithm == name] for name in names}
+    return [(name, {verdict: verdicts[name].count(verdict) for verdict in VERDICTS}) for name in names]
 
 
 def number_text(value: float | None, width: int = 11) -> str:

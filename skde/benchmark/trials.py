@@ -139,9 +139,9 @@ def measure_cell(
 ) -> dict[str, Any]:
     """Measure one cell."""
     begin = time.perf_counter()
-    found = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    outcome = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
     seconds = time.perf_counter() - begin
-    best = or_null(found.best)
+    best = or_null(outcome.best)
     error = errors_of(best, function.f_opt)
     if not exact:
         error = round_values(error)
@@ -150,6 +150,6 @@ def measure_cell(
         "f_opt": function.f_opt,
         "best": best,
         "error": error,
-        "n_evals": found.n_evals,
+        "n_evals": outcome.n_evals,
         "seconds": round(seconds, 6),
     }

@@ -178,14 +178,14 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
 
     A comma ends an algorithm unless a parameter, or the second number of a pair, follows it. A name may have a colon.
     """
-    found = []
+    given = []
     for part in re.split(rf",(?!\s*(?:\w+\s*=|{NUMBER}\s*(?:,|$)))", text):
         name, colon, rest = part.strip().rpartition(":")
         if not colon or "=" not in rest:
             name, rest = part.strip(), ""
         parameters = re.split(r",(?=\s*\w+\s*=)", rest) if rest else []
-        found.append((name, dict(setting(parameter) for parameter in parameters)))
-    return found
+        given.append((name, dict(setting(parameter) for parameter in parameters)))
+    return given
 
 
 def check_device(device: str, *more: str) -> None:

@@ -11,7 +11,7 @@ from skde.benchmark import speed, statistics, tables, trials
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
 from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, whole, wholes
-from skde.cli.output import json_types, record_and_show, to_json
+from skde.cli.output import record_and_show, to_json
 
 RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json
@@ -110,7 +110,7 @@ def bench_speed(options: Any) -> int:
     )
     print(to_json(record) if options.json else speed.table(record))
     if options.out is not None:
-        write_figures(options.out, json_types(record))
+        write_figures(options.out, json_view(record, finite=True))
     return 0
 
 
@@ -140,6 +140,6 @@ def bench_run(options: Any) -> int:
 def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
     record = statistics.merge({str(file): read_record(file) for file in options.files})
-    found = statistics.compare(record, options.baseline, zero=options.zero)
-    print(to_json(found) if options.json else tables.comparison_table(found))
+    comparison = statistics.compare(record, options.baseline, zero=options.zero)
+    print(to_json(comparison) if options.json else tables.comparison_table(comparison))
     return 0

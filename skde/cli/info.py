@@ -33,7 +33,7 @@ def show_info(options: Any) -> int:
     """Print versions, devices, and the device that would be chosen."""
     gpus, no_gpu = gpu_descriptions()
     engine, reason = choose_engine("auto")
-    found: dict[str, Any] = {
+    info: dict[str, Any] = {
         "versions": versions(),
         "machine": machine(),
         "gpus": gpus,
@@ -41,11 +41,11 @@ def show_info(options: Any) -> int:
         "auto": {"device": engine.name, "reason": reason},
     }
     if options.json:
-        print(to_json(found))
+        print(to_json(info))
         return 0
-    for name, version in found["versions"].items():
+    for name, version in info["versions"].items():
         print(f"{name:<15}{version}")
-    computer = found["machine"]
+    computer = info["machine"]
     print(f"\n{'cpu':<15}{computer['cpu']}, {computer['cores']} cores, {computer['threads']} threads used")
     print(f"{'instructions':<15}{computer['isa']} of {', '.join(computer['isas'])}")
     for gpu in gpus:
@@ -60,23 +60,23 @@ def show_info(options: Any) -> int:
 def show_problems(options: Any) -> int:
     """Print the problems' names."""
     friendly = {name: alias for alias, name in ALIASES.items()}
-    found: list[dict[str, Any]] = [
+    entries: list[dict[str, Any]] = [
         {"name": name, "alias": friendly.get(name), "kind": kind}
         for kind in NAMES
         for name in problem_names(kind)
         if name not in ALIASES
     ]
     if options.json:
-        print(to_json(found))
+        print(to_json(entries))
     else:
-        for entry in found:
+        for entry in entries:
             print(f"{entry['name']:<22}{entry['alias'] or KIND_TEXTS[entry['kind']]}".rstrip())
     return 0
 
 
 def show_algorithms(options: Any) -> int:
     """Print the algorithms, and their parameters with defaults."""
-    found: list[dict[str, Any]] = [
+    entries: list[dict[str, Any]] = [
         {
             "name": name,
             "class": kind.__name__,
@@ -86,9 +86,9 @@ def show_algorithms(options: Any) -> int:
         for name, kind in ALGORITHMS.items()
     ]
     if options.json:
-        print(to_json(found))
+        print(to_json(entries))
         return 0
-    for entry in found:
+    for entry in entries:
         print(f"{entry['name']:<8}{entry['summary']}")
         print(" " * 8 + ", ".join(f"{name}={value!r}" for name, value in entry["parameters"].items()))
     return 0

@@ -81,8 +81,8 @@ def minimize(options: Any) -> int:
     )
 
     def show() -> None:
-        found = report(options.objective, objective, algorithm, device, reason, minimizer)
-        print(to_json(found) if options.json else readable(found))
+        result = report(options.objective, objective, algorithm, device, reason, minimizer)
+        print(to_json(result) if options.json else readable(result))
         if options.plot is not None:
             ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
 
@@ -131,7 +131,7 @@ def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = importlib.import_module(module_name)
+        owner = importlib.import_module(module_name)
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
             files = [file.stem for file in Path(here).glob("*.py")]
@@ -141,16 +141,16 @@ def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
             ) from None
         raise InputError(f"importing {module_name!r} raised {error_line(error)}") from error
     for name in path.split("."):
-        if not hasattr(found, name):
-            raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(found))}")
-        found = getattr(found, name)
-    if isinstance(found, Problem | ConstrainedProblem | DeviceObjective):
-        return found
-    if not callable(found):
+        if not hasattr(owner, name):
+            raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(owner))}")
+        owner = getattr(owner, name)
+    if isinstance(owner, Problem | ConstrainedProblem | DeviceObjective):
+        return owner
+    if not callable(owner):
         raise InputError(
-            f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {found!r}"
+            f"{text!r} must be a function, a Problem, a ConstrainedProblem or a DeviceObjective, got {owner!r}"
         )
-    return UserFunction(text, found, scalar)
+    return UserFunction(text, owner, scalar)
 
 
 def is_python(objective: Any) -> bool:
@@ -209,19 +209,19 @@ def report(
     }
 
 
-def readable(found: dict[str, Any]) -> str:
+def readable(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
-    other_name = f" ({found['problem']})" if found["problem"] not in (None, found["objective"]) else ""
+    other_name = f" ({result['problem']})" if result["problem"] not in (None, result["objective"]) else ""
     lines = [
-        ("objective", f"{found['objective']}{other_name}, {found['dim']} variables"),
-        ("algorithm", str(get_algorithm(found["algorithm"]["name"], **found["algorithm"]["parameters"]))),
-        ("device", f"{found['device']} ({found['device_reason']})"),
-        ("best value", f"{found['fun']:.10g}"),
+        ("objective", f"{result['objective']}{other_name}, {result['dim']} variables"),
+        ("algorithm", str(get_algorithm(result["algorithm"]["name"], **result["algorithm"]["parameters"]))),
+        ("device", f"{result['device']} ({result['device_reason']})"),
+        ("best value", f"{result['fun']:.10g}"),
     ]
-    if found["error"] is not None:
-        lines.append(("error", f"{found['error']:.3g} above the known minimum {found['f_opt']:g}"))
-    if found["constrained"]:
-        lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
-    lines += ending(found, found["constrained"])
-    lines.append(("x", vector(found["x"])))
+    if result["error"] is not None:
+        lines.append(("error", f"{result['error']:.3g} above the known minimum {result['f_opt']:g}"))
+    if result["constrained"]:
+        lines.append(("violation", f"{result['max_violation']:.3g} at most, of one constraint"))
+    lines += ending(result, result["constrained"])
+    lines.append(("x", vector(result["x"])))
     return aligned(lines)

@@ -74,10 +74,10 @@ def add_minmax(commands: Any) -> None:
 
 def side(text: str) -> tuple[str, dict[str, Any]]:
     """Read NAME[:PARAMETER=VALUE,...], the algorithm of one side."""
-    found, *others = algorithms(text)
+    algorithm, *others = algorithms(text)
     if others:
         raise argparse.ArgumentTypeError(f"one algorithm is needed, such as de:F=0.5,CR=0.9, got {text!r}")
-    return found
+    return algorithm
 
 
 def minmax(options: Any) -> int:
@@ -90,8 +90,8 @@ def minmax(options: Any) -> int:
     solver.set_params(device=device, verbose=int(shows_progress(options)))
 
     def show() -> None:
-        found = report(problem, solver, device, reason)
-        print(to_json(found) if options.json else readable(found))
+        result = report(problem, solver, device, reason)
+        print(to_json(result) if options.json else readable(result))
         if options.save is not None:
             solver.save(options.save)
 
@@ -129,9 +129,9 @@ def report(
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
     corrected = constrained and solver.multipliers == "update"  # y is no population then
-    found = outcome(solver.runs_, solver._best)
+    common = outcome(solver.runs_, solver._best)
     dim = len(solver.x_)
-    for run in found["runs"]:
+    for run in common["runs"]:
         run["x"], run["multipliers" if constrained else "y"] = run["x"][:dim], run["x"][dim:]
     return {
         "skde": __version__,
@@ -150,32 +150,32 @@ def report(
         "error": solver.fun_ - optimal_value(problem),
         "worst_case": None if constrained else solver.worst_case_,
         "saddle_gap": None if constrained else solver.saddle_gap_,
-        **found,
+        **common,
     }
 
 
-def readable(found: dict[str, Any]) -> str:
+def readable(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
-    constrained = found["constrained"]
-    against = f"{found['dim_y']} {'constraints' if constrained else 'of the opponent'}"
-    x, y = (algorithm_text(found[name]) for name in ("algorithm_x", "algorithm_y"))
+    constrained = result["constrained"]
+    against = f"{result['dim_y']} {'constraints' if constrained else 'of the opponent'}"
+    x, y = (algorithm_text(result[name]) for name in ("algorithm_x", "algorithm_y"))
     lines = [
-        ("problem", f"{found['problem']}, {found['dim_x']} variables, {against}"),
+        ("problem", f"{result['problem']}, {result['dim_x']} variables, {against}"),
         ("algorithm x", x),
         ("algorithm y", y),
-        ("device", f"{found['device']} ({found['device_reason']})"),
-        ("value", f"{found['fun']:.10g}"),
-        ("known", f"{found['known']:.10g}, from which it differs by {found['error']:.3g}"),
+        ("device", f"{result['device']} ({result['device_reason']})"),
+        ("value", f"{result['fun']:.10g}"),
+        ("known", f"{result['known']:.10g}, from which it differs by {result['error']:.3g}"),
     ]
     if constrained:
-        lines.append(("violation", f"{found['max_violation']:.3g} at most, of one constraint"))
+        lines.append(("violation", f"{result['max_violation']:.3g} at most, of one constraint"))
     else:
-        lines.append(("worst case", f"{found['worst_case']:.10g}, by a search over y alone"))
-        lines.append(("saddle gap", f"{found['saddle_gap']:.3g}: about 0 at a saddle point"))
-    lines += ending(found, constrained, "points" if constrained else "pairs")
-    lines.append(("x", vector(found["x"])))
+        lines.append(("worst case", f"{result['worst_case']:.10g}, by a search over y alone"))
+        lines.append(("saddle gap", f"{result['saddle_gap']:.3g}: about 0 at a saddle point"))
+    lines += ending(result, constrained, "points" if constrained else "pairs")
+    lines.append(("x", vector(result["x"])))
     name = "multipliers" if constrained else "y"
-    lines.append((name, vector(found[name])))
+    lines.append((name, vector(result[name])))
     return aligned(lines)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from skde.benchmark.recording import Recording
 from skde.cli.arguments import shows_progress
 from skde.result import RunResult
+from skde.serialization import json_view
 from skde.typing import FloatArray
 
 LABEL_WIDTH = 13
@@ -113,17 +113,17 @@ def summary(funs: FloatArray) -> dict[str, Any]:
     }
 
 
-def ending(found: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
+def ending(result: dict[str, Any], constrained: bool, evaluations: str = "evaluations") -> list[tuple[str, str]]:
     """Return the lines on all runs, on the evaluations, and on the reason of the end."""
     lines = []
-    if len(found["runs"]) > 1:
-        values = [f"{name} {value:.6g}" for name, value in found["summary"].items()]
-        feasible = [f"{found['feasible']} feasible"] if constrained else []
-        lines.append((f"{len(found['runs'])} runs", ", ".join(feasible + values)))
-    rate = found["evals_per_second"]
+    if len(result["runs"]) > 1:
+        values = [f"{name} {value:.6g}" for name, value in result["summary"].items()]
+        feasible = [f"{result['feasible']} feasible"] if constrained else []
+        lines.append((f"{len(result['runs'])} runs", ", ".join(feasible + values)))
+    rate = result["evals_per_second"]
     speed = f", {rate:,.0f} a second" if rate else ""
-    lines.append((evaluations, f"{found['n_evals']:,} in {found['seconds']:.3g} s{speed}"))
-    lines.append(("ended", found["message"]))
+    lines.append((evaluations, f"{result['n_evals']:,} in {result['seconds']:.3g} s{speed}"))
+    lines.append(("ended", result["message"]))
     return lines
 
 
@@ -139,15 +139,4 @@ def aligned(lines: list[tuple[str, str]]) -> str:
 
 def to_json(value: Any) -> str:
     """Return JSON; numbers that are not finite become null."""
-    return json.dumps(json_types(value), allow_nan=False)
-
-
-def json_types(value: Any) -> Any:
-    """Return the value in JSON's types."""
-    if isinstance(value, dict):
-        return {str(key): json_types(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return json_types(value.tolist())
-    if isinstance(value, list | tuple):
-        return [json_types(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(json_view(value, finite=True), allow_nan=False)

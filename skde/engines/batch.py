@@ -379,8 +379,8 @@ def run_axis(name: str) -> int:
 
 def best_of(values: FloatArray) -> int:
     """Return the index of the smallest number, the first of equals; NaN is worse than infinity."""
-    found = np.flatnonzero(values == np.fmin.reduce(values))
-    return int(found[0]) if len(found) else 0
+    smallest = np.flatnonzero(values == np.fmin.reduce(values))
+    return int(smallest[0]) if len(smallest) else 0
 
 
 class Kernel(NamedTuple):

@@ -319,7 +319,7 @@ class MinMaxSolver(MinMaxSolution):
         check_parameters(self)
         objective = self._resolve(f, bounds_x, bounds_y, dim)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-        self._drive(objective)
+        self._run(objective)
         return self
 
     def resume(self, f: Any = None) -> Self:
@@ -352,7 +352,7 @@ class MinMaxSolver(MinMaxSolution):
             raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
         check_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
-        self._drive(objective)
+        self._run(objective)
         return self
 
     def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
@@ -394,7 +394,7 @@ class MinMaxSolver(MinMaxSolution):
             n_jobs=self.n_jobs,
         )
 
-    def _drive(self, objective: MinMaxObjective) -> None:
+    def _run(self, objective: MinMaxObjective) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
         self._objective, self._source, self._cycle = objective, objective.source, None

@@ -47,10 +47,10 @@ def check_private(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     if not hasattr(os, "geteuid"):
         return
-    found = folder.stat()
-    if found.st_uid != os.geteuid():
-        wrong, remedy = f"belongs to the user with the number {found.st_uid}", "set SKDE_CACHE_DIR to one of yours"
-    elif found.st_mode & OTHERS_WRITE:
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        wrong, remedy = f"belongs to the user with the number {status.st_uid}", "set SKDE_CACHE_DIR to one of yours"
+    elif status.st_mode & OTHERS_WRITE:
         wrong, remedy = "can be written by other users", f"chmod go-w {folder}, or set SKDE_CACHE_DIR to another one"
     else:
         return

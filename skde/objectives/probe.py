@@ -51,13 +51,13 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
     def values(sides: Sequence[FloatArray]) -> FloatArray:
         arrays = [xp.array(side) for side in sides]  # a copy for each call, because functions may write to it
         try:
-            found: FloatArray = to_numpy(function(*arrays)).astype(np.float64)
+            answer: FloatArray = to_numpy(function(*arrays)).astype(np.float64)
         except Exception as error:
             shapes = " and ".join(str(side.shape) for side in sides)
             hint = "point needs vectorized=False" if len(sides) == 1 else "pair needs pairwise=True"
             error.add_note(f"skde called {what} before the fit with {shapes}; a function of a single {hint}")
             raise
-        return found
+        return answer
 
     sides = [sample(box, n, dtype) for box, n in zip(boxes, sizes(boxes), strict=True)]
     together = values(sides)

@@ -134,8 +134,8 @@ class AlgorithmTarget(Target):
                 algorithms.append(None)
                 outcomes[number] = Outcome(math.inf, 0.0, error=f"{type(error).__name__}: {error}")
         for numbers in batches.values():
-            found = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
-            for number, outcome in zip(numbers, found, strict=True):
+            of_batch = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
+            for number, outcome in zip(numbers, of_batch, strict=True):
                 outcomes[number] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
@@ -143,7 +143,7 @@ class AlgorithmTarget(Target):
         """Return the outcomes of algorithms on a job's step; after a failure each runs alone, to find its cause."""
         begin = time.perf_counter()
         try:
-            found = self.fitted(job, algorithms)
+            minimizer = self.fitted(job, algorithms)
         except Exception as error:  # a Python objective may raise anything
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
@@ -151,7 +151,7 @@ class AlgorithmTarget(Target):
         # A batch that had to wait for another did not take that time.
         before, self._ended = self._ended, time.perf_counter()
         seconds = (self._ended - max(begin, before)) / len(algorithms)
-        return [self.outcome(job, run, seconds) for run in found.runs_[: len(algorithms)]]
+        return [self.outcome(job, run, seconds) for run in minimizer.runs_[: len(algorithms)]]
 
     def fitted(self, job: Job, algorithms: list[Algorithm]) -> Minimizer:
         """Return the batch of runs, the algorithms' first.
