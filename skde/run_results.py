@@ -101,7 +101,7 @@ def history_of(
     when: Callable[[Any], FloatArray],
 ) -> History:
     """Return the samples up to the last generations of a run's islands, which end the history."""
-    generations = np.array(_cpu.sampled_generations(int(last.max())))
+    generations = _cpu.sampled_generations(int(last.max()))
     if generations[-1] != last.max():
         generations = np.append(generations, last.max())
     evals, values = np.zeros(len(generations), np.int64), np.full(len(generations), np.inf)

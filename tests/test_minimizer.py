@@ -278,7 +278,7 @@ def test_seeds() -> None:
 def test_history_slots_are_the_sampled_generations(last: int) -> None:
     from skde import _cpu
 
-    generations = _cpu.sampled_generations(last)
+    generations = _cpu.sampled_generations(last).tolist()
     assert len(generations) == _cpu.history_slots(last)
     assert [_cpu.history_slot(g) for g in generations] == list(range(len(generations)))
     unsampled = set(range(last, max(last - 50, 0), -1)) - set(generations)

@@ -15,7 +15,7 @@ from skde.tuning import PRESETS, RacingTuner, Rules, Space
 from skde.tuning.parameter_scale import uniform
 from skde.tuning.race import Experiment, Race
 from skde.tuning.space import Configuration
-from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, place, table, without_step_effects
+from skde.tuning.surrogate import MOST, Surrogate, by_instance, normal_scores, position, table, without_step_effects
 
 from .landscape import INSTANCES, SPACE, cost, truth
 
@@ -148,8 +148,8 @@ def surrogate(space: Space, configurations: list[Configuration], target: Any, by
 def test_missing_parameters_are_outside_the_range() -> None:
     rest = {"size": "m", "n": 5, "fixed": 3}
     linear, rbf = MIXED.read({"kernel": "linear", **rest}), MIXED.read({"kernel": "rbf", "gamma": 0.1, **rest})
-    assert not 0 <= place(linear, "gamma") <= 1
-    assert 0 <= place(rbf, "gamma") <= 1
+    assert not 0 <= position(linear, "gamma") <= 1
+    assert 0 <= position(rbf, "gamma") <= 1
 
 
 @pytest.mark.parametrize("by_ranks", [False, True])

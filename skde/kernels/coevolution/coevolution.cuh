@@ -93,7 +93,7 @@ template <class real> SKDE_FN bool has_phase(const Coevolution<real>& co, i64 c,
 }
 
 // A population without an algorithm: nobody makes trials.
-struct NoAlgorithm : Plain {
+struct NoAlgorithm : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size);
   struct Settings {
     SKDE_FN explicit Settings(const double*) {}
@@ -276,7 +276,7 @@ template <class Team, class real, class Share> struct Cycle {
       if (rank_of(team, f_y(c), int(co.pop_y), k) < co.pop_y - co.renewed) return;
       const Stream stream = run.stream(g, k, RENEWAL);
       real* const out = y(c, k);
-      team.each(dy(), [&](int j) { out[j] = anywhere(run, stream, j); });
+      team.each(dy(), [&](int j) { out[j] = uniform_component(run, stream, j); });
     });
   }
 
@@ -371,7 +371,7 @@ template <class Team, class real, class Share> struct Cycle {
     }
     team.sync();
     const Run<NoAlgorithm, real> run(incumbents, Shared<real>(incumbents), r);
-    const Status status = SKDE_NAMESPACE::conclude<NoAlgorithm>(team, run, true, c);
+    const Status status = SKDE_NAMESPACE::conclude(team, run, true, c);
     if (co.updates) return status;
     const bool ends = is_stationary(c, f_x(c)[best], -smallest(team, f_y(c), int(co.pop_y))) && status != TARGET;
     if (ends && team.lane == 0) incumbents.status[r] = CONVERGED;
@@ -409,11 +409,11 @@ template <class AlgorithmX, class AlgorithmY, class Game, class real> struct Com
   }
   template <class Team, class Share>
   SKDE_FN void reorder_x(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmX>(team, task, r, share, g, true);
+    restore<AlgorithmX>(team, task, r, share, g, true);
   }
   template <class Team, class Share>
   SKDE_FN void reorder_y(Team& team, const Task<real>& task, i64 r, Share& share, i64 g) const {
-    reorder<AlgorithmY>(team, task, r, share, g, true);
+    restore<AlgorithmY>(team, task, r, share, g, true);
   }
   template <class Team>
   SKDE_FN const real* features(Team& team, int, const real* x, int d, const Data<real>& data, real* out) const {

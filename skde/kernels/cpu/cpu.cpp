@@ -237,14 +237,15 @@ std::vector<std::string> plan_fields() {
 }
 
 // The sampled generations 0 ... last in order; history_slot alone knows the rule. Strides are powers of two that only grow.
-std::vector<i64> sampled_generations(i64 last) {
-  std::vector<i64> sampled;
+nb::ndarray<nb::numpy, i64> sampled_generations(i64 last) {
+  auto* sampled = new std::vector<i64>;
+  nb::capsule owner(sampled, [](void* p) noexcept { delete static_cast<std::vector<i64>*>(p); });
   for (i64 g = 0, stride = 1; g <= last; g += stride) {
-    sampled.push_back(g);
+    sampled->push_back(g);
     while (stride <= last - g && skde::history_slot(g + stride) < 0) stride *= 2;
     if (stride > last - g) break;
   }
-  return sampled;
+  return {sampled->data(), {sampled->size()}, owner};
 }
 
 // Their number: the last sampled generation is `last` without its lowest bits.
