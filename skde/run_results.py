@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines import Engine, Runs
 from skde import _cpu
+from skde.engines import Engine, Runs
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.result import History, RunResult

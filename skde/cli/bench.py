@@ -12,6 +12,7 @@ from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
 from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, whole, wholes
 from skde.cli.output import record_and_show, to_json
+from skde.serialization import json_view
 
 RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json

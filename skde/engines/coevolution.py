@@ -11,7 +11,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.arrays import address, contiguous, device_of, to_numpy
-from skde.constants import CONSTANTS
+from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.engines.batch import (
     MAX_ARRAYS,
     MEMORY_ADVICE,
@@ -30,7 +30,7 @@ from skde.typing import Array, FloatArray, IntArray
 # One field of eight bytes each, as in coevolution.cuh.
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
 # The points of a request, as requests.cuh numbers them.
-POINTS = _cpu.coevolution_enumerations()["Points"]
+POINTS = ENUMERATIONS["Points"]
 # In a checkpoint the names of a side's arrays begin with the side's name. Of the arrays that the sides exchange it has
 # those that a cycle reads first.
 SIDES = ("x", "y")
@@ -58,7 +58,7 @@ class Game:
 
     def __post_init__(self) -> None:
         # Opponents take some of a functor's arrays, and the penalty factors of a Lagrangian take one.
-        most = MAX_ARRAYS - CONSTANTS["OPPONENTS"] - (self.scratch > 0)
+        most = MAX_ARRAYS - CONSTANTS["OPPONENT_ARRAYS"] - (self.scratch > 0)
         if len(self.arrays) > most:
             raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
 

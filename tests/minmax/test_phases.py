@@ -9,8 +9,8 @@ from skde import _cpu, get_problem
 
 from .games import make, state
 
-PHASES = {number: name for name, number in _cpu.coevolution_enumerations()["CoevolutionPhase"].items()}
-POINTS = {number: name for name, number in _cpu.coevolution_enumerations()["Points"].items()}
+PHASES = {number: name for name, number in _cpu.enumerations()["CoevolutionPhase"].items()}
+POINTS = {number: name for name, number in _cpu.enumerations()["Points"].items()}
 RENEWAL = ["RENEW_Y", "EVALUATE_Y", "REORDER_Y"]
 
 

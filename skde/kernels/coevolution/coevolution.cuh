@@ -66,14 +66,9 @@ template <class real> struct Coevolution {
 //   EVALUATE_X    fitness of x against the new opponents
 //   REORDER_X     data that the algorithm of x derives from its fitness
 //   CONCLUDE      incumbent, archive, and whether the run ends
-// clang-format off
-#define SKDE_COEVOLUTION_PHASES(PHASE)                                                           \
-  PHASE(BEGIN) PHASE(EVOLVE_X) PHASE(DESCRIBE_X) PHASE(UPDATE) PHASE(RENEW_Y) PHASE(EVALUATE_Y)  \
-  PHASE(REORDER_Y) PHASE(EVOLVE_Y) PHASE(COLLECT) PHASE(EVALUATE_X) PHASE(REORDER_X) PHASE(CONCLUDE)
-// clang-format on
-#define SKDE_MEMBER(name) name,
-enum CoevolutionPhase : int { SKDE_COEVOLUTION_PHASES(SKDE_MEMBER) PHASES };
-#undef SKDE_MEMBER
+SKDE_ENUM(CoevolutionPhase, int, BEGIN, EVOLVE_X, DESCRIBE_X, UPDATE, RENEW_Y, EVALUATE_Y, REORDER_Y, EVOLVE_Y, COLLECT,
+          EVALUATE_X, REORDER_X, CONCLUDE);
+constexpr int PHASES = CONCLUDE + 1;
 
 // Whether cycle c has a phase; `y_evaluated`: whether the population of y has its fitness against the new x already, as after
 // an interruption.

@@ -10,11 +10,7 @@
 namespace SKDE_NAMESPACE {
 
 // The points of one side in a request. OPPONENTS are those of x in the cycle.
-#define SKDE_POINTS(POINTS) \
-  POINTS(NONE) POINTS(TRIALS) POINTS(POPULATION) POINTS(POPULATION_AND_INCUMBENT) POINTS(OPPONENTS)
-#define SKDE_MEMBER(name) name,
-enum class Points : int { SKDE_POINTS(SKDE_MEMBER) };
-#undef SKDE_MEMBER
+SKDE_ENUM_CLASS(Points, int, NONE, TRIALS, POPULATION, POPULATION_AND_INCUMBENT, OPPONENTS);
 
 struct Request {
   Points x = Points::NONE, y = Points::NONE;

@@ -24,15 +24,15 @@
 namespace SKDE_NAMESPACE {
 
 // A list of names that is written once; the host reads the names.
-#define SKDE_NAMES(Name, ...)                          \
+#define SKDE_NAME_LIST(Name, ...)                          \
   struct Name {                                        \
     enum : int { __VA_ARGS__, COUNT };                 \
     static constexpr const char* names = #__VA_ARGS__; \
   }
-#define SKDE_PARAMETERS(...) SKDE_NAMES(Parameters, __VA_ARGS__)
-#define SKDE_ARRAYS(...) SKDE_NAMES(Arrays, __VA_ARGS__)
-#define SKDE_VECTORS(...) SKDE_NAMES(Vectors, __VA_ARGS__)
-#define SKDE_SCRATCH(...) SKDE_NAMES(Scratch, __VA_ARGS__)
+#define SKDE_PARAMETERS(...) SKDE_NAME_LIST(Parameters, __VA_ARGS__)
+#define SKDE_ARRAYS(...) SKDE_NAME_LIST(Arrays, __VA_ARGS__)
+#define SKDE_VECTORS(...) SKDE_NAME_LIST(Vectors, __VA_ARGS__)
+#define SKDE_SCRATCH(...) SKDE_NAME_LIST(Scratch, __VA_ARGS__)
 
 struct NoNames {
   enum : int { COUNT };

@@ -113,19 +113,6 @@ std::vector<std::tuple<std::string, std::string>> coevolution_fields() {
   return fields;
 }
 
-// {enumeration: {member: number}}, of co-evolution.
-nb::dict coevolution_enumerations() {
-  nb::dict tables, phases, points;
-#define SKDE_MEMBER(name) phases[#name] = int(skde::name);
-  SKDE_COEVOLUTION_PHASES(SKDE_MEMBER)
-#undef SKDE_MEMBER
-#define SKDE_MEMBER(name) points[#name] = int(skde::Points::name);
-  SKDE_POINTS(SKDE_MEMBER)
-#undef SKDE_MEMBER
-  tables["CoevolutionPhase"] = phases, tables["Points"] = points;
-  return tables;
-}
-
 // The phases of cycle c for a host that evaluates: (number, side, evolves, generation, x, y, repeated). The side, "x" or "y",
 // evolves up to the generation, or is reordered after it; "" for the other phases. x, y and `repeated` are the Request.
 std::vector<std::tuple<int, std::string, bool, i64, int, int, bool>> coevolution_phases(Address coevolution, i64 c,
@@ -183,6 +170,8 @@ nb::dict enumerations() {
   SKDE_ADD(Topology)
   SKDE_ADD(SuccessHistory::Memory)
   SKDE_ADD(Lsrtde::Numbers)
+  SKDE_ADD(CoevolutionPhase)
+  SKDE_ADD(Points)
 #undef SKDE_ADD
   return tables;
 }
@@ -192,7 +181,7 @@ nb::dict constants() {
   nb::dict table;
 #define SKDE_ADD(name) table[#name] = i64(skde::name);
   SKDE_ADD(MAX_ARRAYS)
-  SKDE_ADD(OPPONENTS)
+  SKDE_ADD(OPPONENT_ARRAYS)
   SKDE_ADD(INDIVIDUAL_BITS)
   SKDE_ADD(COMPONENTS_WORTH_SHARING)
   SKDE_ADD(WORKER_BYTES)
@@ -293,7 +282,6 @@ NB_MODULE(_cpu, m) {
   m.def("algorithms", &algorithms);
   m.def("problems", &problems);
   m.def("coevolution_fields", &coevolution_fields);
-  m.def("coevolution_enumerations", &coevolution_enumerations);
   m.def("coevolution_phases", &coevolution_phases, "coevolution"_a, "cycle"_a, "y_evaluated"_a);
   m.def("games", &games);
   m.def("enumerations", &enumerations);
