@@ -12,7 +12,7 @@ import numpy as np
 from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
-from skde.engines.launch_plan import BLOCK, WARP, Device, Plan, Work, make_plan, shared_memory
+from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
@@ -20,6 +20,7 @@ from skde.islands import Step
 from skde.typing import Array
 
 STEP_TEAMS = 4  # warps in a block of the step kernels
+STEP_THREADS = STEP_TEAMS * LANES["Warp"]
 NULL = np.int64(0)
 WHOLE = nullcontext()  # around one launch, which Ctrl-C cannot divide
 
@@ -112,7 +113,7 @@ class CudaEngine:
         with self.device_context:
             batch = Batch(spec, self.xp, lambda: self.device_context)
             blocks = -(-batch.pop_max // STEP_TEAMS)
-            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
+            plan = Plan("Warp", STEP_THREADS, 1, blocks, batch.n_runs, 0, False, 0)
             batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
             return batch
 
@@ -131,6 +132,7 @@ class CudaEngine:
                 objective.scratch,
                 tuple(array.size for array in arrays),
                 spec.dtype.itemsize,
+                not spec.needs.stages,  # one team adapts the parameters of a run, and should have many lanes
             )
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
@@ -144,7 +146,7 @@ class CudaEngine:
             module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
             if not plan.trials_shared:
-                teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
+                teams = plan.grid * plan.teams
                 batch.array["workspace"] = self.xp.empty(max(1, teams * objective.scratch * batch.dim), spec.dtype)
                 batch.refresh()
 
@@ -259,7 +261,7 @@ class CudaEngine:
             staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # evaluation needs no bounds
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
-            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, staged, trials_shared, shared_bytes)
+            plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             workspace = self.xp.empty(max(1, blocks * STEP_TEAMS * objective.scratch * dim), x.dtype)
             task["dim"], task["workspace"] = dim, workspace.data.ptr
             f = self.xp.empty(n, x.dtype)
@@ -287,7 +289,9 @@ class CudaEngine:
             switches = tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
             pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(needs.stages > 0)
             # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
-            work = Work(max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize)
+            work = Work(
+                max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize, False
+            )
 
             def module(team: str, threads: int, resident: int) -> Any:
                 options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, switches)
@@ -302,7 +306,7 @@ class CudaEngine:
             plan = make_plan(work, self.machine, resident)
             batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
             if not plan.trials_shared:
-                teams = plan.grid * (plan.threads // (BLOCK if plan.team == "Block" else WARP))
+                teams = plan.grid * plan.teams
                 batch.array["workspace"] = self.xp.empty(max(1, teams * game.scratch * dim), batch.spec.dtype)
                 batch.refresh()
 
@@ -319,7 +323,7 @@ class CudaEngine:
         with self.device_context:
             if batch.phase_program is None:
                 blocks = -(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS)
-                plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, batch.n_runs, 0, False, 0)
+                plan = Plan("Warp", STEP_THREADS, 1, blocks, batch.n_runs, 0, False, 0)
                 options = game_options(batch.spec.dtype, "Warp", plan.threads, 1)
                 batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             records = (batch.x.record, batch.y.record, batch.record)
@@ -335,7 +339,7 @@ class CudaEngine:
             f = self.xp.empty((len(X), len(Y)), X.dtype)
             task, alive = opponent_task(game, X, Y, self.xp)
             blocks = max(1, min(-(-len(X) // STEP_TEAMS), 8 * self.machine.multiprocessors))
-            plan = Plan("Warp", WARP * STEP_TEAMS, 1, blocks, 1, 0, False, 0)
+            plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, 0, False, 0)
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             n, dim = X.shape

@@ -7,13 +7,35 @@ from dataclasses import dataclass
 
 from skde.constants import CONSTANTS
 
-WARP, BLOCK = CONSTANTS["WARP"], CONSTANTS["PARTIALS"]  # lanes of a team
-MAX_WARPS = 8  # teams of one warp in a block that shares many staged bytes
-FEW_WARPS = 4  # teams of one warp in any other block
+# Kind of team (team.cuh) -> lanes, which serve one individual.
+LANES = {
+    "Block": CONSTANTS["PARTIALS"],
+    "Warp": CONSTANTS["WARP"],
+    "Tile16": 16,
+    "Tile8": 8,
+    "Tile4": 4,
+    "Tile1": 1,
+}
+BLOCK = CONSTANTS["PARTIALS"]  # threads
+MAX_WARPS = 8  # in a block that shares many staged bytes
+FEW_WARPS = 4  # in any other block
 MUCH_STAGED = 16 * 1024  # bytes
-# Warps in a block -> blocks that a multiprocessor must hold when there are many individuals: the compiler then limits
-# its registers. Measured on an H200.
-RESIDENT = {FEW_WARPS: 5, MAX_WARPS: 2}
+# Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
+# hold, for which the compiler limits the registers. Measured on an H200.
+RESIDENT = {
+    ("Warp", FEW_WARPS): 5,
+    ("Warp", MAX_WARPS): 2,
+    ("Tile16", FEW_WARPS): 6,
+    ("Tile8", FEW_WARPS): 5,
+    ("Tile4", FEW_WARPS): 4,
+    ("Tile1", FEW_WARPS): 4,
+    ("Block", FEW_WARPS): 8,
+}
+# The team of one of many individuals by their dimension: the first line with at least so many dimensions. With fewer
+# lanes a warp does the work that each individual needs once, such as its indices, for several individuals at a time;
+# with more lanes it reads longer parts of a row at a time. Measured on an H200.
+MANY = ((4, "Tile1"), (16, "Tile4"), (256, "Tile8"), (2048, "Tile16"))
+LARGE = "Block"  # the team of one of many individuals with more dimensions
 
 
 @dataclass(frozen=True)
@@ -34,13 +56,14 @@ class Work:
     scratch: int  # vectors of length dim
     array_sizes: tuple[int, ...]  # elements
     itemsize: int
+    has_tiles: bool = True  # whether the teams of many individuals may be other than warps
 
 
 @dataclass(frozen=True)
 class Plan:
     """A launch: the kind of team, the grid, and the contents of shared memory (Plan in plan.cuh)."""
 
-    team: str  # "Warp" or "Block"
+    team: str  # of LANES
     threads: int  # of a block
     resident: int  # blocks that a multiprocessor must be able to hold
     blocks: int  # of a group, which works on one run at a time
@@ -54,34 +77,56 @@ class Plan:
         """Blocks of the launch."""
         return self.blocks * self.groups
 
+    @property
+    def teams(self) -> int:
+        """Teams in a block."""
+        return self.threads // LANES[self.team]
+
 
 def team_size(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
     A block of 128 lanes for each individual is fastest while the machine has unused blocks. One warp for each
-    individual is faster with few dimensions or many individuals: the warps of a block share the staged arrays.
+    individual is faster with few dimensions or many individuals: the warps of a block share the staged arrays. Where
+    not all of these warps are resident at once, other teams are faster.
     """
     individuals = work.pop * work.n_runs
-    if work.dim > WARP and individuals <= 4 * device.multiprocessors:
+    if work.dim > LANES["Warp"] and individuals <= 4 * device.multiprocessors:
         return "Block", 1
-    most = MAX_WARPS if sum(work.array_sizes) * work.itemsize >= MUCH_STAGED else FEW_WARPS
+    if sum(work.array_sizes) * work.itemsize >= MUCH_STAGED:
+        most = MAX_WARPS
+    elif work.has_tiles and work.dim > MANY[-1][0]:
+        return LARGE, 1
+    elif work.has_tiles and individuals > RESIDENT["Warp", FEW_WARPS] * FEW_WARPS * device.multiprocessors:
+        team = next(team for dim, team in MANY if work.dim <= dim)
+        return team, FEW_WARPS * LANES["Warp"] // LANES[team]
+    else:
+        most = FEW_WARPS
     teams = 1
     while teams < most and teams * device.multiprocessors < individuals:
         teams *= 2
     return "Warp", teams
 
 
-def shared_memory(work: Work, device: Device, team: str, teams: int) -> tuple[int, bool, int]:
+def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
+    """Return how many blocks a multiprocessor must be able to hold; more than one where there are many individuals."""
+    many = {"Warp": 2 * MAX_WARPS, "Block": 4}.get(team, 0) * device.multiprocessors
+    return RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1) if work.pop * work.n_runs > many else 1
+
+
+def shared_memory(work: Work, device: Device, team: str, teams: int, resident: int = 1) -> tuple[int, bool, int]:
     """Return which arrays are staged (bits), whether trials fit into shared memory, and the bytes in all.
 
-    The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit.
+    The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit. A block of many
+    small teams, and one of many blocks that serve one individual each, leaves memory for the other resident blocks.
     """
+    most = device.shared_per_block // (resident if team != "Warp" else 1)
     used = teams * CONSTANTS["BLOCK_BYTES"] if team == "Block" else 0
     staged = 0
 
     def fits(elements: int) -> bool:
         nonlocal used
-        if used + elements * work.itemsize > device.shared_per_block:
+        if used + elements * work.itemsize > most:
             return False
         used += elements * work.itemsize
         return True
@@ -104,10 +149,9 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
         (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
     """
     team, teams = team_size(work, device)
-    threads = BLOCK if team == "Block" else WARP * teams
-    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams)
-    busy = team == "Warp" and work.pop * work.n_runs > 2 * MAX_WARPS * device.multiprocessors
-    resident = RESIDENT.get(teams, 1) if busy else 1
+    threads = LANES[team] * teams
+    resident = resident_blocks(work, device, team, teams)
+    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident)
     capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
     # As many blocks for a run as leave every run resident; then only as many as the passes over a population need.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skde.engines.launch_plan import Device, Plan, Work, make_plan
+from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
@@ -40,8 +40,7 @@ def test_launches_fit_the_machine(
     assert 1 <= found.grid <= max(most, 1)  # blocks that wait for each other are all there
     assert found.shared_bytes <= H200.shared_per_block
     assert 1 <= found.groups <= n_runs
-    teams = found.threads // (128 if found.team == "Block" else 32)
-    assert (found.blocks - 1) * teams < pop  # no block without an individual
+    assert (found.blocks - 1) * found.teams < pop  # no block without an individual
     assert found.threads in (32, 64, 128, 256)
     assert found.staged < 1 << (len(arrays) + 1)
 
@@ -58,7 +57,7 @@ def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratc
     found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays))
     runs = [run for group in range(found.groups) for run in range(group, n_runs, found.groups)]
     assert sorted(runs) == list(range(n_runs))
-    step = found.blocks * found.threads // (128 if found.team == "Block" else 32)
+    step = found.blocks * found.teams
     individuals = [i for begin in range(step) for i in range(begin, pop, step)]
     assert sorted(individuals) == list(range(pop))
 
@@ -73,10 +72,9 @@ def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratc
 def test_shared_memory_holds_staged_arrays(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
     """The launch asks for as many bytes as the kernel uses (gpu.cuh)."""
     found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
-    teams = found.threads // (128 if found.team == "Block" else 32)
     elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
     if found.trials_shared:
-        elements += teams * (1 + scratch) * dim
+        elements += found.teams * (1 + scratch) * dim
     partials = 2 * 128 * 8 if found.team == "Block" else 0
     assert found.shared_bytes == elements * itemsize + partials
     assert found.shared_bytes <= H200.shared_per_block
@@ -97,6 +95,35 @@ def test_many_runs_share_staged_matrices() -> None:
     assert (found.team, found.threads, found.groups) == ("Warp", 256, 30)
     assert found.staged == 0b11
     assert found.trials_shared
+
+
+@pytest.mark.parametrize(
+    ("dim", "pop", "team", "teams"),
+    [
+        (30, 2600, "Warp", 4),
+        (2, 100_000, "Tile1", 128),
+        (10, 100_000, "Tile4", 32),
+        (30, 100_000, "Tile8", 16),
+        (1000, 10_000, "Tile16", 8),
+        (10_000, 1000, "Block", 1),
+    ],
+)
+def test_many_individuals_have_small_teams_and_large_ones_large_teams(
+    dim: int, pop: int, team: str, teams: int
+) -> None:
+    found = plan(dim=dim, pop=pop)
+    assert (found.team, found.teams, found.threads) == (team, teams, 32 * max(teams * LANES[team] // 32, 1))
+    assert found.resident > 1
+
+
+def test_runs_count_as_individuals() -> None:
+    assert plan(dim=10, pop=50, n_runs=1).team == "Warp"
+    assert plan(dim=10, pop=50, n_runs=10_000).team == "Tile4"
+
+
+def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:
+    assert plan(dim=30, pop=100_000, has_tiles=False).team == "Warp"
+    assert plan(dim=10_000, pop=1000, has_tiles=False).team == "Warp"
 
 
 @pytest.mark.parametrize(("dim", "trials_shared"), [(1000, True), (40_000, False)])

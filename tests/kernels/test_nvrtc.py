@@ -64,7 +64,7 @@ def build_text(code: bytes, source: str, architecture: int, options: tuple[str, 
 
 def options(team: str, dtype: str, algorithm: str = "", **more: Any) -> tuple[str, ...]:
     """Return the engine's options."""
-    threads, resident = (128, 1) if team == "Block" else (256, 2)
+    threads, resident = {"Block": (128, 1), "Warp": (256, 2)}.get(team, (128, 4))
     return kernel_options(np.dtype(dtype), team, threads, resident, algorithm, **more)
 
 
@@ -92,6 +92,12 @@ def test_drivers(algorithm: str, team: str, dtype: str) -> None:
     build("gpu_run", 90, (*fixed, "-DSKDE_ISLANDS"))
     build("gpu_run", 90, (*fixed, "-DSKDE_TIMED"))
     build("gpu_step", 90, options(team, dtype, algorithm))
+
+
+@pytest.mark.parametrize(("algorithm", "team"), zip(kernels(), itertools.cycle(("Tile8", "Tile1", "Tile4", "Tile16"))))
+def test_drivers_with_several_teams_in_a_warp(algorithm: str, team: str) -> None:
+    problem = get_problem("rotated_rastrigin", dim=2)
+    build("gpu_run", 75, options(team, "float64", algorithm, constants=CONSTANTS, objective=problem))
 
 
 def test_drivers_with_strategies_that_differ_between_runs() -> None:

@@ -1,6 +1,6 @@
 // What the GPU's kernels share. They are compiled at run time (gpu_run.cu, gpu_step.cu, gpu_evaluate.cu) for
 //   SKDE_REAL         double or float
-//   SKDE_TEAM         Warp or Block: the lanes that serve one individual
+//   SKDE_TEAM         Block, Warp, Tile16, Tile8, Tile4 or Tile1: the lanes that serve one individual
 //   SKDE_THREADS      threads of a block, and SKDE_RESIDENT, how many such blocks a multiprocessor must be able to hold
 //   SKDE_ALGORITHM    C++ type of algorithms.cuh, where the kernel has one
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise

@@ -19,6 +19,7 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   real* const room = plan.roomy ? place.room(dim) : nullptr;
   team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
+  if (BUSY) team.ahead.stride = share.step;
   const auto all_runs = [&](auto body) {
     for (i64 r = place.group; r < task.n_runs; r += place.groups) body(r);
   };

@@ -36,35 +36,42 @@ template <class Layout> struct IndividualDraws {
 
   template <class Team> SKDE_FN IndividualDraws(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = team.ahead;
-    const bool repeats = ahead.individual == i && ahead.seed == seed;
-    if (!repeats || u64(g - ahead.generation) >= u64(ahead.many))
-      fill(ahead, seed, g, i, repeats ? 32 : 1, team.lane % 32);
-    const int owner = int(g - ahead.generation);
+    int owner = ahead.now + 1;
+    const bool there = owner < ahead.many && ahead.seed == seed && ahead.individual + owner * ahead.step == i &&
+                       ahead.generation + (ahead.step ? 0 : owner) == g;
+    if (!there) fill<Team>(ahead, seed, g, i, team.lane % Team::width), owner = 0;
+    ahead.now = owner;
     SKDE_UNROLL
     for (int b = 0; b < Layout::BLOCKS; ++b) SKDE_UNROLL
-    for (int k = 0; k < 4; ++k) block[b].w[k] = __shfl_sync(all_lanes(), ahead.words[b][k], owner);
+    for (int k = 0; k < 4; ++k) block[b].w[k] = Team::from_lane(ahead.words[b][k], owner);
     SKDE_UNROLL
-    for (int k = 0; k < Layout::NUMBERS; ++k) number[k] = __shfl_sync(all_lanes(), ahead.numbers[k], owner);
+    for (int k = 0; k < Layout::NUMBERS; ++k) number[k] = Team::from_lane(ahead.numbers[k], owner);
     SKDE_UNROLL
-    for (int k = 0; k < RETRIES; ++k) retries[k] = __shfl_sync(all_lanes(), ahead.retries[k], owner);
+    for (int k = 0; k < RETRIES; ++k) retries[k] = Team::from_lane(ahead.retries[k], owner);
   }
 
  private:
-  SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int many, int lane) {
+  // The draws of further generations where the same individual has come again, else those of further individuals, if the team
+  // says which these are.
+  template <class Team> SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int lane) {
     static_assert(Layout::BLOCKS <= Ahead::MOST && Layout::NUMBERS <= Ahead::MOST && RETRIES <= Ahead::MOST,
                   "there is room for them");
-    ahead.seed = seed, ahead.generation = g, ahead.individual = i, ahead.many = many;
-    const i64 mine = g + (many > 1 ? lane : 0);
+    const bool repeats = ahead.seed == seed && ahead.individual + ahead.now * ahead.step == i;
+    ahead.seed = seed, ahead.generation = g, ahead.individual = i;
+    ahead.step = repeats ? 0 : ahead.stride;
+    ahead.many = repeats || ahead.stride ? Team::width : 1;
+    const i64 generation = g + (repeats ? lane : 0);
+    const int individual = i + lane * ahead.step;
     SKDE_UNROLL
     for (int b = 0; b < Layout::BLOCKS; ++b) {
-      const Words4 words = Stream(seed, mine, i, Layout::purpose(b)).block(Layout::slot(b));
+      const Words4 words = Stream(seed, generation, individual, Layout::purpose(b)).block(Layout::slot(b));
       SKDE_UNROLL
       for (int k = 0; k < 4; ++k) ahead.words[b][k] = words.w[k];
     }
     make<0>(ahead);
     if constexpr (RETRIES > 0) {
       SKDE_UNROLL
-      for (int k = 0; k < RETRIES; ++k) ahead.retries[k] = Layout::retry(seed, mine, i, k);
+      for (int k = 0; k < RETRIES; ++k) ahead.retries[k] = Layout::retry(seed, generation, individual, k);
     }
   }
   template <int k> SKDE_FN static void make(Ahead& ahead) {

@@ -19,12 +19,21 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     buffer[this->lane] = mine;
     __syncthreads();
     const int l = this->lane % 32;
-    return fold_warp<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
+    return this->template fold<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
   }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {
     real partial = Op::template identity<real>();
-    for (int j = this->lane; j < n; j += PARTIALS) partial = Op::join(partial, real(term(j)));
+    constexpr int batch = Block::BATCH;  // terms at a time, with no branch between them
+#pragma unroll 1
+    for (int base = this->lane; base < n; base += batch * PARTIALS) {
+      real t[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k) t[k] = real(term(min_of(base + k * PARTIALS, n - 1)));
+#pragma unroll
+      for (int k = 0; k < batch; ++k)
+        if (base + k * PARTIALS < n) partial = Op::join(partial, t[k]);
+    }
     return combine<Op>(partial);
   }
 

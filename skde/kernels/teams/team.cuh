@@ -36,7 +36,7 @@
 #pragma once
 #ifdef __CUDACC__
 #include "teams/block.cuh"
-#include "teams/warp.cuh"
+#include "teams/tile.cuh"
 #else
 #include "teams/cpu.cuh"
 #endif
