@@ -117,8 +117,8 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
 def shared_memory(work: Work, device: Device, team: str, teams: int, resident: int = 1) -> tuple[int, bool, int]:
     """Return which arrays are staged (bits), whether trials fit into shared memory, and the bytes in all.
 
-    The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit. A block of many
-    small teams, and one of many blocks that serve one individual each, leaves memory for the other resident blocks.
+    The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit. A block of
+    many small teams, or for one individual, leaves memory for the other resident blocks.
     """
     most = device.shared_per_block // (resident if team != "Warp" else 1)
     used = teams * CONSTANTS["BLOCK_BYTES"] if team == "Block" else 0

@@ -94,7 +94,10 @@ def test_drivers(algorithm: str, team: str, dtype: str) -> None:
     build("gpu_step", 90, options(team, dtype, algorithm))
 
 
-@pytest.mark.parametrize(("algorithm", "team"), zip(kernels(), itertools.cycle(("Tile8", "Tile1", "Tile4", "Tile16"))))
+TILES = ("Tile8", "Tile1", "Tile4", "Tile16")
+
+
+@pytest.mark.parametrize(("algorithm", "team"), list(zip(kernels(), itertools.cycle(TILES), strict=False)))
 def test_drivers_with_several_teams_in_a_warp(algorithm: str, team: str) -> None:
     problem = get_problem("rotated_rastrigin", dim=2)
     build("gpu_run", 75, options(team, "float64", algorithm, constants=CONSTANTS, objective=problem))

@@ -19,7 +19,8 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     buffer[this->lane] = mine;
     __syncthreads();
     const int l = this->lane % 32;
-    return this->template fold<Op>(Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
+    return this->template fold<Op>(
+        Op::join(Op::join(buffer[l], buffer[l + 64]), Op::join(buffer[l + 32], buffer[l + 96])));
   }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {

@@ -1,6 +1,7 @@
 // What the GPU's teams share: tiles of a warp, and a block (team.cuh).
 #pragma once
 #include "core/reductions.cuh"
+#include "random/philox.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -48,8 +49,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
   template <class Op, class Value> SKDE_FN static Value fold(Value value) {
 #pragma unroll
-    for (int half = width / 2; half; half /= 2)
-      value = Op::join(value, __shfl_xor_sync(lanes(), value, half, width));
+    for (int half = width / 2; half; half /= 2) value = Op::join(value, __shfl_xor_sync(lanes(), value, half, width));
     return value;
   }
 
@@ -76,9 +76,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   struct Row {
     const real* from;
     real component[BATCH];
-    SKDE_FN real at(int j, int k) const {
-      return !BUSY && k >= 0 && k < BATCH ? component[k] : from[j];
-    }
+    SKDE_FN real at(int j, int k) const { return !BUSY && k >= 0 && k < BATCH ? component[k] : from[j]; }
   };
   SKDE_FN Row row(int n, const real* from) const {
     Row row{from, {}};
@@ -299,7 +297,8 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
 #pragma unroll
       for (int k = 0; k < BATCH; ++k) out[k] = k % 2 ? odd.w[k / 2] : even.w[k / 2];
     } else if constexpr (BATCH == 4) {
-      constexpr int chunks = Team::size / 32 > 1 ? Team::size / 32 : 1;  // of 32 components, that the lanes have at once
+      constexpr int chunks =
+          Team::size / 32 > 1 ? Team::size / 32 : 1;  // of 32 components, that the lanes have at once
       const int chunk = lane / 32 + lane % 32 / 8 * chunks;
       Words4 words = stream.block(u32((base / 32 + chunk) * 8 + lane % 8));
       transpose<Team>(words);
