@@ -24,7 +24,7 @@
 namespace SKDE_NAMESPACE {
 
 // A list of names that is written once; the host reads the names.
-#define SKDE_NAME_LIST(Name, ...)                          \
+#define SKDE_NAME_LIST(Name, ...)                      \
   struct Name {                                        \
     enum : int { __VA_ARGS__, COUNT };                 \
     static constexpr const char* names = #__VA_ARGS__; \
