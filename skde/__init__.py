@@ -18,6 +18,7 @@ from skde.callbacks import Checkpoint, Progress
 from skde.islands import Migration
 from skde.minimizer import Minimizer
 from skde.minmax import AugmentedLagrangian, MinMaxSolver
+from skde.objectives.array_libraries import from_jax, from_torch
 from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
@@ -45,6 +46,8 @@ __all__ = [
     "RunResult",
     "Status",
     "algorithm_names",
+    "from_jax",
+    "from_torch",
     "get_problem",
     "minimize",
     "problem_names",

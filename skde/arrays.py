@@ -47,6 +47,33 @@ def to_numpy(array: Array) -> Any:
     return array.get() if hasattr(array, "get") else np.array(array)
 
 
+# -- other libraries ---------------------------------------------------------------------------------------------------
+
+# DLPack's numbers of a GPU's memory: CUDA, ROCm, and CUDA's managed memory.
+GPU_MEMORY = (2, 10, 13)
+
+
+def shared_array(given: Any, xp: Any) -> Any:
+    """Return an array of another library as one of NumPy or CuPy, without a copy; anything else as it is.
+
+    NumPy's own conversion takes arrays that offer one; for others, and for those of a GPU, there is DLPack. CuPy then
+    waits on the GPU, and not on the host, for the work of the other library.
+
+    Parameters
+    ----------
+    given : object
+        Anything; an array of another library has ``__dlpack__``. Arrays of another device than that of `xp` stay.
+    xp : module
+        NumPy or CuPy.
+    """
+    if isinstance(given, xp.ndarray) or not hasattr(given, "__dlpack_device__"):
+        return given
+    on_gpu = int(given.__dlpack_device__()[0]) in GPU_MEMORY
+    if on_gpu != (xp is not np) or (xp is np and hasattr(given, "__array__")):
+        return given
+    return xp.from_dlpack(given)
+
+
 # -- users' arrays -----------------------------------------------------------------------------------------------------
 
 
@@ -112,10 +139,11 @@ def real_array(given: Any, like: Array, what: str, numbers: str = "numbers") -> 
 def converted(given: Any, like: Array, what: str, numbers: str) -> Array:
     """Return an array of real numbers in the library of another array."""
     xp = array_namespace(like)
+    given = shared_array(given, xp)
     if xp is not np and not isinstance(given, xp.ndarray):
         raise TypeError(
             f"{what} must be a CuPy array for a CuPy population, got {type(given).__name__}; "
-            "write the objective with cupy, or use device='cpu'"
+            "write the objective with cupy, or with a library that has DLPack on that GPU, or use device='cpu'"
         )
     if xp is np and is_on_gpu(given):
         raise TypeError(

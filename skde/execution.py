@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from skde.engines import RecordingEngine, SharingEngine
+from skde.arrays import to_numpy
+from skde.engines import RecordingEngine, RecordingError, SharingEngine
+from skde.engines.recording import (
+    TIMED_GENERATIONS,
+    Generation,
+    Pace,
+    check_replay,
+    reason_by_pace,
+    reason_to_step,
+    replay_once,
+    sizes_vary,
+)
 from skde.engines.stepping import Evaluation
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
@@ -23,7 +37,14 @@ SLICE_SECONDS = 0.25
 StopRequest = Callable[[], bool]
 
 
-def run_fit(runner: Runner, objective: Any, execution: str, max_time: float | None, stop: StopRequest | None) -> None:
+def run_fit(
+    runner: Runner,
+    objective: Any,
+    execution: str,
+    max_time: float | None,
+    stop: StopRequest | None,
+    verbose: int = 0,
+) -> None:
     """Run until every run has ended.
 
     Parameters
@@ -32,13 +53,15 @@ def run_fit(runner: Runner, objective: Any, execution: str, max_time: float | No
         The batch and its engine.
     objective : Objective
         The objective, in the form that the engine evaluates.
-    execution : {"run", "step", "graph"}
+    execution : {"run", "step", "graph", "auto"}
         Whole generations inside the engine (compiled objectives), one after the other with the host's evaluation, or
-        one recorded on the GPU and replayed.
+        one recorded on the GPU and replayed; "auto": recorded where that pays and has the bits of "step", else "step".
     max_time : float or None
         Time limit in seconds.
     stop : callable or None
         Called after each engine call; true ends the fit.
+    verbose : int, default 0
+        Whether to print the choice of "auto".
 
     Raises
     ------
@@ -49,7 +72,7 @@ def run_fit(runner: Runner, objective: Any, execution: str, max_time: float | No
         runner.timer.start()
         try:
             runner.judge()
-            Execution(runner, max_time, stop).run(objective, execution)
+            Execution(runner, max_time, stop, verbose).run(objective, execution)
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):
@@ -71,17 +94,22 @@ class Execution:
         Time limit in seconds.
     stop : callable or None
         Called after each engine call; true ends the fit.
+    verbose : int
+        Whether to print the choice of "auto".
     """
 
     runner: Runner
     max_time: float | None
     stop: StopRequest | None
+    verbose: int
 
     def run(self, objective: Any, execution: str) -> None:
         """Run all generations in the way that execution, engine and objective ask for."""
         runner = self.runner
         if execution == "graph":
             self.run_graph(objective)
+        elif execution == "auto":
+            self.run_auto(objective)
         elif isinstance(runner.engine, SharingEngine):
             with runner.engine.share(runner.batch, objective, execution):
                 self.run_chunks(even=execution == "step")
@@ -96,11 +124,16 @@ class Execution:
                 with engine.exclusive:
                     self.run_slices()
 
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time limit; infinite without one."""
+        return math.inf if self.max_time is None else self.max_time - self.runner.timer.seconds_of_limit
+
     def ends(self) -> bool:
         """Return whether a callback or the time limit ends the fit, and note which."""
         if self.stop is not None and self.stop():
             self.runner.ending = Status.CALLBACK
-        elif self.max_time is not None and self.runner.timer.seconds_of_limit >= self.max_time:
+        elif self.seconds_left <= 0:
             self.runner.ending = Status.TIME
         return self.runner.ending != Status.RUNNING
 
@@ -126,9 +159,7 @@ class Execution:
 
     def next_chunk(self, generations: int, took: float) -> int:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
-        room = self.runner.engine.chunk_seconds
-        if self.max_time is not None:
-            room = min(room, self.max_time - self.runner.timer.seconds_of_limit)
+        room = min(self.runner.engine.chunk_seconds, self.seconds_left)
         wanted = int(generations * room / max(took, 1e-9))
         return max(1, min(wanted, CHUNK_GROWTH * generations))
 
@@ -174,18 +205,21 @@ class Execution:
         if not isinstance(runner.engine, RecordingEngine):
             raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
         evaluation = Evaluation(*runner.on_device, objective)
-        if batch.varies or (batch.pop_sizes != batch.pop_max).any():
+        if sizes_vary(batch):
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
-        last = runner.last
         runner.propose()
         while runner.generation < 0 or runner.uneven:  # the initial population is checked on the way
             runner.accept(None, evaluation.values(runner.generation + 1, batch.host("status")))
             runner.propose()
-        recording = runner.engine.record(batch, runner.generation, objective.values)
+        self.replay(runner.engine.record(batch, runner.generation, objective.values))
+
+    def replay(self, recording: Any) -> None:
+        """Replay a recorded generation until every run has ended; the batch has the trials of the next one."""
+        runner = self.runner
         generations = 1
         while not runner.done and not self.ends():
             before = runner.seconds
-            until = min(runner.generation + generations, last)
+            until = min(runner.generation + generations, runner.last)
             runner.drop_trials()
             runner.judged = False
             recording.replay(until - runner.generation)
@@ -194,3 +228,68 @@ class Execution:
             runner.timer.mark(until)
             runner.propose()
             runner.engine.synchronize()
+
+    def run_auto(self, objective: Objective) -> None:
+        """Replay a recorded generation where that pays and gives the bits of single steps; else run these."""
+        runner, batch = self.runner, self.runner.on_device[1]
+        recording: Any = None
+        reason = reason_to_step(batch, objective.by_rows, runner.last - runner.generation, sys.modules)
+        if reason is None:
+            evaluation = Evaluation(*runner.on_device, objective)
+            pace = self.run_timed_steps(evaluation)
+            if pace is None:
+                return
+            reason = reason_by_pace(pace, self.seconds_left)
+            if reason is None:
+                try:
+                    recording = self.checked_recording(objective, evaluation)
+                except RecordingError as error:
+                    reason = error.reason
+        if self.verbose:
+            choice = f"'step': {reason}" if reason else "'graph': a replayed generation has the bits of a plain one"
+            print(f"skde: execution='auto' chose {choice}")
+        if recording is None:
+            self.run_steps(objective)
+        else:
+            self.replay(recording)
+
+    def run_timed_steps(self, evaluation: Evaluation) -> Pace | None:
+        """Run the first generations, and return the least times of one; None where the fit ended.
+
+        The batch then has the trials of the next generation, and all running runs are at the same one.
+        """
+        runner, batch = self.runner, self.runner.on_device[1]
+        times: list[Pace] = []
+        runner.propose()
+        while runner.generation < 0 or not (runner.done or self.ends()):
+            if len(times) >= TIMED_GENERATIONS and not runner.uneven:
+                return Pace(*map(min, zip(*times, strict=True)))
+            status = batch.host("status")
+            begin = time.perf_counter()
+            runner.accept(None, evaluation.values(runner.generation + 1, status))
+            runner.propose()
+            host = time.perf_counter() - begin
+            runner.engine.synchronize()
+            if runner.generation > 0:  # the initial population is checked, which is part of no other generation
+                times.append(Pace(host, time.perf_counter() - begin))
+            runner.timer.mark(runner.generation)
+        return None
+
+    def checked_recording(self, objective: Objective, evaluation: Evaluation) -> Any:
+        """Return a recorded generation, after one more step that has the bits of a replay."""
+        runner = self.runner
+        engine, batch = runner.on_device
+        try:
+            recording = cast(RecordingEngine, engine).record(batch, runner.generation, objective.values)
+        except MemoryError as error:
+            raise RecordingError(f"no memory for a recording: {error}") from error
+        before = batch.state()
+        replayed = replay_once(engine, batch, recording, before)
+        runner.propose()
+        f = evaluation.values(runner.generation + 1, before["status"])
+        values = to_numpy(f).reshape(batch.n_runs, batch.pop_max)
+        runner.accept(None, f)
+        check_replay(replayed, Generation(values, batch.state()), before["status"] == Status.RUNNING)
+        runner.propose()
+        engine.synchronize()
+        return recording

@@ -89,8 +89,11 @@ class Minimizer(BaseSolver):
         device has a thread, which calls a Python function with the points of its part.
     execution : {"auto", "run", "step", "graph", "joblib"}, default "auto"
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
-        Python functions. "graph": a generation with a CuPy function is recorded as a CUDA graph and replayed, which
-        saves the host's work; the function must do the same operations every time and read nothing back to the host.
+        Python functions. "graph": a generation with a function on one GPU is recorded as a CUDA graph and replayed,
+        which saves the host's work; the function must do the same operations every time and read nothing back to the
+        host. "auto": "run" for compiled objectives; for a function on a GPU "graph" where at least 100 generations are
+        left, the host takes most of a generation's time, the recording succeeds and a replayed generation has the bits
+        of a plain one; else "step". A function that changes with time, such as one that counts its calls, needs "step".
         "joblib": islands and runs are divided among joblib's workers: processes or, under
         ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
         itself. A fit that has begun cannot change to or from "joblib".
@@ -105,10 +108,11 @@ class Minimizer(BaseSolver):
         or, where these are more, the number of processors.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call: after every generation of a Python function on the CPU, every
-        few milliseconds of one on a GPU, about every 40 ms of a compiled objective and on several devices, and about
-        every second with execution="joblib". A callback that returns True, or raises StopIteration, ends the fit.
+        few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on several devices,
+        and about every second with execution="joblib". A callback that returns True, or raises StopIteration, ends the
+        fit.
     verbose : int, default 0
-        1: print the choice of "auto" and show a progress bar.
+        1: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
@@ -253,7 +257,8 @@ class Minimizer(BaseSolver):
         ----------
         objective : str, Problem, ConstrainedProblem, DeviceObjective or callable
             A problem's name; a problem, with or without constraints; C++ compiled into the kernels; or f(X) on
-            arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point).
+            arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point). The
+            values may be an array of another library on that device; see also `from_torch` and `from_jax`.
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
@@ -279,7 +284,8 @@ class Minimizer(BaseSolver):
         Before the first generation f(X) is called with five or six points of the box and with one of them, to check
         that it returns one value a row, computed from that row alone; likewise the constraints' functions. If the two
         calls disagree, two more show whether the function is noisy: a noisy one is accepted. These calls count neither
-        in n_evals_ nor in time_.
+        in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
+        which does not count in n_evals_.
         """
         check_parameters(self)
         resolved = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
@@ -374,7 +380,7 @@ class Minimizer(BaseSolver):
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
         with stop_request(self, runner) as stop:
-            run_fit(runner, objective, execution, rules["max_time"], stop)
+            run_fit(runner, objective, execution, rules["max_time"], stop, self.verbose)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Let the runs go on from their populations, with new limits."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for
+from skde.engines import Engine, JoblibEngine, RecordingEngine, Spec, check_device, engine_for
 from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
@@ -90,7 +90,7 @@ def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
 
 
 def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
-    """Return the execution of a fit on its engine: "run", "step" or "graph"."""
+    """Return the execution of a fit on its engine: "run", "step", "graph" or, for either of these, "auto"."""
     compiled = objective.compiled is not None
     if execution == "run" and not compiled:
         raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
@@ -99,6 +99,8 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
             f"execution={execution!r}: this fit began on {engine.name!r}, and whether joblib's workers run it is "
             "decided when it begins"
         )
+    if execution == "auto" and not compiled and isinstance(engine, RecordingEngine):
+        return "auto"
     if execution in ("auto", "joblib"):
         return "run" if compiled else "step"
     if execution == "graph" and compiled:

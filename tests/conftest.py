@@ -10,7 +10,7 @@ import cloudpickle
 import hypothesis
 import pytest
 
-from skde.engines import find_gpus
+from skde.engines import find_gpus, recording
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Processes that tests start use the package that is under test, and not the sources where they happen to stand.
@@ -32,6 +32,12 @@ def pytest_runtest_teardown() -> None:
     here = os.getcwd()
     while here in sys.path and here not in PATH:
         sys.path.remove(here)
+
+
+@pytest.fixture
+def without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let fits record, although other tests may have loaded JAX."""
+    monkeypatch.setattr(recording, "NEVER_RECORDED", {})
 
 
 def pytest_report_header() -> list[str]:

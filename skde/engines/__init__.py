@@ -9,6 +9,7 @@ from skde.engines.devices import check_device, choose_device, evaluate, find_gpu
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
+from skde.engines.recording import RecordingError
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec
 
@@ -25,6 +26,7 @@ __all__ = [
     "JoblibEngine",
     "MultiDeviceEngine",
     "RecordingEngine",
+    "RecordingError",
     "Runs",
     "SharingEngine",
     "Spec",

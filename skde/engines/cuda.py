@@ -14,6 +14,7 @@ from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
+from skde.engines.recording import RecordingError
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
 from skde.islands import Step
@@ -205,7 +206,7 @@ class CudaEngine:
 
         Raises
         ------
-        RuntimeError
+        RecordingError
             When the objective does something that a graph cannot record, such as a copy to the host.
         """
         cupy = self.xp
@@ -216,18 +217,22 @@ class CudaEngine:
             pool = cupy.cuda.MemoryPool()
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 clock = cupy.full(1, g, np.int64)
-                trials = batch.trials(g + 1).copy()
-                rows = trials.reshape(-1, batch.dim)
+                # In another order than in the generation: values that the graph does not compute are wrong in a replay.
+                rows = batch.rows[(g + 1) & 1]
+                trials = cupy.concatenate([rows[-1:], rows[:-1]])
                 for _ in range(2):
-                    values(rows)
+                    values(trials)
                 for name in ("propose", "accept", "tick", "end_generation", "migrate"):
                     batch.step.function(name)
                 stream.synchronize()
-                graph = self._capture(stream, batch, clock, trials, lambda: values(rows))
+                graph, f = self._capture(stream, batch, clock, trials, values)
 
-        return Recording(graph, stream, (pool, clock, trials))
+        return Recording(graph, stream, f, (pool, clock, trials))
 
-    def _capture(self, stream: Any, batch: Batch, clock: Array, trials: Array, values: Callable[[], Array]) -> Any:
+    def _capture(
+        self, stream: Any, batch: Batch, clock: Array, trials: Array, values: Callable[[Array], Array]
+    ) -> tuple[Any, Array]:
+        """Return the graph of a generation, and the memory of its values."""
         task, one = batch.record, np.int64(1)
         stream.begin_capture()
         try:
@@ -235,19 +240,18 @@ class CudaEngine:
                 for step in range(Step.JUDGE, Step.REORDER + 1):
                     batch.step("migrate", task, np.int64(0), clock, np.int64(step))
             batch.step("propose", task, one, clock, trials)
-            f = values()
+            f = values(trials)
             where = self._address(f, batch.spec.dtype, batch.n_runs * batch.pop_max)
             batch.step("accept", task, one, clock, trials, where)
             for stage in range(batch.spec.needs.stages):
                 batch.step("end_generation", task, one, clock, np.int64(stage))
             batch.step.function("tick")((1,), (1,), (clock,))
+            return stream.end_capture(), f
         except Exception as error:
             with suppress(self.xp.cuda.runtime.CUDARuntimeError):
                 stream.end_capture()
-            raise RuntimeError(
-                f"execution='graph': the objective cannot be recorded as a CUDA graph ({error}); use execution='step'"
-            ) from error
-        return stream.end_capture()
+            first_line = str(error).partition("\n")[0]
+            raise RecordingError(f"{type(error).__name__}: {first_line}") from error
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
@@ -399,12 +403,14 @@ class Recording:
     ----------
     graph, stream
         CuPy's.
+    values : ndarray of shape (R * P,)
+        The values of the trials of the last generation that was replayed.
     memory : tuple
         The memory of the graph, which must stay alive.
     """
 
-    def __init__(self, graph: Any, stream: Any, memory: tuple[Any, ...]) -> None:
-        self.graph, self.stream, self.memory = graph, stream, memory
+    def __init__(self, graph: Any, stream: Any, values: Array, memory: tuple[Any, ...]) -> None:
+        self.graph, self.stream, self.values, self.memory = graph, stream, values, memory
 
     def replay(self, generations: int) -> None:
         """Run generations and wait for their end."""

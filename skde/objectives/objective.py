@@ -69,9 +69,15 @@ class Objective:
             raise RuntimeError("a compiled objective is evaluated by the engine")
         return real_values(self.function(X), X, "the objective's return value")
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether a Python function of one point is called for every row."""
+        constraints_by_rows = self.rules is not None and not self.rules.problem.vectorized
+        return isinstance(self.function, RowByRow) or (self.compiled is None and constraints_by_rows)
+
     def probe(self, engine: Engine, dtype: np.dtype[Any]) -> None:
         """Check a Python function of arrays by a few calls, the first time; see skde/objectives/probe.py."""
-        if self._probed or isinstance(self.function, RowByRow):
+        if self._probed or self.by_rows:
             return
         for function, what in self._functions:
             engine.apply(partial(probe, function, what, [self.box], dtype))

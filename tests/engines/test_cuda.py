@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
-from skde import DE, JDE, DeviceObjective, Minimizer, get_problem
+from skde import DE, GODE, JDE, DeviceObjective, Migration, Minimizer, get_problem
 from skde.algorithms.de import strategies
+from skde.arrays import array_namespace
 
 pytestmark = pytest.mark.gpu
 BOX = [(-5.0, 5.0)] * 30
@@ -100,6 +102,101 @@ def test_graph_refuses_functions_that_it_cannot_record() -> None:
         Minimizer(max_iter=10, random_state=0, device="cuda", execution="graph").fit(reads_back, bounds=BOX)
     m = Minimizer(max_iter=10, random_state=0, device="cuda").fit(reads_back, bounds=BOX)
     assert m.n_iter_ == 10
+
+
+LONG: dict[str, Any] = {"max_iter": 400, "random_state": 0, "device": "cuda"}
+
+
+def rastrigin(X: Any) -> Any:
+    """Return Rastrigin's function, in X's library."""
+    return (X * X - 10.0 * array_namespace(X).cos(2.0 * np.pi * X) + 10.0).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"n_runs": 3, "target": 150.0},
+        {"n_islands": 4, "migration": Migration(every=9)},
+        {"dtype": "float32"},
+        {"algorithm": "shade"},
+        {"algorithm": "pso"},
+        {"algorithm": GODE(pop_size=30)},
+        {"constraints": LinearConstraint(np.ones((1, 30)), -1.0, 1.0)},
+    ],
+    ids=str,
+)
+def test_auto_records_and_equals_step(parameters: dict[str, Any], capsys: Any, without_jax: None) -> None:
+    auto = Minimizer(verbose=1, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+    assert "skde: execution='auto' chose 'graph'" in capsys.readouterr().out
+    for execution in ("step", "graph"):
+        other = Minimizer(execution=execution, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+        assert same(auto, other)
+        assert [(run.fun, run.n_iter, run.n_evals) for run in auto.runs_] == [
+            (run.fun, run.n_iter, run.n_evals) for run in other.runs_
+        ]
+
+
+def test_auto_goes_by_steps_where_a_recording_fails(capsys: Any, without_jax: None) -> None:
+    import cupy
+
+    noise = cupy.random.default_rng(0)
+
+    def reads_back(X: Any) -> Any:
+        return cupy.asarray((X.get() ** 2).sum(axis=1))
+
+    def curand(X: Any) -> Any:
+        return squares(X) + cupy.random.RandomState(0).rand(len(X))
+
+    def noisy(X: Any) -> Any:
+        return squares(X) + noise.random(len(X))
+
+    for function, reason in (
+        (reads_back, "CUDARuntimeError: cudaErrorStreamCapture"),
+        (curand, ""),
+        (noisy, ""),
+    ):
+        m = Minimizer(verbose=1, **LONG).fit(function, bounds=BOX)
+        out = capsys.readouterr().out
+        assert "execution='auto' chose 'step': " in out, function.__name__
+        assert reason in out, function.__name__
+        assert m.n_iter_ == 400
+    step = Minimizer(execution="step", **LONG).fit(reads_back, bounds=BOX)
+    assert same(step, Minimizer(**LONG).fit(reads_back, bounds=BOX))
+
+
+def test_values_that_only_the_recording_computes_are_noticed(capsys: Any, without_jax: None) -> None:
+    """A function may work on another stream for reasons of its own, and so outside of the recording."""
+    import cupy
+
+    elsewhere = cupy.cuda.Stream(non_blocking=True)
+    values = cupy.empty(100)
+
+    def outside(X: Any) -> Any:
+        if len(X) != len(values):
+            return squares(X)
+        if not cupy.cuda.get_current_stream().is_capturing():
+            cupy.cuda.get_current_stream().synchronize()
+        with elsewhere:
+            values[...] = squares(X)
+        elsewhere.synchronize()
+        return values
+
+    auto = Minimizer(verbose=1, **LONG).fit(outside, bounds=BOX)
+    assert "chose 'step': " in capsys.readouterr().out
+    assert same(auto, Minimizer(execution="step", **LONG).fit(squares, bounds=BOX))
+
+
+def test_step_never_records(monkeypatch: pytest.MonkeyPatch, without_jax: None) -> None:
+    from skde.engines.cuda import CudaEngine
+
+    def record(*arguments: Any) -> None:
+        raise AssertionError("recorded")
+
+    monkeypatch.setattr(CudaEngine, "record", record)
+    assert Minimizer(execution="step", **LONG).fit(squares, bounds=BOX).n_iter_ == 400
+    with pytest.raises(AssertionError, match="recorded"):
+        Minimizer(**LONG).fit(squares, bounds=BOX)
 
 
 def test_numpy_values_for_a_gpu_population_are_refused() -> None:
