@@ -19,7 +19,7 @@ __all__ = ["commit", "cpu_model", "gpu_descriptions", "machine", "now", "provena
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 OPTIONAL_LIBRARIES = (
     *("optuna", "cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x"),
-    *("pygmo", "minionpy", "pyswarms"),
+    *("pygmo", "minionpy", "pyswarms", "fcmaes", "evosax", "jax", "evox", "torch"),
 )
 
 

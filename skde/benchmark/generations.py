@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, DE, PSO, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Batch, DeviceEngine
+from skde.engines import Batch, DeviceEngine, Spec
 from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.problems import Problem, get_problem
@@ -24,15 +24,15 @@ REPEATS = 5
 COMMON = ("rastrigin", 30, 100)
 
 
-def new_batch(
-    engine: DeviceEngine,
+def new_spec(
     algorithm: Algorithm,
     problem: Problem,
     n_runs: int,
     last: int,
     migration: Migration | None = None,
-) -> Batch:
-    """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it.
+    dtype: str = "float64",
+) -> Spec:
+    """Return the spec of a batch that runs up to generation `last`.
 
     With a migration, the runs are the islands of one run.
     """
@@ -41,7 +41,7 @@ def new_batch(
     schedule = PopulationSchedule.from_parameters(given)
     islands = migration.archipelago(n_runs, schedule.members) if migration else Archipelago()
     seeds, limits, start = run_seeds(0, n_runs), np.full(n_runs, last), np.zeros((0, problem.dim))
-    spec = build_spec(
+    return build_spec(
         [algorithm] * n_runs,
         [given] * n_runs,
         [schedule] * n_runs,
@@ -51,36 +51,56 @@ def new_batch(
         limits=limits,
         start=start,
         islands=islands,
+        dtype=np.dtype(dtype),
     )
-    batch = engine.batch(spec)
+
+
+def new_batch(
+    engine: DeviceEngine,
+    algorithm: Algorithm,
+    problem: Problem,
+    n_runs: int,
+    last: int,
+    migration: Migration | None = None,
+    dtype: str = "float64",
+) -> Batch:
+    """Return a batch that is ready to run a problem up to generation `last`, without a Minimizer around it."""
+    batch = engine.batch(new_spec(algorithm, problem, n_runs, last, migration, dtype))
     engine.load(batch, problem)
     return batch
 
 
-def generation_us(engine: DeviceEngine, make: Callable[[int], Batch], generations: int) -> float:
-    """Return the microseconds of a generation in one call of the engine: by events on a GPU, by the clock on the CPU.
-
-    Each measurement has a new batch, because a converged population would not be typical of users' runs.
-    """
-    last = WARM_GENERATIONS + generations
-    batch = make(last)
-    engine.run(batch, -1, WARM_GENERATIONS)
+def device_seconds(engine: DeviceEngine, work: Callable[[], None]) -> float:
+    """Return the seconds of some work: by events on a GPU, by the clock on the CPU."""
     engine.synchronize()
     if engine.xp is np:
         begin = time.perf_counter()
-        engine.run(batch, WARM_GENERATIONS, last)
-        spent = (time.perf_counter() - begin) * 1e6
-    else:
-        cuda = engine.xp.cuda
-        start, end = cuda.Event(), cuda.Event()
-        start.record()
-        engine.run(batch, WARM_GENERATIONS, last)
-        end.record()
-        end.synchronize()
-        spent = float(cuda.get_elapsed_time(start, end)) * 1e3
+        work()
+        return time.perf_counter() - begin
+    cuda = engine.xp.cuda
+    start, end = cuda.Event(), cuda.Event()
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return float(cuda.get_elapsed_time(start, end)) * 1e-3
+
+
+def generation_us(
+    engine: DeviceEngine, make: Callable[[int], Batch], generations: int, warm: int | None = None
+) -> float:
+    """Return the microseconds of a generation in one call of the engine, after `warm` generations.
+
+    Each measurement has a new batch, because a converged population would not be typical of users' runs.
+    """
+    warm = WARM_GENERATIONS if warm is None else warm
+    last = warm + generations
+    batch = make(last)
+    engine.run(batch, -1, warm)
+    spent = device_seconds(engine, lambda: engine.run(batch, warm, last))
     if int(batch.host("generation").min()) != last:
         raise RuntimeError(f"only {batch.host('generation').min()} of {last} generations were done")
-    return spent / generations
+    return spent * 1e6 / generations
 
 
 def constant_size(name: str, pop_size: int) -> Algorithm:

@@ -7,13 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skde.benchmark import speed, statistics, tables, trials
+from skde.algorithms import ALGORITHMS
+from skde.benchmark import scale, speed, statistics, tables, trials
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
-from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, whole, wholes
-from skde.cli.output import record_and_show, to_json
+from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, refuse, whole, wholes
+from skde.cli.output import record_and_show, run_and_show, to_json
+from skde.engines import choose_device
 from skde.serialization import json_view
+from skde.validation import DTYPES
 
+SPEED_EXAMPLES = """examples:
+  skde bench speed --device cuda --out speed.json
+  skde bench speed --scale --axis population --algorithms de,pso --out scale.json
+"""
 RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json
   skde bench run --suite nashed2012 --algorithms de:F=0.52,CR=0.879,strategy=rand/1/exp,pop_size=48,jde --dims 30
@@ -32,13 +39,26 @@ def add_bench(commands: Any) -> None:
 
 def add_speed(commands: Any) -> None:
     """Add `skde bench speed`."""
-    what = "speed next to SciPy, pygmo and minionpy where they are installed, as ratios taken in one run"
-    example = "skde bench speed --device cuda --out speed.json"
-    add = add_command(commands, "speed", what, bench_speed, example).add_argument
+    what = "speed next to other libraries where they are installed, as ratios taken in one run"
+    add = add_command(commands, "speed", what, bench_speed, SPEED_EXAMPLES).add_argument
     add("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    add("--threads", type=whole, default=2, metavar="N", help="of the comparison with one thread (default: 2)")
-    add("--seconds", type=number, default=0.2, help="of every repeat of a measurement on the CPU (default: 0.2)")
+    add("--threads", type=whole, metavar="N", help="of the comparison with one thread (default: 2); not with --scale")
+    add(
+        "--seconds",
+        type=number,
+        help="of every repeat of a measurement on the CPU, and with --scale on a GPU too (default: 0.2; --quick: 0.05)",
+    )
     add("--out", type=Path, metavar="FILE", help="also write the record, JSON, to a file")
+    add("--scale", action="store_true", help="measure over populations, dimensions and runs instead; on one CPU thread")
+    add("--algorithms", type=names, metavar="NAME,...", help="of --scale (default: all)")
+    add("--dtype", type=names, metavar="NAME,...", help="of --scale: float32, float64 (default: both)")
+    add("--axis", type=names, metavar="NAME,...", help=f"of --scale: {', '.join(scale.AXES)} (default: all)")
+    add(
+        "--limit",
+        type=number,
+        help="of --scale: longest time of one figure in seconds; it is left out beyond (default: 60)",
+    )
+    add("--quick", action="store_true", default=None, help="of --scale: sizes up to a million components, 3 repeats")
 
 
 def add_run(commands: Any) -> None:
@@ -98,21 +118,51 @@ def add_compare(commands: Any) -> None:
     add("--zero", type=number, help="errors below are zero (default: 1e-12 for nashed2012, else 1e-8)")
 
 
+def say(text: str) -> None:
+    """Print the name of the next measurement where somebody reads it."""
+    if sys.stderr.isatty():
+        print(f"measuring {text}", file=sys.stderr)
+
+
 def bench_speed(options: Any) -> int:
     """Measure, print and write the record."""
     check_record_options(options)
-
-    def say(text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"measuring {text}", file=sys.stderr)
-
+    if options.scale:
+        return bench_scale(options)
+    refuse(options, ("algorithms", "dtype", "axis", "limit", "quick"), "needs --scale")
     record = speed.measure(
-        options.device, threads=options.threads, seconds=options.seconds, command=options.command_line, say=say
+        options.device,
+        threads=2 if options.threads is None else options.threads,
+        seconds=0.2 if options.seconds is None else options.seconds,
+        command=options.command_line,
+        say=say,
     )
-    print(to_json(record) if options.json else speed.table(record))
+    show_figures(options, record, speed.table)
+    return 0
+
+
+def bench_scale(options: Any) -> int:
+    """Measure over sizes, and print and write the record; after an interruption, that of the finished part."""
+    refuse(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
+    settings = scale.Settings(
+        options.algorithms or tuple(ALGORITHMS),
+        options.dtype or DTYPES,
+        options.axis or tuple(scale.AXES),
+        quick=bool(options.quick),
+        repeats=3 if options.quick else 5,
+        seconds=options.seconds if options.seconds is not None else 0.05 if options.quick else 0.2,
+        limit=60.0 if options.limit is None else options.limit,
+    )
+    measurement = scale.Scale(choose_device(options.device, 1)[0], settings, say)
+    run_and_show(measurement.run, lambda: show_figures(options, measurement.record(options.command_line), scale.table))
+    return 0
+
+
+def show_figures(options: Any, record: dict[str, Any], table: Callable[[dict[str, Any]], str]) -> None:
+    """Print a record, as JSON or a table, and write it."""
+    print(to_json(record) if options.json else table(record))
     if options.out is not None:
         write_figures(options.out, json_view(record, finite=True))
-    return 0
 
 
 def bench_run(options: Any) -> int:
