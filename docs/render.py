@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, plots, reproduce, speed, tuning, which
+from pages import algorithms, peers, plots, reproduce, scale, speed, tuning, which
 
 DOCS = Path(__file__).resolve().parent
 
@@ -21,6 +21,8 @@ def write() -> None:
         (DOCS / path).write_text(text)
     for name in algorithms.names():
         (DOCS / "algorithms" / f"{name}.svg").write_bytes(plots.convergence(name))
+    for name, record in scale.records().items():
+        (DOCS / f"{name}.svg").write_bytes(scale.plot(record))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -119,6 +120,37 @@ def test_every_algorithm_has_its_plot() -> None:
         assert "</svg>" in plot
         assert "<dc:date>" not in plot
         assert len(plot) < 60_000
+
+
+def scale_record() -> dict[str, Any]:
+    """Return a record of `skde bench speed --scale` with two sizes, a peer, and one size that was left out."""
+    cell = {"axis": "population", "algorithm": "de", "dtype": "float64", "dim": 30, "n_runs": 1}
+    row = {"us": [20.0, 10.0, 30.0], "bytes": 512.0, "largest": 5000, "peers": {"pygmo": [40.0, 30.0, 30.0]}}
+    return {
+        **{"date": "2026-01-01T00:00:00", "commit": "0123456789ab", "command": "skde bench speed --scale"},
+        **{"driver": None, "machine": {"cpu": "processor"}},
+        "memory": {"available": 2**30, "copy_bytes_per_second": [1e10]},
+        "settings": {"dtypes": ["float64"], "peers": {"pygmo de": "a note", "evosax de": "absent"}},
+        "figures": [{**cell, **row, "pop_size": size, "trials": size} for size in (100, 1000)],
+        "left_out": [{**cell, "pop_size": 10**6, "program": "skde", "reason": "it is too large"}],
+    }
+
+
+def test_a_record_of_sizes_makes_a_section(render: ModuleType) -> None:
+    lines = render.scale.part(scale_record(), "scale-cpu")
+    assert "| algorithm | D=30, NP=100 | D=30, NP=1000 |" in lines
+    assert "| de | 200 (61%) | 20 (608%) |" in lines
+    assert "| de, D=30, NP=100 | 2 |" in lines
+    assert "| de | float64 | 512 | 5000 |" in lines
+    assert "- skde: de float64 D=30 NP=1000000: it is too large" in lines
+    assert "Not installed: evosax de." in lines
+
+
+def test_a_plot_of_sizes_has_the_limit_and_the_peers(render: ModuleType) -> None:
+    first, second = (render.scale.plot(scale_record()) for _ in range(2))
+    assert first == second
+    for label in (b"limit", b"pygmo de", b"ns an evaluation"):
+        assert label in first
 
 
 def test_a_plot_is_the_same_whenever_it_is_made(render: ModuleType) -> None:

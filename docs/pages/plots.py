@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,28 @@ def quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> tuple[
     return grid, np.maximum(np.percentile(errors, [25, 50, 75], axis=0), LEAST)
 
 
-def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) -> bytes:
-    """Return an SVG: the median error against evaluations, between its quartiles, on every problem."""
+def drawn(size: tuple[float, float], draw: Callable[[Any], None]) -> bytes:
+    """Return an SVG of a size in inches, with what `draw` adds to the figure."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     style: Any = {"svg.hashsalt": "skde", "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **style, "backend": "svg"}):
-        figure = Figure(figsize=(8, 3), layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
+        draw(figure)
+        out = io.BytesIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    # Two decimals of a point are enough, and some lines end with blanks.
+    text = re.sub(rb"(\.\d\d)\d+", rb"\1", out.getvalue())
+    return b"\n".join(line.rstrip() for line in text.splitlines()) + b"\n"
+
+
+def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) -> bytes:
+    """Return an SVG: the median error against evaluations, between its quartiles, on every problem."""
+
+    def draw(figure: Any) -> None:
         for axes, problem in zip(figure.subplots(1, len(PROBLEMS)), PROBLEMS, strict=True):
             evals, (low, median, high) = quartiles(algorithm, problem, runs, max_evals)
             axes.fill_between(evals, low, high, color=COLOUR, alpha=0.25, linewidth=0)
@@ -48,8 +61,5 @@ def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) ->
             axes.set_ylim(LEAST / 3, None)
             axes.minorticks_off()
         figure.axes[0].set_ylabel("error")
-        out = io.BytesIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    # Two decimals of a point are enough, and some lines end with blanks.
-    text = re.sub(rb"(\.\d\d)\d+", rb"\1", out.getvalue())
-    return b"\n".join(line.rstrip() for line in text.splitlines()) + b"\n"
+
+    return drawn((8, 3), draw)
