@@ -94,7 +94,10 @@ def memory(record: dict[str, Any]) -> list[str]:
         return []
     available = record["memory"]["available"]
     room = "" if available is None else f" into the {available / 2**30:.4g} GiB that were free"
-    lines = [f"Memory of an individual at D={rows[0]['dim']}, and the largest population that fits{room}:", ""]
+    lines = [
+        f"Memory of an individual at D={rows[0]['dim']}, and the largest population that fits{room}, up to the most"
+    ]
+    lines += ["that the algorithm takes:", ""]
     lines += ["| algorithm | precision | bytes | largest population |", "|---|---|---|---|"]
     for (algorithm, dtype), row in last.items():
         lines.append(f"| {algorithm} | {dtype} | {row['bytes']:.4g} | {row['largest'] or 'unknown'} |")

@@ -120,6 +120,8 @@ def make_evox(algorithm: str, problem: Problem, pop_size: int, dtype: str, devic
     from evox.workflows import StdWorkflow
 
     place, real = torch.device(device), getattr(torch, dtype)
+    if place.type == "cuda" and not torch.cuda.is_available():
+        raise RuntimeError("the installed PyTorch finds no GPU")
 
     @contextmanager
     def setting() -> Iterator[None]:

@@ -239,6 +239,7 @@ def test_peers_are_compared_where_they_run() -> None:
     assert not pygmo.has("pso", "float64", "cpu")
 
 
+@pytest.mark.filterwarnings("default")  # other libraries warn where they are imported
 @pytest.mark.parametrize(
     "peer", [peer for peer in PEERS if peer.present], ids=lambda peer: f"{peer.name}-{peer.algorithm}"
 )
