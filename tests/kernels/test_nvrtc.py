@@ -81,17 +81,22 @@ CONSTANTS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "team", "dtype"),
-    [(name, *kind) for name in kernels() for kind in (("Warp", "float64"), ("Block", "float32"))],
-)
-def test_drivers(algorithm: str, team: str, dtype: str) -> None:
-    """With the strategy given at compile time, as a launch does, and left open."""
-    problem = get_problem("rotated_rastrigin", dim=2)
-    fixed = options(team, dtype, algorithm, constants=CONSTANTS, objective=problem)
-    build("gpu_run", 90, (*fixed, "-DSKDE_ISLANDS"))
-    build("gpu_run", 90, (*fixed, "-DSKDE_TIMED"))
-    build("gpu_step", 90, options(team, dtype, algorithm))
+@pytest.mark.parametrize("algorithm", kernels())
+@pytest.mark.parametrize(("team", "dtype", "option"), [("Warp", "float64", "ISLANDS"), ("Block", "float32", "TIMED")])
+def test_runs(algorithm: str, team: str, dtype: str, option: str) -> None:
+    """With the strategy given at compile time, as a launch does."""
+    fixed = options(team, dtype, algorithm, constants=CONSTANTS, objective=get_problem("rotated_rastrigin", dim=2))
+    build("gpu_run", 90, (*fixed, f"-DSKDE_{option}"))
+
+
+@pytest.mark.parametrize("algorithm", kernels())
+def test_steps(algorithm: str) -> None:
+    """With the strategy left open."""
+    build("gpu_step", 90, options("Warp", "float64", algorithm))
+
+
+def test_steps_of_blocks() -> None:
+    build("gpu_step", 90, options("Block", "float32", "shade"))
 
 
 TILES = ("Tile8", "Tile1", "Tile4", "Tile16")
@@ -127,12 +132,12 @@ def test_every_problem() -> None:
         build("gpu_evaluate", 75, options("Warp", dtype, objective=problem))
 
 
-@pytest.mark.parametrize("team", ["Warp", "Block"])
-@pytest.mark.parametrize("game", ["fabris2012_p1", "fabris2012_p5"])
-def test_cycles(game: str, team: str) -> None:
-    threads = 128 if team == "Block" else 256
-    for algorithms in (("jde", "jde"),) if team == "Warp" else (("shade", "pso"),):
-        build("gpu_cycles", 90, game_options(np.dtype("float64"), team, threads, 1, Game(game), algorithms))
+@pytest.mark.parametrize(
+    ("game", "team", "threads", "algorithms"),
+    [("fabris2012_p1", "Warp", 256, ("jde", "jde")), ("fabris2012_p5", "Block", 128, ("shade", "pso"))],
+)
+def test_cycles(game: str, team: str, threads: int, algorithms: tuple[str, str]) -> None:
+    build("gpu_cycles", 90, game_options(np.dtype("float64"), team, threads, 1, Game(game), algorithms))
 
 
 GAMES = b"""
