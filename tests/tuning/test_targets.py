@@ -297,7 +297,7 @@ def script(path: Path) -> tuple[list[str], Path]:
 
 def ended(process: int) -> bool:
     """Whether a process ends soon; an orphan may stay a zombie where no process waits for it."""
-    for _ in range(200):
+    for _ in range(1000):
         try:
             os.kill(process, 0)
             stat = Path(f"/proc/{process}/stat")
@@ -327,6 +327,7 @@ def test_an_interrupted_program_takes_its_own_programs_with_it(tmp_path: Path) -
     def interrupt() -> None:
         while not noted.exists():
             time.sleep(0.01)
+        time.sleep(0.2)  # until the main thread waits for the program that it has just started
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt, daemon=True)
