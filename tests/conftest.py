@@ -6,8 +6,16 @@ import os
 import platform
 import sys
 
+# Before OpenMP and BLAS are loaded, also in processes that tests start. Threads that wait must not take the processors
+# from other tests, and the matrices of the tests are small.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+
 import cloudpickle
 import hypothesis
+import joblib
 import pytest
 
 from skde.engines import find_gpus, recording
@@ -38,6 +46,13 @@ def pytest_runtest_teardown() -> None:
 def without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let fits record, although other tests may have loaded JAX."""
     monkeypatch.setattr(recording, "NEVER_RECORDED", {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return the number of processes of `-n auto`: one a processor, and one alone where tests use a GPU's memory."""
+    on_gpu = find_gpus()[0] > 0 and config.option.markexpr != "not gpu"
+    return 1 if on_gpu else joblib.cpu_count()
 
 
 def pytest_report_header() -> list[str]:
