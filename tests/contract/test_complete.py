@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import re
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,18 @@ import pytest
 import skde
 from skde.algorithms import ALGORITHMS
 
+from ..used_names import used_names
+
 # Classes that users read or derive from, but do not instantiate.
 HANDED_OUT = {"Algorithm", "History", "Progress", "RunResult", "Status"}
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__))
+USED = used_names(ROOT / "tests")
 
 
 @pytest.mark.parametrize("name", skde.__all__)
 def test_public_names_are_tested_and_documented(name: str) -> None:
     thing = getattr(skde, name)
-    mentioned = re.search(rf"\b{name}\b", TESTS) is not None
-    assert mentioned, f"no test mentions skde.{name}"
+    assert name in USED, f"no test uses skde.{name}"
     assert inspect.getdoc(thing), f"skde.{name} has no docstring"
 
 

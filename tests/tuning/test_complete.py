@@ -12,13 +12,15 @@ import pytest
 
 from skde import tuning
 
+from ..used_names import used_names
+
 ROOT = Path(__file__).resolve().parents[2]
-TESTS = "\n".join(path.read_text() for path in Path(__file__).parent.glob("*.py") if path != Path(__file__))
+USED = used_names(Path(__file__).parent)
 
 
 @pytest.mark.parametrize("name", tuning.__all__)
 def test_public_names(name: str) -> None:
-    assert re.search(rf"\b{name}\b", TESTS), f"no test mentions skde.tuning.{name}"
+    assert name in USED, f"no test uses skde.tuning.{name}"
     thing = getattr(tuning, name)
     if callable(thing) and name != "Rules":
         assert "Examples\n" in (inspect.getdoc(thing) or "")
