@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
+from skde.constants import CONSTANTS
 from skde.validation import check_choice, check_int, check_real
 
 UPDATES = ("quality", "quality_and_diversity")
@@ -140,7 +141,10 @@ class SS(Algorithm):
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: its references, and the stages in which they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
-        return StateSizes(stages=2 + references - n_best, memory=2, references=references)
+        # Among many candidates the farthest is found in an additional stage.
+        candidates = int(max(parameters["pop_size"], parameters["pool_size"])) + references
+        stages_each = 2 if candidates > CONSTANTS["COUNTED_BY_GPU"] else 1
+        return StateSizes(stages=2 + (references - n_best) * stages_each, memory=2, references=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the two flags that say whether the pool is drawn again."""

@@ -163,6 +163,12 @@ class Batch(Runs):
         self.rows = tuple(self.array["x"][half].reshape(-1, self.dim) for half in (0, 1))  # views: trials by row
 
     @property
+    def stages(self) -> int:
+        """The largest number of stages between two generations on a GPU."""
+        needs = self.spec.needs
+        return _cpu.stages_on_gpu(needs.stages, needs.ranked, self.pop_max)
+
+    @property
     def constants(self) -> tuple[tuple[str, int], ...]:
         """The algorithm's constant parameters that are equal in all runs."""
         columns = [(name, self.spec.parameters[:, self.parameter_names.index(name)]) for name in self.spec.constants]
@@ -179,6 +185,7 @@ class Batch(Runs):
         task["stagnation"] = spec.stagnation or 0
         task["history_slots"] = self.array["history"].shape[1]
         task["ranked"], task["stages"] = spec.needs.ranked, spec.needs.stages
+        task["sorting_size"] = sorting_size(spec)
         task["memory_size"], task["archive_size"] = spec.needs.memory, spec.needs.archive
         islands = spec.islands
         task["n_islands"], task["first_island"] = islands.n_islands, islands.first
@@ -276,6 +283,9 @@ class Batch(Runs):
             self.put(name, saved[name])
         for name in ("extra", "vectors"):
             self.put(name, saved[name][:, None])
+        pieces = range(0, self.pop_max, CONSTANTS["BEST_PIECE"])
+        bests = [[k + best_of(f[k : k + CONSTANTS["BEST_PIECE"]]) for k in pieces] for f in saved["f"]]
+        self.put("bests", np.array(bests, np.int64))
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
             evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)
@@ -318,10 +328,24 @@ def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
         "since": (2, R),
         "evals": (2, R),
         "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
+        "sorting": (R, sorting_size(spec)),
+        "bests": (R, best_pieces(P)),
+        "owners": (R, spec.needs.archive if CONSTANTS["COUNTED_BY_CPU"] < P else 0),
     }
     numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
     kinds = ((reals, spec.dtype), (words, INTEGER), (numbers, NUMBER))
     return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
+
+
+def sorting_size(spec: Spec) -> int:
+    """Return the numbers that sorting takes for each run: twice those sorted (order.cuh)."""
+    most = max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # with opposites; migrants of all islands
+    return 2 * most if most > CONSTANTS["COUNTED_BY_CPU"] else 0
+
+
+def best_pieces(pop_max: int) -> int:
+    """Return the number of pieces of a population whose bests the kernels read (run.cuh)."""
+    return -(-pop_max // CONSTANTS["BEST_PIECE"])
 
 
 def size_of(arrays: ArrayShapes) -> int:

@@ -181,11 +181,11 @@ class CudaEngine:
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.device_context, interrupts.deferred if batch.spec.needs.stages else WHOLE:
+        with self.device_context, interrupts.deferred if batch.stages else WHOLE:
             n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
             batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
-            for stage in range(batch.spec.needs.stages):
+            for stage in range(batch.stages):
                 batch.step("end_generation", batch.record, np.int64(g), NULL, np.int64(stage))
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
@@ -243,7 +243,7 @@ class CudaEngine:
             f = values(trials)
             where = self._address(f, batch.spec.dtype, batch.n_runs * batch.pop_max)
             batch.step("accept", task, one, clock, trials, where)
-            for stage in range(batch.spec.needs.stages):
+            for stage in range(batch.stages):
                 batch.step("end_generation", task, one, clock, np.int64(stage))
             batch.step.function("tick")((1,), (1,), (clock,))
             return stream.end_capture(), f

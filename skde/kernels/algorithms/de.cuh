@@ -85,7 +85,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    return {uses_best(run.settings.mutation) ? best_of(team, run.f(g - 1), run.pop) : 0};
+    return {uses_best(run.settings.mutation) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
 
   template <class Team> struct Draws {
@@ -135,7 +135,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     run.settings.control.select(team, run, g, i, better);
   }
 
-  template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.ranked); }
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return run.task.ranked && run.pop <= COUNTED; }
 
  private:
   template <class R>

@@ -22,7 +22,10 @@ struct Lsrtde : BaseAlgorithm {
   SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, won, top);
   // Of a trial: the slot of its rival c, the rival's value, whether it succeeds, and the number of successes before it. Of the
   // front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their order.
-  SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted);
+  // Of a large population, too: the values won and those of the front's survivors in their order, and the places of turns and
+  // slots in it; whether the member of a slot leaves the front, and how many leave before it.
+  SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_place,
+               place, leaves, leaves_before);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, and then
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
@@ -115,14 +118,15 @@ struct Lsrtde : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::f_trial, g)[i] = f_trial;
   }
 
-  // Stage 0: the successes, by one team; stage 1: the new top, and the ranks in the new front; stage 2: the new front, in the
-  // old order, without its worst.
-  template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 3; }
+  // Stage 0: the successes, by one team; stage 1: the new top, and the ranks in the new front; last stage: the new front, in
+  // the old order, without its worst. Before it one team counts those that leave a large population.
+  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return g == 0 ? 1 : run.pop <= COUNTED ? 3 : 4; }
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
     if (g == 0) restore(team, run, g, i, true);
     if (stage == 1) rank_all(team, run, g, i);
-    if (stage == 2) make_front(team, run, g, i);
+    if (stage == 2 && stages(run, g) == 4 && i == 0) count_leaving(team, run);
+    if (stage + 1 == stages(run, g)) make_front(team, run, g, i);
   }
 
   template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
@@ -136,6 +140,7 @@ struct Lsrtde : BaseAlgorithm {
       return;
     }
     const int successes = compete(team, run, g);
+    if (run.pop > COUNTED) sort_all(team, run, g, successes);
     const real least = smallest(team, run.array(Arrays::won, g), successes);  // of the trials that succeeded
     const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
     struct Trial {
@@ -165,7 +170,15 @@ struct Lsrtde : BaseAlgorithm {
 
   // The order of the top; where all values are new, the front becomes the top in its order.
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
-    const int place = rank_of(team, run.f(g), run.pop, i);
+    const auto* const f = run.f(g);
+    if (run.pop <= COUNTED) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
+    if (i > 0) return;
+    i64* const order = run.sorting();
+    sort_alone(team, run.pop, [&](int k) { return f[k]; }, order, order + run.pop);
+    for (int k = 0; k < run.pop; ++k) place_member(team, run, g, int(order[k]), k, all_values);
+  }
+  template <class Team, class R>
+  SKDE_FN static void place_member(Team& team, const R& run, i64 g, int i, int place, bool all_values) {
     if (team.lane == 0) run.array(Arrays::top, g)[place] = typename R::real(i);
     if (!all_values) return;
     team.copy(run.dim, run.x(g, i), run.vector(Vectors::front, g, place));
@@ -212,6 +225,31 @@ struct Lsrtde : BaseAlgorithm {
     return successes;
   }
 
+  // Of a large population: the values won, and those of the members of the front that stay, in their order.
+  template <class Team, class R> SKDE_OUTLINE static void sort_all(Team& team, const R& run, i64 g, int successes) {
+    using real = typename R::real;
+    i64 *const order = run.sorting(), *const other = order + run.pop;
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const real *const won = run.array(Arrays::won, g), *const front = run.array(Arrays::value, g - 1);
+    real *const won_sorted = run.scratch(Scratch::won_sorted), *const won_place = run.scratch(Scratch::won_place);
+    sort_alone(team, successes, [&](int m) { return won[m]; }, order, other);
+    team.each(successes, [&](int k) { won_sorted[k] = won[order[k]], won_place[order[k]] = real(k); });
+    sort_alone(team, pop, [&](int i) { return front[i]; }, order, other);
+    real *const place = run.scratch(Scratch::place), *const front_place = run.scratch(Scratch::front_place);
+    const auto stays = [&](int k) { return turn_of(int(order[k]), next, pop) >= successes; };
+    team.pack(pop, stays, [&](int k) { return front[order[k]]; }, place, run.scratch(Scratch::front_sorted));
+    team.sync();
+    team.each(pop, [&](int k) { front_place[order[k]] = place[k]; });
+    team.sync();
+  }
+  template <class Team, class R> SKDE_OUTLINE static void count_leaving(Team& team, const R& run) {
+    const auto* const leaves = run.scratch(Scratch::leaves);
+    const auto value = [=](int k) { return leaves[k]; };
+    team.pack(
+        run.pop, [=](int k) { return leaves[k] > 0; }, value, run.scratch(Scratch::leaves_before),
+        run.scratch(Scratch::place));
+  }
+
   // The number of successes before a slot of the front is replaced.
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
@@ -249,8 +287,11 @@ struct Lsrtde : BaseAlgorithm {
     const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
     const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
     const real least = real(numbers(run, g)[LEAST]), worst = sorted[pop - 1];
+    const bool many = run.pop > COUNTED;
+    const real* const won_sorted = run.scratch(Scratch::won_sorted);
     const auto trials_before = [&](real v) {
       if (v < least) return 0;
+      if (many) return bisect(0, successes, [=](int m) { return won_sorted[m]; }, v, true);
       return is_nan(v) ? successes : team.count(successes, [&](int m) { return won[m] <= v; });
     };
     const real mine = sorted[i], member = front[i];
@@ -260,7 +301,9 @@ struct Lsrtde : BaseAlgorithm {
     int rank_front = -1, rank_trial = pop;
     if (stays(i)) {
       rank_front = trials_before(member);
-      if (is_nan(member))
+      if (many)
+        rank_front += int(run.scratch(Scratch::front_place)[i]);
+      else if (is_nan(member))
         rank_front += team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
       else
         rank_front += team.count(i, [&](int k) { return survivors[k] <= member; }) +
@@ -269,11 +312,22 @@ struct Lsrtde : BaseAlgorithm {
     if (slot >= 0) {
       const int turn = turn_of(slot, next, pop);
       const real v = won[turn];
-      const int before = team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
-      if (!(worst < v))
-        place(team, run, g, run.vector(Vectors::trials, g, i), v,
-              before + team.count(pop, [&](int k) { return sorted[k] < v; }));
-      rank_trial = before + team.count(pop, [&](int k) { return survivors[k] < v; });
+      const real* const front_sorted = run.scratch(Scratch::front_sorted);
+      const int before =
+          many ? int(run.scratch(Scratch::won_place)[turn])
+               : team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
+      const auto fewer = [&](const real* values, const real* in_order, int n) {
+        return many ? bisect(
+                          0, n, [=](int k) { return in_order[k]; }, v, false)
+                    : team.count(pop, [&](int k) { return values[k] < v; });
+      };
+      if (!(worst < v)) place(team, run, g, run.vector(Vectors::trials, g, i), v, before + fewer(sorted, sorted, pop));
+      rank_trial = before + fewer(survivors, front_sorted, pop - successes);
+    }
+    if (many && team.lane == 0) {
+      const real left = real(numbers(run, g)[NEXT_POP]);
+      if (rank_front >= 0) run.scratch(Scratch::leaves)[i] = real(rank_front >= left);
+      if (slot >= 0) run.scratch(Scratch::leaves)[slot] = real(rank_trial >= left);
     }
     if (team.lane != 0) return;
     run.array(Arrays::rank_front, g)[i] = real(rank_front);
@@ -297,7 +351,9 @@ struct Lsrtde : BaseAlgorithm {
       if (rank < 0 || rank >= left) return;
       int place = int(at);
       // The members behind those that are left out move up.
-      if (shrinks)
+      if (shrinks && run.pop > COUNTED)
+        place -= int(run.scratch(Scratch::leaves_before)[place]);
+      else if (shrinks)
         place -= team.count(run.pop, [&](int k) {
           return int((rank_front[k] >= left) & (real(k) < at)) +
                  int((slot[k] >= 0) & (rank_trial[k] >= left) & (slot[k] < at));

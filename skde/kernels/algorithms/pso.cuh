@@ -41,7 +41,7 @@ struct Pso : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    return {run.settings.topology == Topology::GLOBAL ? best_of(team, run.f(g - 1), run.pop) : 0};
+    return {run.settings.topology == Topology::GLOBAL ? best_individual(team, run, g - 1, run.pop) : 0};
   }
 
   template <class Team> struct Draws {

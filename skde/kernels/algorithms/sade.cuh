@@ -51,7 +51,7 @@ struct Sade : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    return {best_of(team, run.f(g - 1), run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
+    return {best_individual(team, run, g - 1, run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
 
   struct Layout {

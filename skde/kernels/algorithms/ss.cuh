@@ -83,25 +83,35 @@ struct ScatterSearch : BaseAlgorithm {
   }
 
   // The update of R, at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the farthest,
-  // one by one.
+  // one by one. Among many candidates one team looks for the farthest, in an additional stage.
   template <class R> SKDE_FN static int stages(const R& run, i64 g) {
-    return run.iteration(g) < 0 ? 0 : 2 + (by_distance(run, g) ? run.members() - run.settings.n_best : 0);
+    if (run.iteration(g) < 0) return 0;
+    return 2 + (by_distance(run, g) ? (run.members() - run.settings.n_best) * (1 + many(run)) : 0);
   }
 
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
-    if (stage == 0) return each_candidate(run, i, [&](int c) { order(team, run, g, c); });
-    const int n_best = by_distance(run, g) ? run.settings.n_best : run.members(), chosen = n_best + stage - 2;
+    if (stage == 0) return order(team, run, g, i);
+    const int n_best = by_distance(run, g) ? run.settings.n_best : run.members();
     if (stage == 1) {
       if (i == 0) check_progress(team, run, g, n_best);
       if (i < n_best) set_reference(team, run, g, int(run.order(g)[i]), i);
-      if (stage + 1 < stages(run, g)) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
+      if (n_best < run.members()) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
       return;
     }
-    const int farthest = farthest_of(team, run, stage);
-    if (i == chosen) set_reference(team, run, g, farthest, chosen);
-    if (stage + 1 < stages(run, g))
-      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, stage); });
+    const int chosen = (stage - 2) / (1 + many(run));  // references chosen by their distance before
+    i64* const found = run.order(g) + n_best + chosen;
+    if (many(run) && stage % 2 == 0) {
+      if (i == 0) {
+        const int farthest = farthest_of(team, run, chosen);
+        if (team.lane == 0) *found = farthest;
+      }
+      return;
+    }
+    const int farthest = many(run) ? int(*found) : farthest_of(team, run, chosen);
+    if (i == n_best + chosen) set_reference(team, run, g, farthest, n_best + chosen);
+    if (n_best + chosen + 1 < run.members())
+      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, chosen); });
   }
 
   // Migrants are copied to the other half.
@@ -251,9 +261,13 @@ struct ScatterSearch : BaseAlgorithm {
     return g == 0 || run.settings.diverse_update || renewed(run, g);
   }
 
-  // The place of candidate c. There is no R before generation 0, and only its best stays when the pool is from the box.
-  template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int c) {
+  template <class R> SKDE_FN static bool many(const R& run) { return run.pop + run.members() > COUNTED; }
+
+  // The order of the candidates: i's part. There is no R before generation 0, and only its best stays when the pool is from the
+  // box. Few are ranked by counting; many are sorted by one team.
+  template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
+    if (many(run) && i > 0) return;
     const int n = run.pop + run.members();
     int last = run.pop, stays = -1;  // candidates from `last` on are left out, but for this one
     if (g > 0 && renewed(run, g))
@@ -261,9 +275,11 @@ struct ScatterSearch : BaseAlgorithm {
     else if (g > 0)
       last = n;
     const auto at = [&](int k) { return k < last || k == stays ? value(run, g, k) : real(not_a_number()); };
-    const auto ties = [&](int k) { return k < c; };
-    const int place = count_before(team, n, at, at(c), ties);
-    if (team.lane == 0) run.order(g)[place] = c;
+    if (many(run)) return sort_alone(team, n, at, run.order(g), run.sorting());
+    each_candidate(run, i, [&](int c) {
+      const int place = count_before(team, n, at, at(c), [&](int k) { return k < c; });
+      if (team.lane == 0) run.order(g)[place] = c;
+    });
   }
 
   // Candidate c becomes reference k.
@@ -306,18 +322,19 @@ struct ScatterSearch : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::near, 1)[c] = near;
   }
 
-  template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int stage) {
-    const auto* const near = run.array(Arrays::near, stage - 1);
+  // The candidate that is farthest from the references, when so many were chosen by their distance.
+  template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int chosen) {
+    const auto* const near = run.array(Arrays::near, chosen + 1);
     const int n = run.pop + run.members();
     const auto most = team.max(n, [&](int c) { return near[c]; });
     return team.first(n, [&](int c) { return near[c] == most ? c : -1; });
   }
 
   template <class Team, class R>
-  SKDE_FN static void update_distance(Team& team, const R& run, i64 g, int c, int chosen, int stage) {
-    const auto before = run.array(Arrays::near, stage - 1)[c];
-    const auto d = distance(team, run, candidate(run, g, c), candidate(run, g, chosen));
-    if (team.lane == 0) run.array(Arrays::near, stage)[c] = c == chosen || before < 0 ? -1 : min_of(before, d);
+  SKDE_FN static void update_distance(Team& team, const R& run, i64 g, int c, int farthest, int chosen) {
+    const auto before = run.array(Arrays::near, chosen + 1)[c];
+    const auto d = distance(team, run, candidate(run, g, c), candidate(run, g, farthest));
+    if (team.lane == 0) run.array(Arrays::near, chosen)[c] = c == farthest || before < 0 ? -1 : min_of(before, d);
   }
 };
 

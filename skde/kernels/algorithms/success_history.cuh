@@ -36,6 +36,8 @@ struct SuccessHistory : BaseAlgorithm {
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative where
   // it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
+  // Of a trial of a large population: the row of its parent in the archive; and of a piece of the trials, its successes.
+  SKDE_SCRATCH(row, successes);
   // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and H of
   // CR, as of now. The archive is as of now, too.
   SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
@@ -163,7 +165,7 @@ struct SuccessHistory : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::gain, 0)[i] = 0, run.array(Arrays::slot, 0)[i] = -1;
   }
 
-  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return run.pop <= COUNTED ? 1 : 3; }
 
   // The rows in the archive, the parent and, for the run, the entry of the memory that moves; and addresses.
   template <class Team> struct Prefetch {
@@ -188,8 +190,10 @@ struct SuccessHistory : BaseAlgorithm {
   // The order of the population; and the archive: a parent that lost is written behind the last row while there is room, then
   // over a row that was there before this generation; where several draw the same, the last one has it.
   template <class Team, class R>
-  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const Prefetch<Team>& prefetch) {
+  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage,
+                                     const Prefetch<Team>& prefetch) {
     using real = typename R::real;
+    if (SKDE_RARELY(run.pop > COUNTED)) return archive_many(team, run, g, i, stage, prefetch);
     struct Trial {
       real f, slot;
     };
@@ -259,6 +263,41 @@ struct SuccessHistory : BaseAlgorithm {
   }
 
  private:
+  // The archive of a large population. Stage 0: the successes in every piece of the trials; stage 1: the row of each parent
+  // that lost, of which the last one owns it; stage 2: the owners are written.
+  template <class Team, class R>
+  SKDE_OUTLINE static void archive_many(Team& team, const R& run, i64 g, int i, int stage,
+                                        const Prefetch<Team>& prefetch) {
+    using real = typename R::real;
+    const real* const slot = prefetch.slot;
+    real* const rows = run.scratch(Scratch::row);
+    real* const successes = run.scratch(Scratch::successes);  // by piece
+    const auto succeeds = [=](int k) { return slot[k] >= 0; };
+    const int begin = i / PIECE * PIECE, known = archived(run, prefetch.archived), all = capacity(run);
+    if (stage == 0) {
+      if (i == begin) {
+        const int many = team.count(min_of(PIECE, run.pop - begin), [=](int k) { return slot[begin + k] >= 0; });
+        if (team.lane == 0) successes[i / PIECE] = real(many);
+      }
+      if (team.lane == 0)
+        for (int k = i; k < all; k += run.pop) run.owners()[k] = -1;
+    } else if (succeeds(i)) {
+      if (stage == 1) {
+        const int before = int(team.sum(i / PIECE, [=](int k) { return successes[k]; })) +
+                           team.count(i - begin, [=](int k) { return slot[begin + k] >= 0; });
+        int row = known + before;
+        if (row >= all) row = known < all ? row_in(known, slot_draw(run, g, i)) : int(slot[i]);
+        if (team.lane != 0) return;
+        rows[i] = real(row);
+        if (row >= 0) max_at(run.owners() + row, i);
+      } else {
+        const int row = int(rows[i]);
+        if (row >= 0 && run.owners()[row] == i) team.put(run.dim, prefetch.parent, run.archive(row));
+      }
+    }
+  }
+  static constexpr int PIECE = 512;
+
   // Of all trials: how many are better than one, and than one of no number; and of those that improved, how many come before
   // it, and how many after it that draw its place in the archive.
   enum : int { BETTER, BETTER_THAN_NONE, BEFORE, AFTER, COUNTS };

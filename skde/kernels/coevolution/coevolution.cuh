@@ -267,12 +267,21 @@ template <class Team, class real, class Share> struct Cycle {
   SKDE_OUTLINE void renew_y(i64 c) {
     const i64 g = c * co.gens_y;
     const Run<NoAlgorithm, real> run(y_side, Shared<real>(y_side), r, incumbents.parameters);
-    each(co.pop_y, [&](int k) {
-      if (rank_of(team, f_y(c), int(co.pop_y), k) < co.pop_y - co.renewed) return;
+    const int pop = int(co.pop_y), first = pop - int(co.renewed);
+    const real* const f = f_y(c);
+    const auto renew = [&](int k) {
       const Stream stream = run.stream(g, k, RENEWAL);
       real* const out = y(c, k);
       team.each(dy(), [&](int j) { out[j] = uniform_component(run, stream, j); });
-    });
+    };
+    if (pop <= COUNTED)
+      return each(pop, [&](int k) {
+        if (rank_of(team, f, pop, k) >= first) renew(k);
+      });
+    if (!share.leader) return;
+    i64* const order = run.sorting();
+    sort_alone(team, pop, [&](int k) { return f[k]; }, order, order + pop);
+    for (int k = first; k < pop; ++k) renew(int(order[k]));
   }
 
   // At first the multipliers are zero, and r balances the constraints with the objective on the initial population: 10 times

@@ -18,7 +18,7 @@
 //
 // A vector with the name `trials` is the place where trials are made.
 #pragma once
-#include "core/select.cuh"
+#include "core/order.cuh"
 #include "core/task.cuh"
 
 namespace SKDE_NAMESPACE {
@@ -106,18 +106,16 @@ struct BaseAlgorithm {
   // The work of individual i in one stage between generations g and g + 1. Generation g - 1 can still be read.
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
-    if (run.task.ranked) rank(team, run, g, i);
+    if (run.task.ranked && run.pop <= COUNTED) rank(team, run, g, i);
   }
   // The work of the run, which one team does in stage 0; learns: whether generation g had selection, which opposites have not.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
 
-  // Individual i's part in restoring the state of generation g after values have changed: migrants have come, or all
-  // values are new.
-  template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool) {
-    if (run.task.ranked) rank(team, run, g, i);
-  }
+  // Individual i's part in restoring the state of generation g after values have changed, in addition to the order: migrants
+  // have come, or all values are new.
+  template <class Team, class R> SKDE_FN static void restore(Team&, const R&, i64, int, bool) {}
 
-  // order[k] becomes the index of the k-th best, when this was done for every individual.
+  // order[k] becomes the index of the k-th best, when this was done for every individual of a small population.
   template <class Team, class R> SKDE_FN static void rank(Team& team, const R& run, i64 g, int i) {
     const int place = rank_of(team, run.f(g), run.pop, i);
     if (team.lane == 0) run.order(g)[place] = i;

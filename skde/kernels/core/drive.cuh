@@ -94,50 +94,72 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
   Algorithm::initialize(team, run, i, x);
 }
 
-// The stages between generation g and the next: those of the algorithm or, after opposites, one in which the best survive;
-// and, before opposites, one in which the population's range is measured.
-template <class Algorithm, class R> SKDE_FN int own_stages(const R& run, i64 g, bool opposes) {
-  return CAN_OPPOSE<Algorithm> && opposes ? 1 : Algorithm::stages(run, g);
-}
-template <class Algorithm, class R> SKDE_FN int stages(const R& run, i64 g, const Opposed& opposed) {
-  return own_stages<Algorithm>(run, g, opposed.now) + int(CAN_OPPOSE<Algorithm> && opposed.next);
+// The stages between generation g and the next: those that sort a large population; those of the algorithm or, after
+// opposites, of their selection; before opposites, one in which the population's range is measured; and, where the best is
+// read from pieces of the population, one that finds these.
+struct Stages {
+  int sorting, own, measuring, bests;
+  SKDE_FN int all() const { return sorting + own + measuring + bests; }
+};
+template <class Algorithm, class R, class Share>
+SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
+  const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
+  const bool sorts = run.task.ranked && run.pop > COUNTED && !opposes;
+  return {sorts ? sort_stages(share, run.pop) : 0,
+          opposes ? Opposition<Algorithm>::stages(run) : Algorithm::stages(run, g),
+          CAN_OPPOSE<Algorithm> && opposed.next, has_bests(run, run.pop)};
 }
 
-template <class Algorithm, class Team, class R, class Prefetch>
-SKDE_FN void end_individual(Team& team, const R& run, i64 g, int i, int stage, const Opposed& opposed,
-                            const Prefetch& prefetch) {
-  if constexpr (CAN_OPPOSE<Algorithm>) {
-    if (SKDE_RARELY(stage == own_stages<Algorithm>(run, g, opposed.now)))
-      return Opposition<Algorithm>::measure(team, run, g, i);
-    if (SKDE_RARELY(opposed.now)) return Opposition<Algorithm>::survive(team, run, g, i);
+// The stages that not every generation has.
+template <class Algorithm, class Team, class R, class Share>
+SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages) {
+  if (stage < stages.sorting) {
+    const auto* const f = run.f(g);
+    return sort_stage(team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting());
   }
-  Algorithm::end_generation(team, run, g, i, stage, prefetch);
+  stage -= stages.sorting;
+  if (stage < stages.own + stages.measuring) {
+    for (int i = share.begin; CAN_OPPOSE<Algorithm> && i < share.end; i += share.step) {
+      if (stage < stages.own)
+        Opposition<Algorithm>::survive(team, run, g, i, stage);
+      else
+        Opposition<Algorithm>::measure(team, run, g, i);
+    }
+    return;
+  }
+  if constexpr (KEEPS_BESTS)
+    for (int k = share.begin; k < best_pieces(run.pop); k += share.step) find_best(team, run, g, k);
 }
 
 // One stage, where the team has prefetched the values of its first individual.
 template <class Algorithm, class Team, class R, class Share, class Prefetch>
 SKDE_FN void end_generation_inlined(Team& team, const R& run, const Share& share, i64 g, int stage,
-                                    const Opposed& opposed, const Prefetch& prefetch) {
-  Prefetch own = prefetch;
-  for (int i = share.begin; i < share.end;) {
-    end_individual<Algorithm>(team, run, g, i, stage, opposed, own);
-    i += share.step;
-    if (i < share.end) own = Prefetch(team, run, g, i, false);
+                                    const Stages& stages, bool opposes, const Prefetch& prefetch) {
+  const int own = stage - stages.sorting;
+  if (SKDE_RARELY(opposes | (own < 0) | (own >= stages.own)))
+    other_stage<Algorithm>(team, run, share, g, stage, stages);
+  else {
+    Prefetch values = prefetch;
+    for (int i = share.begin; i < share.end;) {
+      Algorithm::end_generation(team, run, g, i, own, values);
+      i += share.step;
+      if (i < share.end) values = Prefetch(team, run, g, i, false);
+    }
   }
-  if (stage == 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, prefetch, !opposed.now);
+  if (own == 0 && stages.own > 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, prefetch, !opposes);
 }
 template <class Algorithm, class Team, class R, class Share, class Prefetch>
 SKDE_OUTLINE void end_generation_called(Team& team, const R& run, const Share& share, i64 g, int stage,
-                                        const Opposed& opposed, const Prefetch& prefetch) {
-  end_generation_inlined<Algorithm>(team, run, share, g, stage, opposed, prefetch);
+                                        const Stages& stages, bool opposes, const Prefetch& prefetch) {
+  end_generation_inlined<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
 }
 template <class Algorithm, class Team, class R, class Share, class Prefetch>
-SKDE_FN void end_generation(Team& team, const R& run, const Share& share, i64 g, int stage, const Opposed& opposed,
-                            const Prefetch& prefetch) {
+SKDE_FN void end_generation(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
+                            bool opposes, const Prefetch& prefetch) {
   if constexpr (INLINE_TRIALS)
-    end_generation_inlined<Algorithm>(team, run, share, g, stage, opposed, prefetch);
+    end_generation_inlined<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
   else
-    end_generation_called<Algorithm>(team, run, share, g, stage, opposed, prefetch);
+    end_generation_called<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
 }
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN auto prefetch(Team& team, const R& run, const Share& share, i64 g) {
@@ -187,12 +209,12 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
-    const int n_stages = stages<Algorithm>(run, g, turn);
+    const Stages all_stages = stages<Algorithm>(run, share, g, turn);
     share.arrive();
-    for (int stage = 0; SKDE_RARELY(stage < n_stages); ++stage) {
+    for (int stage = 0; SKDE_RARELY(stage < all_stages.all()); ++stage) {
       const auto values = prefetch<Algorithm>(team, run, share, g);
       share.wait();
-      end_generation<Algorithm>(team, run, share, g, stage, turn, values);
+      end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, values);
       share.arrive();
     }
     auto next = run;
@@ -275,16 +297,18 @@ SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64
   }
 }
 
-// One stage after `accept`.
+// One stage after `accept`, if there is one. Returns whether more follow.
 template <class Algorithm, class Team, class real, class Share>
-SKDE_FN void end_generation(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int stage) {
-  if (task.status[r] != RUNNING) return;
+SKDE_FN bool end_generation(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int stage) {
+  if (task.status[r] != RUNNING) return false;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.pop);
   const Opposed turn = opposed<Algorithm>(run, g);
-  if (stage < stages<Algorithm>(run, g, turn))
-    end_generation<Algorithm>(team, run, share, g, stage, turn, prefetch<Algorithm>(team, run, share, g));
+  const Stages all_stages = stages<Algorithm>(run, share, g, turn);
+  if (stage >= all_stages.all()) return false;
+  end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, prefetch<Algorithm>(team, run, share, g));
+  return stage + 1 < all_stages.all();
 }
 
 // The steps after generation g where islands migrate, with a barrier of all runs after each; and the step after all values

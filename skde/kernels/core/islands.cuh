@@ -79,13 +79,15 @@ template <class R> SKDE_FN typename R::real* island_values(const R& run, i64 g) 
   return run.f(g) + run.settings.first;
 }
 
-// How many members have a smaller draw than i.
+// The draw of member k, and how many members have a smaller one than i.
+template <class R> SKDE_FN u32 draw(const R& run, i64 g, int k, u32 slot) {
+  return run.stream(g, k, MIGRATION).block(slot).w[0];
+}
 template <class Team, class R> SKDE_OUTLINE int drawn_place(Team& team, const R& run, i64 g, int i, u32 slot) {
-  const auto word = [&](int k) { return run.stream(g, k, MIGRATION).block(slot).w[0]; };
-  const u32 mine = word(i);
+  const u32 own = draw(run, g, i, slot);
   return team.count(run.pop, [&](int k) {
-    const u32 other = word(k);
-    return (other < mine) | ((other == mine) & (k < i));
+    const u32 other = draw(run, g, k, slot);
+    return (other < own) | ((other == own) & (k < i));
   });
 }
 
@@ -98,51 +100,78 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
   const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_migrated(task, r, g);
   if (share.leader && team.lane == 0) task.meets[me] = here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT;
   if (!here) return;
-  share.divide(run.pop);
-  const int many = islands.migrants(run.pop);
-  for (int i = share.begin; i < share.end; i += share.step) {
-    const int rank = rank_of(team, island_values(run, g), run.pop, i);
-    const int leaves = Migrants(int(task.migrant_choice)) == Migrants::RANDOM ? drawn_place(team, run, g, i, 0) : rank;
-    const bool random_place = Replaced(int(task.migrant_place)) == Replaced::RANDOM;
-    const int gives_way = random_place ? drawn_place(team, run, g, i, 1) : run.pop - 1 - rank;
-    if (team.lane == 0) task.places[r * task.pop_max + i] = gives_way;
-    if (leaves >= many) continue;
+  const int pop = run.pop, many = islands.migrants(pop);
+  const bool drawn_migrants = Migrants(int(task.migrant_choice)) == Migrants::RANDOM;
+  const bool drawn_places = Replaced(int(task.migrant_place)) == Replaced::RANDOM;
+  i64* const places = task.places + r * task.pop_max;
+  const auto send = [&](int i, int row) {
     const real* const x = island_member(run, g, i);
-    real* const out = islands.migrant(me, leaves);
+    real* const out = islands.migrant(me, row);
     team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) *islands.value(me, leaves) = island_values(run, g)[i];
+    if (team.lane == 0) *islands.value(me, row) = island_values(run, g)[i];
+  };
+  share.divide(pop);
+  if (pop <= COUNTED) {
+    for (int i = share.begin; i < share.end; i += share.step) {
+      const int rank = rank_of(team, island_values(run, g), pop, i);
+      const int row = drawn_migrants ? drawn_place(team, run, g, i, 0) : rank;
+      const int place = drawn_places ? drawn_place(team, run, g, i, 1) : pop - 1 - rank;
+      if (team.lane == 0) places[i] = place;
+      if (row < many) send(i, row);
+    }
+  } else if (share.leader) {
+    // Migrations are rare: one team sorts a large population.
+    i64 *const order = run.sorting(), *const other = order + pop;
+    const auto sort = [&](bool drawn, u32 slot) {
+      const real* const f = island_values(run, g);
+      if (drawn)
+        sort_alone(team, pop, [&](int k) { return double(draw(run, g, k, slot)); }, order, other);
+      else
+        sort_alone(team, pop, [&](int k) { return f[k]; }, order, other);
+    };
+    sort(drawn_migrants, 0);
+    for (int row = 0; row < many; ++row) send(int(order[row]), row);
+    team.sync();
+    if (drawn_migrants || drawn_places) sort(drawn_places, 1);
+    team.each(pop, [&](int k) { places[order[k]] = drawn_places ? k : pop - 1 - k; });
   }
 }
 
-// The migrant number `row` of an island, as row of the whole buffer; -1 where there is none.
+// The migrants of all other islands, of which each sends `many`.
+template <class real> struct Arrivals {
+  const Islands<real>& islands;
+  i64 first, me;  // of the archipelago; this island in it
+  int many;
+
+  SKDE_FN int all() const { return int(islands.task.n_islands) * many; }
+  SKDE_FN bool sent(int k) const { return islands.task.meets[first + k / many] == PRESENT && k / many != me; }
+  // Its row in the whole buffer, and its value; NaN, which replaces nobody, where it was not sent.
+  SKDE_FN i64 row(int k) const { return (first + k / many) * islands.task.migrant_rows + k % many; }
+  SKDE_FN real value(int k) const { return sent(k) ? islands.task.migrant_values[row(k)] : real(not_a_number()); }
+};
+
+// The migrant number `rank` that comes to an island, as row of the whole buffer; -1 where there is none.
 template <class Team, class R, class real>
-SKDE_FN i64 arrival(Team& team, const R& run, const Islands<real>& islands, i64 g, int row, int many) {
-  const auto& task = islands.task;
-  const i64 island = islands.island(run.run), first = islands.first_of(island);
-  const i64 n = task.n_islands, me = island - first;
-  i64 from = (me + n - 1) % n;
-  if (Route(int(task.migrant_route)) == Route::RANDOM) {
-    from = below(run.stream(g, 0, MIGRATION).block(2).w[0], int(n - 1));
-    from += from >= me;
-  } else if (Route(int(task.migrant_route)) == Route::FULL) {
-    // The row-th best of what all others sent out.
-    const int all = int(n) * many;
-    const auto sent = [&](int k) { return task.meets[first + k / many] == PRESENT && k / many != me; };
-    const auto value = [&](int k) { return *islands.value(first + k / many, k % many); };
-    for (int k = 0; k < all; ++k) {
-      if (!sent(k)) continue;
-      const real v = value(k);
-      const bool none = is_nan(v);
-      const int before = team.count(all, [&](int other) {
-        if (!sent(other)) return false;
-        const real w = value(other);
-        return none ? !is_nan(w) || other < k : w < v || (w == v && other < k);
-      });
-      if (before == row) return (first + k / many) * task.migrant_rows + k % many;
+SKDE_FN i64 arrival(Team& team, const R& run, const Arrivals<real>& arrivals, i64 g, int rank) {
+  const auto& task = run.task;
+  const i64 n = task.n_islands;
+  const Route route = Route(int(task.migrant_route));
+  if (route == Route::FULL) {
+    if (arrivals.all() > COUNTED) return arrivals.row(int(run.sorting()[rank]));
+    for (int k = 0; k < arrivals.all(); ++k) {
+      if (!arrivals.sent(k)) continue;
+      const auto value = [&](int other) { return arrivals.value(other); };
+      const auto ties = [&](int other) { return arrivals.sent(other) & (other < k); };
+      if (count_before(team, arrivals.all(), value, value(k), ties) == rank) return arrivals.row(k);
     }
     return -1;
   }
-  return task.meets[first + from] == PRESENT ? (first + from) * task.migrant_rows + row : -1;
+  i64 from = (arrivals.me + n - 1) % n;
+  if (route == Route::RANDOM) {
+    from = below(run.stream(g, 0, MIGRATION).block(2).w[0], int(n - 1));
+    from += from >= arrivals.me;
+  }
+  return task.meets[arrivals.first + from] == PRESENT ? (arrivals.first + from) * task.migrant_rows + rank : -1;
 }
 
 template <class Team, class real, class Share>
@@ -156,20 +185,28 @@ SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& sh
   for (i64 k = 0; k < task.n_islands; ++k) ended |= task.meets[first + k] == AT_TARGET;
   if (share.leader && team.lane == 0) (ended ? task.status : task.met)[r] = ended ? i64(TARGET) : g;
   if (ended) return;
-  share.divide(run.pop);
-  const int many = islands.migrants(run.pop);
-  for (int i = share.begin; i < share.end; i += share.step) {
-    const int row = int(task.places[r * task.pop_max + i]);
-    if (row >= many) continue;
-    const i64 found = arrival(team, run, islands, g, row, many);
-    if (found < 0) continue;
-    const real value = task.migrant_values[found], mine = island_values(run, g)[i];
+  const Arrivals<real> arrivals{islands, first, me - first, islands.migrants(run.pop)};
+  const auto receive = [&](int i) {
+    const int rank = int(task.places[r * task.pop_max + i]);
+    const i64 row = rank < arrivals.many ? arrival(team, run, arrivals, g, rank) : -1;
+    if (row < 0) return;
+    const real value = task.migrant_values[row], own = island_values(run, g)[i];
     team.sync();
-    if (!(value < mine) && !(is_nan(mine) && !is_nan(value))) continue;
-    const real* const from = task.migrants + found * task.dim;
+    if (!(value < own) && !(is_nan(own) && !is_nan(value))) return;
+    const real* const from = task.migrants + row * task.dim;
     real* const x = island_member(run, g, i);
     team.each(run.dim, [&](int j) { x[j] = from[j]; });
     if (team.lane == 0) island_values(run, g)[i] = value;
+  };
+  share.divide(run.pop);
+  if (Route(int(task.migrant_route)) == Route::FULL && arrivals.all() > COUNTED) {
+    // Migrations are rare: one team sorts many migrants.
+    if (!share.leader) return;
+    i64* const order = run.sorting();
+    sort_alone(team, arrivals.all(), [&](int k) { return arrivals.value(k); }, order, order + arrivals.all());
+    for (int i = 0; i < run.pop; ++i) receive(i);
+  } else {
+    for (int i = share.begin; i < share.end; i += share.step) receive(i);
   }
 }
 
@@ -182,7 +219,7 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
   immigrate(team, island_of<Algorithm>(task, r, g), share, g);
 }
 
-// `all_values`: there was no migration, but all values of generation g are new.
+// `all_values`: there was no migration, but all values of generation g are new. One team sorts a large population.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool all_values = false) {
   if (task.status[r] != RUNNING) return;
@@ -190,7 +227,15 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());
-  for (int i = share.begin; i < share.end; i += share.step) Algorithm::restore(team, run, g, i, all_values);
+  const real* const f = run.f(g);
+  const bool sorts = run.task.ranked && run.pop > COUNTED;
+  if (sorts && share.leader) sort_alone(team, run.pop, [&](int k) { return f[k]; }, run.order(g), run.sorting());
+  for (int i = share.begin; i < share.end; i += share.step) {
+    if (run.task.ranked && !sorts) BaseAlgorithm::rank(team, run, g, i);
+    Algorithm::restore(team, run, g, i, all_values);
+  }
+  if (has_bests(run, run.pop))
+    for (int k = share.begin; k < best_pieces(run.pop); k += share.step) find_best(team, run, g, k);
 }
 
 }  // namespace SKDE_NAMESPACE

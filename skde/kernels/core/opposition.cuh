@@ -45,12 +45,19 @@ template <class Algorithm> struct Opposition {
     if (team.lane == 0) run.array(VALUE, g)[i] = f_trial;
   }
 
-  // Individual i, or its opposite: a survivor takes the row of its rank, with the numbers that its parent passes on. Of
-  // equals, parents come before opposites.
-  template <class Team, class R> SKDE_FN static void survive(Team& team, const R& run, i64 g, int i) {
-    const int parent = Algorithm::parent(run, g, i);
-    survive(team, run, g, i, run.x(g - 1, parent), run.f(g - 1)[parent], false);
-    survive(team, run, g, i, run.vector(POINT, g, i), run.array(VALUE, g)[i], true);
+  // The best of the population and its opposites survive; of equals, parents come before opposites. A survivor takes the row
+  // of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted before, by one team.
+  template <class R> SKDE_FN static int stages(const R& run) { return run.pop <= COUNTED ? 1 : 2; }
+  template <class Team, class R> SKDE_FN static void survive(Team& team, const R& run, i64 g, int i, int stage) {
+    const int pop = run.pop;
+    if (pop <= COUNTED) {
+      for (int c = i; c < 2 * pop; c += pop) set_survivor(team, run, g, c, rank(team, run, g, c));
+    } else if (stage == 1) {
+      set_survivor(team, run, g, int(run.sorting()[i]), i);
+    } else if (i == 0) {
+      i64* const order = run.sorting();
+      sort_alone(team, 2 * pop, [&](int c) { return value(run, g, c); }, order, order + 2 * pop);
+    }
   }
 
   // The range of the population that generation g + 1 begins with: individual i's share of the components.
@@ -72,19 +79,27 @@ template <class Algorithm> struct Opposition {
     return run.memory(g) + run.task.memory_size - 2 * run.dim;
   }
 
-  template <class Team, class R, class real>
-  SKDE_OUTLINE static void survive(Team& team, const R& run, i64 g, int i, const real* x, real value, bool opposite) {
-    const real *const f = run.f(g - 1), *const opposites = run.array(VALUE, g);
-    const auto parent_value = [&](int k) { return f[Algorithm::parent(run, g, k)]; };
-    const int rank =
-        count_before(team, run.pop, parent_value, value, [&](int k) { return bool(opposite | (k < i)); }) +
-        count_before(
-            team, run.pop, [&](int k) { return opposites[k]; }, value, [&](int k) { return bool(opposite & (k < i)); });
+  // Candidates are the parents of the individuals, and then their opposites.
+  template <class R> SKDE_FN static typename R::real value(const R& run, i64 g, int c) {
+    return c < run.pop ? run.f(g - 1)[Algorithm::parent(run, g, c)] : run.array(VALUE, g)[c - run.pop];
+  }
+
+  template <class Team, class R> SKDE_OUTLINE static int rank(Team& team, const R& run, i64 g, int c) {
+    const auto *const f = run.f(g - 1), *const opposites = run.array(VALUE, g);
+    const auto own = value(run, g, c);
+    const auto parents_value = [&](int k) { return f[Algorithm::parent(run, g, k)]; };
+    return count_before(team, run.pop, parents_value, own, [&](int k) { return k < c; }) +
+           count_before(
+               team, run.pop, [&](int k) { return opposites[k]; }, own, [&](int k) { return run.pop + k < c; });
+  }
+
+  template <class Team, class R>
+  SKDE_OUTLINE static void set_survivor(Team& team, const R& run, i64 g, int c, int rank) {
     if (rank >= run.pop) return;
-    team.copy(run.dim, x, run.x(g, rank));
+    const int i = c < run.pop ? c : c - run.pop, parent = Algorithm::parent(run, g, i);
+    team.copy(run.dim, c < run.pop ? run.x(g - 1, parent) : run.vector(POINT, g, i), run.x(g, rank));
     if (team.lane != 0) return;
-    run.f(g)[rank] = value;
-    const int parent = Algorithm::parent(run, g, i);
+    run.f(g)[rank] = value(run, g, c);
     for (int name = 0; name < Algorithm::INHERITED; ++name) run.array(name, g)[rank] = run.array(name, g - 1)[parent];
     if (run.task.ranked) run.order(g)[rank] = rank;
   }

@@ -105,6 +105,23 @@ SKDE_FN i64 product(int a, int b) {
 #endif
 }
 
+// *place becomes the larger of itself and `number`, whatever other threads do to it meanwhile.
+SKDE_FN void max_at(i64* place, i64 number) {
+#ifdef __CUDACC__
+  atomicMax(place, number);
+#else
+  i64 now = __atomic_load_n(place, __ATOMIC_RELAXED);
+  while (now < number && !__atomic_compare_exchange_n(place, &now, number, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+
+// A word for each number: words are in the order of the numbers, and NaN is the last.
+SKDE_FN u64 order_key(double value) {
+  const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
+  return value != value ? ~u64(0) : word & sign ? ~word : word | sign;
+}
+
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }

@@ -1,10 +1,15 @@
 // One run of a batch: its settings, and its populations by generation.
 #pragma once
 #include "core/algorithm.cuh"
+#include "core/order.cuh"
 #include "core/task.cuh"
 #include "random/philox.cuh"
 
 namespace SKDE_NAMESPACE {
+
+// The bests of pieces of a large population.
+constexpr int BEST_PIECE = 1024;
+SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
 
 // The arrays that every individual reads and no team writes: on a GPU copies in faster memory.
 template <class real> struct Shared {
@@ -135,7 +140,33 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN double* memory(i64 g) const { return task.memory + number + (g & 1 ? numbers : 0); }
   SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
+  SKDE_FN i64* sorting() const { return task.sorting + run * task.sorting_size; }  // of a large population
+  SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
+  SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };
+
+// On a GPU every team needs the best of the population, and reads those of its pieces where there are many individuals.
+#ifdef __CUDACC__
+constexpr bool KEEPS_BESTS = true;
+#else
+constexpr bool KEEPS_BESTS = false;  // few threads: each looks for itself
+#endif
+template <class R> SKDE_FN bool has_bests(const R&, int pop) { return KEEPS_BESTS && !R::ITERATES && pop > COUNTED; }
+// The best of piece k of generation g.
+template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
+  const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);
+  const int best = begin + best_of(team, run.f(g) + begin, n);
+  if (team.lane == 0) run.bests()[k] = best;
+}
+
+// The best individual of generation g, when the generation has ended.
+template <class Team, class R> SKDE_FN int best_individual(Team& team, const R& run, i64 g, int pop) {
+  const auto* const f = run.f(g);
+  if (!SKDE_RARELY(has_bests(run, pop))) return best_of(team, f, pop);
+  const i64* const bests = run.bests();
+  const int piece = max_of(team.least(best_pieces(pop), [&](int k) { return f[bests[k]]; }), 0);
+  return int(bests[piece]);
+}
 
 // Component j of a uniform point of the box, from 53 random bits.
 template <class R> SKDE_FN typename R::real uniform_component(const R& run, const Stream& stream, int j) {

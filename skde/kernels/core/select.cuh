@@ -47,7 +47,7 @@ SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
   // Counted before `value` is looked at: it may take as long to arrive as the others.
   const int before = team.count(n, [&](int k) { return comes_before(at(k), value, ties(k)); });
   if (!SKDE_RARELY(is_nan(value))) return before;
-  return team.count(n, [&](int k) { return !is_nan(at(k)) | ties(k); });
+  return team.count(n, [&](int k) { return int(!is_nan(at(k))) | int(ties(k)); });
 }
 
 // The index of the best of n.

@@ -29,6 +29,14 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
   return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
 }
 
+// The smallest value of generation g; +inf where all are NaN.
+template <class Team, class R> SKDE_FN typename R::real smallest_value(Team& team, const R& run, i64 g) {
+  using real = typename R::real;
+  if (!SKDE_RARELY(has_bests(run, run.pop))) return smallest(team, run.member_values(g), run.members());
+  const real least = run.f(g)[best_individual(team, run, g, run.pop)];
+  return is_nan(least) ? real(infinity()) : least;
+}
+
 // The status after generation g, the last of an iteration, by the rules that read values. The best is written to the history
 // for the generations up to the end of the next iteration, where the values are read again.
 template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
@@ -37,7 +45,7 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   const bool writes = leader && team.lane == 0;
   const bool has_target = task.target > -infinity();
   real least = 0;
-  if (sampled || has_target || task.stagnation) least = smallest(team, run.member_values(g), run.members());
+  if (sampled || has_target || task.stagnation) least = smallest_value(team, run, g);
   if (sampled) {
     const int generations = R::ITERATES ? int(run.last_of_iteration(g + 1) - g) : 1;
     team.each(generations, [&](int k) {

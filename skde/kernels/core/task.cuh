@@ -15,7 +15,7 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 // Every field takes eight bytes. Shapes: R runs, P rows of a population (the largest of the batch), D components.
 //   integers  n_runs, pop_max, reference_rows (the last rows of a population, which have no trials: a reference set), dim,
 //             n_start (rows of `start`), stagnation (generations; 0: off), history_slots, ranked (some run needs `order`),
-//             stages (of the work between two generations), memory_size M (numbers of a run), archive_size A (rows of
+//             stages (of the work between two generations), sorting_size (numbers for sorting a large population), memory_size M (numbers of a run), archive_size A (rows of
 //             `archive`); n_islands, consecutive runs that exchange individuals every migrate_every generations (0: when
 //             the host says so), of which the batch's first run is number first_island: migrant_route (Route),
 //             migrant_choice (0: the best leave, 1: drawn), migrant_place (0: the worst are replaced, 1: drawn),
@@ -25,7 +25,8 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D),
 //             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D),
 //             scratch (number of scratch arrays, R, P),
-//             memory (2, R, M), archive (R, A, D), order (2, R, P), generation (R), limit (R), status (R),
+//             memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R, sorting_size), bests (R, number of pieces)
+//             the best of pieces of a population, owners (R, A) who writes a row of the archive, generation (R), limit (R), status (R),
 //             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) its
 //             generation, clock (R) the last reading in nanoseconds, spent (R, 2) seconds up to the end of an iteration,
 //             history (R, history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the Part that an island
@@ -35,12 +36,12 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
   INTEGER(n_runs) INTEGER(pop_max) INTEGER(reference_rows) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) \
-  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(memory_size) INTEGER(archive_size)          \
+  INTEGER(history_slots) INTEGER(ranked) INTEGER(stages) INTEGER(sorting_size) INTEGER(memory_size) INTEGER(archive_size)          \
   INTEGER(n_islands) INTEGER(first_island) INTEGER(migrate_every) INTEGER(migrant_route)                     \
   INTEGER(migrant_choice) INTEGER(migrant_place) INTEGER(migrant_count) INTEGER(migrant_rows)                \
   NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(run_seconds) NUMBER(pause_seconds)                 \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
-  REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(generation) WORDS(limit) WORDS(status)    \
+  REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)    \
   WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
   REALS(migrant_values) WORDS(places) WORDS(meets) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on

@@ -181,6 +181,9 @@ nb::dict constants() {
   nb::dict table;
 #define SKDE_ADD(name) table[#name] = i64(skde::name);
   SKDE_ADD(MAX_ARRAYS)
+  SKDE_ADD(COUNTED_BY_CPU)
+  SKDE_ADD(COUNTED_BY_GPU)
+  SKDE_ADD(BEST_PIECE)
   SKDE_ADD(OPPONENT_ARRAYS)
   SKDE_ADD(INDIVIDUAL_BITS)
   SKDE_ADD(COMPONENTS_WORTH_SHARING)
@@ -289,6 +292,7 @@ NB_MODULE(_cpu, m) {
   m.def("code_limits", &code_limits);
   m.def("plan_fields", &plan_fields);
   m.def("history_slot", &skde::history_slot, "generation"_a);
+  m.def("stages_on_gpu", &skde::stages_on_gpu, "own"_a, "ranked"_a, "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);

@@ -28,7 +28,7 @@ template <class Algorithm, class real> const RunFunctions<real>& functions_of() 
         accept<Algorithm>(team, task, r, share, g, trials, f);
       },
       [](Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g, int stage) {
-        end_generation<Algorithm>(team, task, r, share, g, stage);
+        return end_generation<Algorithm>(team, task, r, share, g, stage);
       },
       [](Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g, int step) {
         migrate<Algorithm>(team, task, r, share, g, step);

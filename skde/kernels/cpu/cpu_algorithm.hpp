@@ -33,6 +33,18 @@ struct ThreadShare {
     end = int(i64(pop) * (part + 1) / parts);
   }
   bool adapts(int) const { return leader; }
+  // Pieces of n values, one a thread; piece q begins at bound(n, q).
+  int pieces(int) const { return parts; }
+  int bound(int n, int piece) const { return int(i64(n) * (piece < parts ? piece : parts) / parts); }
+  int piece_of(int n, int position) const {
+    int piece = int(i64(position) * parts / n);
+    for (; bound(n, piece + 1) <= position; ++piece) {
+    }
+    return piece;
+  }
+  template <class Team, class Body> SKDE_FN void each_position(const Team&, int n, Body body) const {
+    for (int p = bound(n, part); p < bound(n, part + 1); ++p) body(p);
+  }
   void arrive() const {}
   void wait() const {
     if (parts > 1) barrier->wait(parts);
@@ -45,7 +57,7 @@ template <class real> struct RunFunctions {
                       i64 until);
   void (*propose)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g);
   void (*accept)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, const real* trials, const real* f);
-  void (*end_generation)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int stage);
+  bool (*end_generation)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int stage);
   void (*migrate)(Lane<real>&, const Task<real>&, i64 r, ThreadShare&, i64 g, int step);
 };
 

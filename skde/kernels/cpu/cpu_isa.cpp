@@ -22,6 +22,7 @@ using skde_core::AnyEvaluate;
 template <class real> struct Worker {
   std::vector<real> scratch;
   std::vector<u32> words;
+  std::vector<SortItem> sorting;
   Ahead ahead;
   Lane<real> team;
 
@@ -31,6 +32,8 @@ template <class real> struct Worker {
     team.scratch = scratch.data();
     team.words = words.data();
     team.ahead = &ahead;
+    sorting.resize(size_t(task.sorting_size));
+    team.sorting = sorting.data();
   }
 };
 
@@ -109,10 +112,8 @@ template <class real> struct Drivers {
     const auto& functions = algorithm_functions<real>(algorithm);
     for_each_run(task, threads, 0, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       functions.accept(team, task, run, share, g, static_cast<const real*>(trials), static_cast<const real*>(f));
-      for (int stage = 0; stage < task.stages; ++stage) {
-        share.wait();
-        functions.end_generation(team, task, run, share, g, stage);
-      }
+      share.wait();
+      for (int stage = 0; functions.end_generation(team, task, run, share, g, stage); ++stage) share.wait();
     });
   }
   // The end of a parallel region is the barrier of all runs.

@@ -8,6 +8,7 @@
 //
 // A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
 #pragma once
+#include "core/order.cuh"
 #include "core/task.cuh"
 #include "gpu/plan.cuh"
 
@@ -81,6 +82,13 @@ struct GroupShare : Meeting {
 
   __device__ void divide(int pop) { end = pop; }
   __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
+  // Pieces of n values; piece q begins at bound(n, q).
+  __device__ int pieces(int n) const { return (n + GPU_PIECE - 1) / GPU_PIECE; }
+  __device__ int bound(int n, int piece) const { return min_of(n, piece * GPU_PIECE); }
+  __device__ int piece_of(int, int position) const { return position / GPU_PIECE; }
+  template <class Body> __device__ void each_position(const Team& team, int n, Body body) const {
+    for (int p = begin * Team::size + team.lane; p < n; p += step * Team::size) body(p);
+  }
 };
 
 // Copies what every individual reads into shared memory, as far as the plan says; returns what lies behind.

@@ -15,6 +15,11 @@ struct Ahead {
   alignas(64) double numbers[MOST][8];
 };
 
+struct SortItem {
+  u64 key;
+  u32 index;
+};
+
 template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
@@ -22,6 +27,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   u32* words = nullptr;  // room for three sets of draws of all components
   int room = 0;          // words in a set
   Ahead* ahead = nullptr;
+  SortItem* sorting = nullptr;  // two for each value of a large population
 
   void sync() const {}
 
@@ -60,6 +66,33 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     int i = 0;
     for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);
     if (i < n) rows(columns + i, z, y + i, n, n - i);
+  }
+
+  // order[begin] ... order[end - 1]: the indices begin ... end - 1 in the order of their values. By the bits of the values, 8 at a
+  // time, from the lowest, which keeps equal values in their order.
+  template <class At> SKDE_APART void sort(int begin, int end, At at, i64* order) const {
+    const int many = end - begin;
+    SortItem *from = sorting, *to = sorting + many;
+    u32 counts[8][256] = {};
+    for (int k = 0; k < many; ++k) {
+      const u64 key = order_key(double(at(begin + k)));
+      from[k] = {key, u32(begin + k)};
+      for (int digit = 0; digit < 8; ++digit) ++counts[digit][key >> 8 * digit & 255];
+    }
+    for (int digit = 0; digit < 8; ++digit) {
+      u32 first = 0;
+      bool sorted = false;  // all values have the same digit
+      for (u32& count : counts[digit]) {
+        const u32 here = count;
+        sorted |= here == u32(many);
+        count = first, first += here;
+      }
+      if (sorted) continue;
+      for (int k = 0; k < many; ++k) to[counts[digit][from[k].key >> 8 * digit & 255]++] = from[k];
+      SortItem* const swapped = from;
+      from = to, to = swapped;
+    }
+    for (int k = 0; k < many; ++k) order[begin + k] = from[k].index;
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {

@@ -15,12 +15,6 @@ SKDE_FN u32 min_warp(u32 word) {
 #endif
 }
 
-// Numbers as words in the same order.
-SKDE_FN u64 order_key(double value) {
-  const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
-  return word & sign ? ~word : word | sign;
-}
-
 template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, size_>> {
   using real = real_;
   using Base = Lanes<real_, size_, Tile<real_, size_>>;
