@@ -267,11 +267,24 @@ def address(array: Array, dtype: Any, size: int | None = None, device: int | Non
     elif (where := device_of(array)) != device:
         wrong = f"is on {device_name(where)}, not on {device_name(device)}"
     else:
-        begin: int = _cpu.address_of(array) if where is None else array.data.ptr
+        begin = begin_of(array)
         if not begin % array.dtype.alignment:
             return begin
         wrong = f"is not aligned: it begins at {begin:#x}"
     raise ValueError(f"an array for compiled code {wrong}")
+
+
+def begin_of(array: Array) -> int:
+    """Return the address of an array's memory."""
+    begin: int = _cpu.address_of(array) if isinstance(array, np.ndarray) else array.data.ptr
+    return begin
+
+
+def array_view(memory: Array, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the array that begins so many bytes after the begin of an array of bytes, without a copy."""
+    if isinstance(memory, np.ndarray):
+        return np.ndarray(shape, dtype, memory, offset)
+    return array_namespace(memory).ndarray(shape, dtype, memory.data + offset)
 
 
 def device_name(device: int | None) -> str:

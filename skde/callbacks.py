@@ -73,7 +73,8 @@ class Progress:
         """The best point of all runs, of shape (dim,)."""
         index, values = self._best
         run = best_of(values)
-        return self._runner.batch.point(run, int(index[run]))
+        position: FloatArray = self._runner.batch.points(np.array([run]), index[[run]])[0]
+        return position
 
 
 class Checkpoint:

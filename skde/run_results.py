@@ -37,20 +37,20 @@ def run_results(
     ending : Status
         That of the runs that the kernels left running.
     """
-    generation = batch.host("generation")
+    progress = batch.progress()
+    generation, spent = progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best()
     evals = batch.evals(generation)
     history = batch.host("history")
     shown = value
     if rules is not None:
         history, shown = values_of_codes(history), values_of_codes(value)
-    spent = batch.host("spent").max(axis=1)
+    firsts = range(0, batch.n_runs, batch.n_islands)
+    bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     results = []
-    for first in range(0, batch.n_runs, batch.n_islands):
+    for first, best, x in zip(firsts, bests.tolist(), batch.points(bests, index[bests]), strict=True):
         islands = np.arange(first, first + batch.n_islands)
-        best = first + best_of(value[islands])
         last = int(generation[islands].max())
-        x = batch.point(best, int(index[best]))
         outcome = outcome_of(engine, rules, first // batch.n_islands, x, float(value[best]))
         when = times_of(batch, timer, last, float(spent[best]))
         results.append(

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
+from skde.engines.block import ArrayShapes, Block, allocate
 from skde.engines.spec import Spec
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
@@ -29,6 +30,9 @@ TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KI
 DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 
 
+# Arrays in one block with those of the spec: some begin with other values than zero, and the host reads the last three
+# often. One copy writes the block, and one reads these three.
+SMALL_ARRAYS = ("limit", "status", "generation", "spent")
 # Arrays of a checkpoint, in addition to the current populations.
 PROGRESS = ("generation", "status", "record", "since", "history", "met")
 # The axis of the runs in the arrays of a checkpoint, where it is not the first.
@@ -69,13 +73,17 @@ class Runs(ABC):
     def host(self, name: str) -> Any:
         """Return one of the arrays as a NumPy array."""
 
+    def progress(self) -> dict[str, Any]:
+        """Return status, generation and seconds (`spent`) of all runs as NumPy arrays."""
+        return {name: self.host(name) for name in ("status", "generation", "spent")}
+
     @abstractmethod
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
 
     @abstractmethod
-    def point(self, run: int, individual: int) -> FloatArray:
-        """Return one individual's position (D,), on the host."""
+    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
+        """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order."""
 
     @abstractmethod
     def best(self) -> tuple[IntArray, FloatArray]:
@@ -135,17 +143,17 @@ class Batch(Runs):
     ) -> None:
         super().__init__(spec, xp)
         self.device_context = device_context
-        with self.device_context():
-            self._allocate()
-        self.device = device_of(self.array["x"])
         self.task = np.zeros(1, TASK)
         self.record = self.task[0]  # the same memory, as a scalar
         self.task_address = address(self.task, TASK, 1)
+        with self.device_context():
+            self._allocate()
         self.program: Any = None  # the compiled objective in the engine's form
         self.step: Any = None  # the engine's launcher for single steps
         self.refresh()
 
     def _allocate(self) -> None:
+        """Allocate the arrays, and pass their addresses and the sizes to the kernels."""
         spec, xp = self.spec, self.xp
         kernel = algorithm_entry(spec.algorithm)
         self.number, self.parameter_names = kernel.number, kernel.parameters
@@ -154,55 +162,80 @@ class Batch(Runs):
         self.ordered = spec.needs.ordered
         arrays = array_shapes(spec, self.n_runs)
         check_shapes_memory(arrays, xp)
-        self.array: dict[str, Array] = {name: xp.zeros(shape, dtype) for name, (shape, dtype) in arrays.items()}
-        self.array["generation"].fill(-1)
-        self.array["seeds"] = xp.asarray(spec.seeds.astype(np.uint64).view(np.int64))
-        self.array["parameters"] = xp.asarray(np.ascontiguousarray(spec.parameters, np.float64))
-        for name in ("lower", "upper", "start"):
-            self.array[name] = xp.asarray(np.ascontiguousarray(getattr(spec, name), spec.dtype))
+        self.small = self._small_block({name: arrays.pop(name) for name in SMALL_ARRAYS})
+        large = Block(arrays, allocate(arrays, xp))
+        self.array: dict[str, Array] = {**self.small.array, **large.array}
+        self.device = device_of(self.array["x"])
+        for name, begin in (self.small.address | large.address).items():
+            self.record[name] = begin
+        self._describe()
         self.rows = tuple(self.array["x"][half].reshape(-1, self.dim) for half in (0, 1))  # views: trials by row
 
-    @property
+    @cached_property
     def stages(self) -> int:
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
         return _cpu.stages_on_gpu(needs.stages, needs.ranked, self.pop_max)
 
-    @property
+    def _small_block(self, shapes: ArrayShapes) -> Block:
+        """Return the block of SMALL_ARRAYS and of the spec's arrays, with their values."""
+        spec = self.spec
+        values = {
+            "seeds": spec.seeds.astype(np.uint64).view(np.int64),
+            "parameters": np.asarray(spec.parameters, np.float64),
+            **{name: getattr(spec, name).astype(spec.dtype) for name in ("lower", "upper", "start")},
+        }
+        shapes = {**{name: (array.shape, array.dtype) for name, array in values.items()}, **shapes}
+        block = Block(shapes, allocate(shapes, np))
+        for name, array in values.items():
+            block.array[name][...] = array
+        block.array["limit"][...] = self.limits = spec.limits
+        block.array["generation"].fill(-1)
+        return block if self.xp is np else Block(shapes, self.xp.asarray(block.memory))
+
+    def _describe(self) -> None:
+        """Pass to the kernels the part of the spec that does not change."""
+        spec, record, islands = self.spec, self.record, self.spec.islands
+        record["n_runs"], record["pop_max"], record["dim"] = self.n_runs, self.pop_max, self.dim
+        record["reference_rows"] = spec.needs.references
+        record["n_start"] = len(spec.start)
+        record["ranked"], record["stages"] = spec.needs.ranked, spec.needs.stages
+        record["sorting_size"] = sorting_size(spec)
+        record["memory_size"], record["archive_size"] = spec.needs.memory, spec.needs.archive
+        record["n_islands"], record["first_island"] = islands.n_islands, islands.first
+        record["migrate_every"], record["migrant_rows"] = islands.every, islands.rows
+        record["migrant_route"], record["migrant_choice"] = islands.route, islands.choice
+        record["migrant_place"], record["migrant_count"] = islands.place, islands.count
+        record["migrant_share"] = islands.share
+
+    @cached_property
     def constants(self) -> tuple[tuple[str, int], ...]:
         """The algorithm's constant parameters that are equal in all runs."""
         columns = [(name, self.spec.parameters[:, self.parameter_names.index(name)]) for name in self.spec.constants]
         return tuple((name, int(values[0])) for name, values in columns if (values == values[0]).all())
 
     def refresh(self) -> None:
-        """Pass the current spec and the addresses of the arrays to the kernels."""
-        spec, task = self.spec, self.task
-        self.put("limit", spec.limits.astype(np.int64))
+        """Pass the limits and the stopping rules of the current spec to the kernels."""
+        spec, record = self.spec, self.record
+        if spec.limits is not self.limits:
+            self.limits = spec.limits
+            self.put("limit", spec.limits)
         self._grow_history()
-        task["n_runs"], task["pop_max"], task["dim"] = self.n_runs, self.pop_max, self.dim
-        task["reference_rows"] = spec.needs.references
-        task["n_start"] = len(spec.start)
-        task["stagnation"] = spec.stagnation or 0
-        task["history_slots"] = self.array["history"].shape[1]
-        task["ranked"], task["stages"] = spec.needs.ranked, spec.needs.stages
-        task["sorting_size"] = sorting_size(spec)
-        task["memory_size"], task["archive_size"] = spec.needs.memory, spec.needs.archive
-        islands = spec.islands
-        task["n_islands"], task["first_island"] = islands.n_islands, islands.first
-        task["migrate_every"], task["migrant_rows"] = islands.every, islands.rows
-        task["migrant_route"], task["migrant_choice"] = islands.route, islands.choice
-        task["migrant_place"], task["migrant_count"] = islands.place, islands.count
-        task["migrant_share"] = islands.share
-        task["target"] = -np.inf if spec.target is None else spec.target
-        task["tol"] = -1.0 if spec.tol is None else spec.tol
-        task["run_seconds"] = spec.run_seconds or 0.0
-        task["pause_seconds"] = spec.pause_seconds
-        for name, array in self.array.items():
-            task[name] = address(array, read_dtype(KINDS[name], spec.dtype), device=self.device)
+        record["stagnation"] = spec.stagnation or 0
+        record["target"] = -np.inf if spec.target is None else spec.target
+        record["tol"] = -1.0 if spec.tol is None else spec.tol
+        record["run_seconds"] = spec.run_seconds or 0.0
+        record["pause_seconds"] = spec.pause_seconds
+        record["history_slots"] = self.array["history"].shape[1]
+
+    def replace_array(self, name: str, array: Array) -> None:
+        """Let the kernels use another array, of the same dtype, for one of the arrays."""
+        self.array[name] = array
+        self.record[name] = address(array, read_dtype(KINDS[name], self.spec.dtype), device=self.device)
 
     def attach(self, arrays: tuple[Array, ...]) -> None:
         """Pass the objective's data to the kernels (arrays of this batch's library and dtype)."""
-        fill_data(self.task, arrays, self.spec.dtype, self.device)
+        fill_data(self.record, arrays, self.spec.dtype, self.device)
         self.data = arrays  # keeps them alive
 
     def _grow_history(self) -> None:
@@ -211,8 +244,9 @@ class Batch(Runs):
             with self.device_context():
                 needed = self.n_runs * slots * self.spec.dtype.itemsize
                 check_memory(f"the history of {self.n_runs} runs", needed, "set smaller limits", self.xp)
-                self.array["history"] = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
-                self.array["history"][:, : old.shape[1]] = old
+                history = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
+                history[:, : old.shape[1]] = old
+                self.replace_array("history", history)
 
     def put(self, name: str, values: Any) -> None:
         """Write one of the arrays, from the host."""
@@ -223,39 +257,34 @@ class Batch(Runs):
         """Return one of the arrays as a NumPy array."""
         return to_numpy(self.array[name])
 
+    def progress(self) -> dict[str, Any]:
+        """Return status, generation and seconds of all runs as NumPy arrays, by one copy."""
+        return self.small.hosts(SMALL_ARRAYS[1], SMALL_ARRAYS[-1])
+
     def trials(self, g: int) -> Array:
         """Return a view of the rows of generation g's trials, of shape (R, P, D)."""
         return self.array["x"][g & 1]
 
-    def members(self, run: int, generation: int) -> IntArray:
-        """Return the rows of a run's population: those of trials and, from generation 1 on, the reference set."""
-        schedule = self.spec.schedules[run]
-        first = self.pop_max - self.spec.needs.references
-        references = first + np.arange(schedule.references if generation > 0 else 0)
-        return np.concatenate([np.arange(schedule.size(generation)), references])
-
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return a run's population (P, D) and its values (P,), on the host."""
-        generation = int(self.array["generation"][run])
-        half, members = generation & 1, self.members(run, generation)
+        generation = self.host("generation")
+        half, members = int(generation[run]) & 1, member_rows(self.spec, generation)[run]
         return to_numpy(self.array["x"][half, run])[members], to_numpy(self.array["f"][half, run])[members]
 
-    def point(self, run: int, individual: int) -> FloatArray:
-        """Return one individual's position (D,), on the host."""
-        point: FloatArray = to_numpy(self.array["x"][int(self.array["generation"][run]) & 1, run, individual])
-        return point
+    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
+        """Return positions (n, D), on the host: one of an individual of each of these runs."""
+        rows = ((self.host("generation")[runs] & 1) * self.n_runs + runs) * self.pop_max + individuals
+        with self.device_context():
+            points: FloatArray = to_numpy(self.array["x"].reshape(-1, self.dim)[self.xp.asarray(rows)])
+        return points
 
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's best individual and its value (NaN where all values are NaN)."""
-        generation, f = self.host("generation"), self.host("f")
-        index, value = np.zeros(self.n_runs, np.int64), np.full(self.n_runs, np.nan)
-        for run in range(self.n_runs):
-            members = self.members(run, int(generation[run]))
-            values = f[generation[run] & 1, run, members]
-            if generation[run] >= 0 and not np.isnan(values).all():
-                best = best_of(values)
-                index[run], value[run] = members[best], values[best]
-        return index, value
+        generation, runs = self.host("generation"), np.arange(self.n_runs)
+        f = self.host("f")[generation & 1, runs]
+        values = np.where(member_rows(self.spec, generation), f, np.nan)
+        index = (values == np.fmin.reduce(values, axis=1)[:, None]).argmax(axis=1)  # the first of equals
+        return index, values[runs, index].astype(np.float64)
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""
@@ -292,13 +321,26 @@ class Batch(Runs):
         self.put("evals", evals)
 
 
+def member_rows(spec: Spec, generation: IntArray) -> Any:
+    """Return which rows hold the members of every run's population, of shape (R, P).
+
+    These are the rows of trials and, from generation 1 on, the reference set. There are none before generation 0.
+    """
+    rows, first = np.arange(spec.pop_max), spec.pop_max - spec.needs.references
+    begun = list(zip(spec.schedules, generation.tolist(), strict=True))
+    sizes = np.array([schedule.size(g) if g >= 0 else 0 for schedule, g in begun])
+    members = rows < sizes[:, None]
+    if spec.needs.references:
+        references = np.array([schedule.references if g > 0 else 0 for schedule, g in begun])
+        members |= (rows >= first) & (rows - first < references[:, None])
+    return members
+
+
 def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype that kernels of a precision read for a field, from its kind as the extension reports it."""
     return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
 
 
-# The shape and the type of every array.
-ArrayShapes = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 INTEGER, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 
 

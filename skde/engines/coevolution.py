@@ -16,13 +16,13 @@ from skde.engines.batch import (
     MAX_ARRAYS,
     MEMORY_ADVICE,
     TASK,
-    ArrayShapes,
     Batch,
     Runs,
     array_shapes,
     fill_data,
     size_of,
 )
+from skde.engines.block import ArrayShapes
 from skde.engines.spec import Spec
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
@@ -245,11 +245,11 @@ class Coevolution(IncumbentRuns, Batch):
         }
         if self.coevolution_spec.penalty is not None:
             self.exchange["penalties"][...] = self.coevolution_spec.penalty
+        for name, array in self.exchange.items():
+            self.fields[name] = address(array, self.spec.dtype, device=self.device)
 
-    def refresh(self) -> None:
-        """Pass the current spec and the addresses of the arrays to the kernels."""
-        super().refresh()
-        self.task["tol"] = -1.0  # a population of one has no spread
+    def _describe(self) -> None:
+        super()._describe()
         fields, spec = self.fields, self.coevolution_spec
         fields["pop_x"], fields["pop_y"] = self.x.pop_max, self.opponents
         fields["gens_x"], fields["gens_y"] = spec.gens_x, spec.gens_y
@@ -258,9 +258,12 @@ class Coevolution(IncumbentRuns, Batch):
         fields["inequalities"], fields["equalities"] = spec.inequalities, spec.equalities
         fields["updates"], fields["adapts"] = spec.updates, spec.penalty is None
         fields["feasibility"] = spec.feasibility
-        fields["tol"] = -1.0 if self.spec.tol is None else self.spec.tol
-        for name, array in self.exchange.items():
-            fields[name] = address(array, self.spec.dtype, device=self.device)
+
+    def refresh(self) -> None:
+        """Pass the limits and the stopping rules of the current spec to the kernels."""
+        super().refresh()
+        self.fields["tol"] = self.record["tol"]
+        self.record["tol"] = -1.0  # a population of one has no spread
 
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's incumbent, and its value."""

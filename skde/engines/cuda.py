@@ -148,8 +148,8 @@ class CudaEngine:
             batch.program = Launcher(module, plan, objective.scratch)
             if not plan.trials_shared:
                 teams = plan.grid * plan.teams
-                batch.array["workspace"] = self.xp.empty(max(1, teams * objective.scratch * batch.dim), spec.dtype)
-                batch.refresh()
+                size = max(1, teams * objective.scratch * batch.dim)
+                batch.replace_array("workspace", self.xp.empty(size, spec.dtype))
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Start whole generations up to number `until`, from `begin`, that of the runs furthest behind.
@@ -311,8 +311,8 @@ class CudaEngine:
             batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
             if not plan.trials_shared:
                 teams = plan.grid * plan.teams
-                batch.array["workspace"] = self.xp.empty(max(1, teams * game.scratch * dim), batch.spec.dtype)
-                batch.refresh()
+                size = max(1, teams * game.scratch * dim)
+                batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
 
     def cycles(self, batch: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""

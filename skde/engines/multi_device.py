@@ -87,10 +87,13 @@ class SplitBatch(Runs):
         part, own = self._locate(run)
         return part.population(own)
 
-    def point(self, run: int, individual: int) -> FloatArray:
-        """Return one individual's position (D,), on the host."""
-        part, own = self._locate(run)
-        return part.point(own, individual)
+    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
+        """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order."""
+        points = []
+        for part, (begin, end) in zip(self.parts, self.ranges, strict=True):
+            rows = slice(*np.searchsorted(runs, [begin, end]))
+            points.append(part.points(runs[rows] - begin, individuals[rows]))
+        return np.concatenate(points)
 
     def best(self) -> tuple[IntArray, FloatArray]:
         """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""

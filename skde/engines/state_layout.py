@@ -9,7 +9,7 @@ import numpy as np
 
 from skde import _cpu
 from skde.algorithms.saved_state import SavedRuns, StateChecks
-from skde.engines.batch import algorithm_entry, state_names
+from skde.engines.batch import algorithm_entry, member_rows, state_names
 from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
 from skde.serialization import Layout, entry
@@ -95,7 +95,7 @@ def check_batch(
         fewest, most = _cpu.history_slots(spec.last), _cpu.history_slots(MAX_INT64)
         checks.check("history", f"it must have {fewest} to {most} samples, got {slots}", fewest <= slots <= most)
     sizes = np.array([[one.size(int(g)), one.size(int(g) + 1)] for one, g in zip(spec.schedules, begun, strict=True)])
-    check_points(spec, state["x"], generation, sizes[:, 0], checks, free)
+    check_points(spec, state["x"], generation, checks, free)
     if spec.needs.ordered:
         checks.check_range("order", "individuals' numbers", state["order"], 0, spec.pop_max - 1)
     if own is None:
@@ -130,18 +130,12 @@ def runs_by_parameters(spec: Spec, among: Any) -> Iterator[tuple[FloatArray, Int
             yield parameters, runs
 
 
-def check_points(
-    spec: Spec, x: FloatArray, generation: IntArray, sizes: IntArray, checks: StateChecks, free: int
-) -> None:
+def check_points(spec: Spec, x: FloatArray, generation: IntArray, checks: StateChecks, free: int) -> None:
     """Check that the members of all populations are inside the box."""
-    rows, first = np.arange(spec.pop_max), spec.pop_max - spec.needs.references
-    references = np.array([schedule.references for schedule in spec.schedules])
-    members = rows < np.where(generation >= 0, sizes, 0)[:, None]
-    members |= (rows >= first) & (rows - first < np.where(generation > 0, references, 0)[:, None])
     some = slice(0, len(spec.lower) - free)
     lower, upper = (bound.astype(spec.dtype)[some] for bound in (spec.lower, spec.upper))
     inside = ((x[..., some] >= lower) & (x[..., some] <= upper)).all(axis=-1)
-    checks.check("x", "individuals must be inside their bounds", inside | ~members)
+    checks.check("x", "individuals must be inside their bounds", inside | ~member_rows(spec, generation))
 
 
 def check_coevolution(spec: CoevolutionSpec, arrays: dict[str, Any], own_x: Any, own_y: Any) -> None:
