@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from skde.arrays import to_numpy
-from skde.engines import RecordingEngine, RecordingError, SharingEngine
+from skde.engines import RecordingEngine, RecordingError, records, shares
 from skde.engines.recording import (
     TIMED_GENERATIONS,
     Generation,
@@ -110,7 +110,7 @@ class Execution:
             self.run_graph(objective)
         elif execution == "auto":
             self.run_auto(objective)
-        elif isinstance(runner.engine, SharingEngine):
+        elif shares(runner.engine):
             with runner.engine.share(runner.batch, objective, execution):
                 self.run_chunks(even=execution == "step")
         elif execution == "step":
@@ -140,8 +140,8 @@ class Execution:
     def run_chunks(self, even: bool = False) -> None:
         """Let the engine run some generations at a time; with `even`, only for runs at the same generation."""
         runner, last = self.runner, self.runner.last
-        generations = 1
-        while not runner.done:
+        generations, done = 1, runner.done
+        while not done:
             if even and runner.uneven:
                 runner.hold_leaders()
                 generations = 1
@@ -153,7 +153,8 @@ class Execution:
             runner.generation = until
             runner.timer.mark(until)
             runner.check_start()
-            if runner.done or self.ends():
+            done = runner.done
+            if done or self.ends():
                 return
             generations = self.next_chunk(generations, runner.seconds - before)
 
@@ -202,7 +203,7 @@ class Execution:
         """Record one generation on the GPU, and replay it."""
         runner = self.runner
         batch = runner.on_device[1]
-        if not isinstance(runner.engine, RecordingEngine):
+        if not records(runner.engine):
             raise ValueError("execution='graph' needs a GPU, and one alone: device='cuda'")
         evaluation = Evaluation(*runner.on_device, objective)
         if sizes_vary(batch):

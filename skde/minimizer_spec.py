@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Engine, JoblibEngine, RecordingEngine, Spec, check_device, engine_for
+from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for, records
 from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
@@ -99,7 +99,7 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
             f"execution={execution!r}: this fit began on {engine.name!r}, and whether joblib's workers run it is "
             "decided when it begins"
         )
-    if execution == "auto" and not compiled and isinstance(engine, RecordingEngine):
+    if execution == "auto" and not compiled and records(engine):
         return "auto"
     if execution in ("auto", "joblib"):
         return "run" if compiled else "step"

@@ -15,6 +15,9 @@ from skde.stopping import Status
 from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
 
+# Plain integers: NumPy compares them several times as fast as members of an enumeration.
+RUNNING, LIMIT, HELD = int(Status.RUNNING), int(Status.LIMIT), int(Status.HELD)
+
 
 class Runner:
     """One batch on one engine; `skde.execution` runs it, `skde.ask_tell` lets a user evaluate its trials.
@@ -82,16 +85,17 @@ class Runner:
     def status(self) -> Any:
         """Every run's status, of shape (R,)."""
         self.judge()
-        status = self.batch.host("status")
-        status[status == Status.HELD] = Status.RUNNING
-        limits = self.batch.spec.limits
+        progress = self.batch.progress()
+        status = progress["status"]
+        status[status == HELD] = RUNNING
         # A limit may have been set below the generation that a run is at.
-        return np.where((status == 0) & (self.batch.host("generation") >= limits), int(Status.LIMIT), status)
+        status[(status == RUNNING) & (progress["generation"] >= self.batch.spec.limits)] = LIMIT
+        return status
 
     @property
     def done(self) -> bool:
         """Whether no run is running."""
-        return bool((self.status != Status.RUNNING).all())
+        return RUNNING not in self.status
 
     def judge(self) -> None:
         """Check the stopping rules at the end of the last generation, where that has not been done."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 import numpy as np
 
@@ -34,13 +34,12 @@ DTYPES = ("float32", "float64")
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return value as an int in [low, high]; an array of no dimension counts as its number."""
-    allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
     given = scalar(value)
-    if isinstance(given, bool | np.bool_) or not isinstance(given, Integral):
-        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
-    number = int(given)
-    if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
+    is_integer = isinstance(given, Integral) and not isinstance(given, bool)
+    number = int(given) if is_integer else 0
+    if not is_integer or number < low or (high is not None and number > high):
+        allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+        refuse(name, allowed, value, is_integer)
     return number
 
 
@@ -87,19 +86,27 @@ def check_real(
     high_open: bool = False,
 ) -> float:
     """Return value as a float in the interval; NaN is never inside. An array of no dimension counts as its number."""
-    allowed = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
-    given = scalar(value)
-    if isinstance(given, bool | np.bool_) or not isinstance(given, Real):
-        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
-    try:
-        number = float(given)
-    except OverflowError:
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}, which is too large for a float") from None
+    given, too_large = scalar(value), ""
+    is_real = isinstance(given, Real) and not isinstance(given, bool)
+    number = float("nan")
+    if is_real:
+        try:
+            number = float(given)
+        except OverflowError:
+            too_large = ", which is too large for a float"
     above = number > low if low_open else number >= low
     below = number < high if high_open else number <= high
     if not (above and below):
-        raise ValueError(f"{name} must be {allowed}, got {shown(value)}")
+        allowed = f"a number in {'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
+        refuse(name, allowed, value, is_real, too_large)
     return number
+
+
+def refuse(name: str, allowed: str, value: Any, is_number: bool, why: str = "") -> NoReturn:
+    """Raise the error for a value that is out of range or, where it is no number, of a wrong type."""
+    if not is_number:
+        raise TypeError(f"{name} must be {allowed}, got {shown(value)} ({type(value).__name__})")
+    raise ValueError(f"{name} must be {allowed}, got {shown(value)}{why}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:

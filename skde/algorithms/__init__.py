@@ -69,7 +69,6 @@ def get_algorithm(algorithm: Any, **parameters: Any) -> Algorithm:
     if isinstance(algorithm, Algorithm):
         return algorithm
     kind = ALGORITHMS[check_choice("algorithm", algorithm, ALGORITHMS)]
-    allowed = kind().get_params()
     for name in parameters:
-        check_choice(f"parameter of {algorithm!r}", name, allowed)
+        check_choice(f"parameter of {algorithm!r}", name, kind().get_params())
     return kind(**parameters)

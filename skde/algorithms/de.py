@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,10 +21,11 @@ CROSSOVERS = choices("Crossover")
 NEEDS_NO_CROSSOVER = "current-to-rand/1"
 
 
-def strategies() -> list[str]:
+@lru_cache
+def strategies() -> tuple[str, ...]:
     """Return the names of all strategies."""
     names = [f"{mutation}/{crossover}" for mutation in MUTATIONS for crossover in CROSSOVERS if crossover != "none"]
-    return [*names, NEEDS_NO_CROSSOVER]
+    return (*names, NEEDS_NO_CROSSOVER)
 
 
 class DifferentialEvolution(OppositionAlgorithm):

@@ -8,7 +8,7 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.devices import check_device, choose_device, evaluate, find_gpus, matrix
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
-from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine
+from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, records, shares
 from skde.engines.recording import RecordingError
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec
@@ -38,4 +38,6 @@ __all__ = [
     "evaluate",
     "find_gpus",
     "matrix",
+    "records",
+    "shares",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game
@@ -115,7 +115,6 @@ class DeviceEngine(Engine, Protocol):
         """Return the game's values of the rows of X against the rows of Y."""
 
 
-@runtime_checkable
 class SharingEngine(Protocol):
     """An engine that divides a batch into parts, and evaluates Python functions where the parts are."""
 
@@ -123,9 +122,18 @@ class SharingEngine(Protocol):
         """Return the context in which a batch runs an objective, by "run" or by "step"."""
 
 
-@runtime_checkable
 class RecordingEngine(Protocol):
     """An engine that can record a generation, the objective included, and replay it."""
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
         """Record one generation; see CudaEngine.record."""
+
+
+def shares(engine: Any) -> TypeGuard[SharingEngine]:
+    """Whether an engine divides batches; isinstance with a protocol would take as long as a small generation."""
+    return hasattr(engine, "share")
+
+
+def records(engine: Any) -> TypeGuard[RecordingEngine]:
+    """Whether an engine can record a generation."""
+    return hasattr(engine, "record")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -108,13 +109,19 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
             dim = check_int(
                 f"dim of {name!r}", allowed_dims.default if dim is None else dim, allowed_dims.least, allowed_dims.most
             )
-            allowed = list(inspect.signature(suite.build).parameters)[2:]
+            allowed = option_names(suite)
             for option in options:
                 if option not in allowed:
                     raise TypeError(f"{name!r} has no option {option!r}; it has {', '.join(allowed) or 'none'}")
             return suite.build(canonical, dim, **options)
     known = [known for names in NAMES.values() for known in names]
     raise ValueError(f"there is no problem named {name!r}{nearest(name, known)} (skde.problem_names() lists all)")
+
+
+@lru_cache
+def option_names(suite: ModuleType) -> tuple[str, ...]:
+    """Return the names of the options of a suite's problems."""
+    return tuple(inspect.signature(suite.build).parameters)[2:]
 
 
 def optimal_value(problem: Any) -> float:

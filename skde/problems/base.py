@@ -12,6 +12,8 @@ from skde.engines import evaluate
 from skde.typing import Array, FloatArray
 
 DEFAULT_DIM = 30
+# Of every compiled function: its number, its C++ type, and the vectors of working memory that it needs.
+FUNCTORS: dict[str, tuple[int, str, int]] = _cpu.problems()
 
 
 class DimRange(NamedTuple):
@@ -82,16 +84,16 @@ class Problem:
     @property
     def cpp_type(self) -> str:
         """C++ type of the functor."""
-        return str(_cpu.problems()[self.kernel][1])
+        return FUNCTORS[self.kernel][1]
 
     @property
     def scratch(self) -> int:
         """Number of vectors of length dim that one evaluation needs as working memory."""
-        return int(_cpu.problems()[self.kernel][2])
+        return FUNCTORS[self.kernel][2]
 
     def cpu_address(self, single: bool) -> int:
         """Return the address of the compiled function for float32 (`single`) or float64."""
-        return int(_cpu.problem_address(_cpu.problems()[self.kernel][0], single))
+        return int(_cpu.problem_address(FUNCTORS[self.kernel][0], single))
 
     def __call__(self, X: Array) -> Array:
         """Return the function's values at points.
