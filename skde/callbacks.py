@@ -47,33 +47,35 @@ class Progress:
         return shown
 
     @cached_property
-    def _best(self) -> tuple[IntArray, FloatArray]:
-        return self._runner.batch.best()
+    def _best(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The generations of all runs, their best individuals, and the values of these."""
+        generation = self._runner.batch.host("generation")
+        return generation, *self._runner.batch.best(generation)
 
     @property
     def funs(self) -> FloatArray:
         """The best value of every run, of shape (n_runs,); infinite where it has no feasible point."""
-        values = self._shown(self._best[1])
+        values = self._shown(self._best[2])
         return np.asarray(np.fmin.reduce(values.reshape(-1, self._runner.batch.n_islands), axis=1))
 
     @property
     def fun(self) -> float:
         """The best value of all runs; infinite where there is no feasible point."""
-        values = self._shown(self._best[1])
+        values = self._shown(self._best[2])
         return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
 
     @property
     def violation(self) -> float:
         """The violation of the constraints at the best point of all runs; 0 for a feasible one."""
-        least = np.fmin.reduce(self._best[1])
+        least = np.fmin.reduce(self._best[2])
         return 0.0 if self._runner.rules is None else violation_of_code(float(least))
 
     @property
     def x(self) -> FloatArray:
         """The best point of all runs, of shape (dim,)."""
-        index, values = self._best
-        run = best_of(values)
-        position: FloatArray = self._runner.batch.points(np.array([run]), index[[run]])[0]
+        generation, index, values = self._best
+        run = np.array([best_of(values)])
+        position: FloatArray = self._runner.batch.points(generation, run, index[run])[0]
         return position
 
 

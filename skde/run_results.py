@@ -20,7 +20,7 @@ Rules = FeasibilityRules | StoredOutcomes
 
 
 def run_results(
-    engine: Engine, batch: Runs, rules: Rules | None, timer: Timer, status: IntArray, ending: Status
+    engine: Engine, batch: Runs, rules: Rules | None, timer: Timer, progress: dict[str, Any], ending: Status
 ) -> list[RunResult]:
     """Return every run's result so far.
 
@@ -32,14 +32,13 @@ def run_results(
         The meaning of the values, where there are constraints.
     timer : Timer
         The time of the fit.
-    status : ndarray of shape (R,)
-        The status of every population.
+    progress : dict of str to ndarray
+        Status, generation and seconds of every population.
     ending : Status
         That of the runs that the kernels left running.
     """
-    progress = batch.progress()
-    generation, spent = progress["generation"], progress["spent"].max(axis=1)
-    index, value = batch.best()
+    status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
+    index, value = batch.best(generation)
     evals = batch.evals(generation)
     history = batch.host("history")
     shown = value
@@ -48,7 +47,7 @@ def run_results(
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     results = []
-    for first, best, x in zip(firsts, bests.tolist(), batch.points(bests, index[bests]), strict=True):
+    for first, best, x in zip(firsts, bests.tolist(), batch.points(generation, bests, index[bests]), strict=True):
         islands = np.arange(first, first + batch.n_islands)
         last = int(generation[islands].max())
         outcome = outcome_of(engine, rules, first // batch.n_islands, x, float(value[best]))

@@ -82,15 +82,20 @@ class Runner:
         return self.timer.seconds
 
     @property
-    def status(self) -> Any:
-        """Every run's status, of shape (R,)."""
+    def progress(self) -> dict[str, Any]:
+        """Status, generation and seconds of every run, as NumPy arrays."""
         self.judge()
         progress = self.batch.progress()
         status = progress["status"]
         status[status == HELD] = RUNNING
         # A limit may have been set below the generation that a run is at.
         status[(status == RUNNING) & (progress["generation"] >= self.batch.spec.limits)] = LIMIT
-        return status
+        return progress
+
+    @property
+    def status(self) -> Any:
+        """Every run's status, of shape (R,)."""
+        return self.progress["status"]
 
     @property
     def done(self) -> bool:
@@ -230,7 +235,7 @@ class Runner:
         """Return every run's result so far."""
         state = (self.generation, self.ending, self.seconds)
         if self._results is None or self._results[0] != state:
-            made = run_results(self.engine, self.batch, self.rules, self.timer, self.status, self.ending)
+            made = run_results(self.engine, self.batch, self.rules, self.timer, self.progress, self.ending)
             self._results = state, made
         return self._results[1]
 

@@ -82,12 +82,18 @@ class Runs(ABC):
         """Return a run's population (P, D) and its values (P,), on the host."""
 
     @abstractmethod
-    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
-        """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order."""
+    def points(self, generation: IntArray, runs: IntArray, individuals: IntArray) -> FloatArray:
+        """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order.
+
+        `generation` is that of all runs.
+        """
 
     @abstractmethod
-    def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the index of every run's best individual and its value (NaN where all values are NaN)."""
+    def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+        """Return the row of every run's best individual and its value (NaN where all values are NaN).
+
+        `generation` is that of all runs, where it has been read.
+        """
 
     def is_blank(self) -> bool:
         """Whether no run has found a number yet."""
@@ -271,16 +277,17 @@ class Batch(Runs):
         half, members = int(generation[run]) & 1, member_rows(self.spec, generation)[run]
         return to_numpy(self.array["x"][half, run])[members], to_numpy(self.array["f"][half, run])[members]
 
-    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
+    def points(self, generation: IntArray, runs: IntArray, individuals: IntArray) -> FloatArray:
         """Return positions (n, D), on the host: one of an individual of each of these runs."""
-        rows = ((self.host("generation")[runs] & 1) * self.n_runs + runs) * self.pop_max + individuals
+        rows = ((generation[runs] & 1) * self.n_runs + runs) * self.pop_max + individuals
         with self.device_context():
             points: FloatArray = to_numpy(self.array["x"].reshape(-1, self.dim)[self.xp.asarray(rows)])
         return points
 
-    def best(self) -> tuple[IntArray, FloatArray]:
+    def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's best individual and its value (NaN where all values are NaN)."""
-        generation, runs = self.host("generation"), np.arange(self.n_runs)
+        generation = self.host("generation") if generation is None else generation
+        runs = np.arange(self.n_runs)
         f = self.host("f")[generation & 1, runs]
         values = np.where(member_rows(self.spec, generation), f, np.nan)
         index = (values == np.fmin.reduce(values, axis=1)[:, None]).argmax(axis=1)  # the first of equals

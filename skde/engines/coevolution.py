@@ -265,9 +265,9 @@ class Coevolution(IncumbentRuns, Batch):
         self.fields["tol"] = self.record["tol"]
         self.record["tol"] = -1.0  # a population of one has no spread
 
-    def best(self) -> tuple[IntArray, FloatArray]:
+    def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
         """Return the row of every run's incumbent, and its value."""
-        generation, f = self.host("generation"), self.host("f")
+        generation, f = self.host("generation") if generation is None else generation, self.host("f")
         values = np.where(generation >= 0, f[generation & 1, np.arange(self.n_runs), 0].astype(float), np.nan)
         return np.zeros(self.n_runs, np.int64), values
 

@@ -13,7 +13,14 @@ from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
-from skde.engines.nvrtc import Launcher, allow_shared, compile_module, game_options, kernel_options, kernel_switches
+from skde.engines.nvrtc import (
+    Launcher,
+    blocks_per_multiprocessor,
+    compile_module,
+    game_options,
+    kernel_options,
+    kernel_switches,
+)
 from skde.engines.recording import RecordingError
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
@@ -137,10 +144,8 @@ class CudaEngine:
             )
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
-                kernel = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective).get_function("run")
-                allow_shared(kernel, shared_bytes)
-                occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
-                return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
+                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective)
+                return blocks_per_multiprocessor(module, "run", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
                 plan = make_plan(work, self.machine, resident)
@@ -302,10 +307,7 @@ class CudaEngine:
                 return compile_module(self.device, "gpu_cycles", options)
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
-                kernel = module(team, threads, least).get_function("cycles")
-                allow_shared(kernel, shared_bytes)
-                occupancy = self.xp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
-                return int(occupancy(kernel.kernel.ptr, threads, shared_bytes))
+                return blocks_per_multiprocessor(module(team, threads, least), "cycles", threads, shared_bytes)
 
             plan = make_plan(work, self.machine, resident)
             batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)

@@ -87,17 +87,18 @@ class SplitBatch(Runs):
         part, own = self._locate(run)
         return part.population(own)
 
-    def points(self, runs: IntArray, individuals: IntArray) -> FloatArray:
+    def points(self, generation: IntArray, runs: IntArray, individuals: IntArray) -> FloatArray:
         """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order."""
         points = []
         for part, (begin, end) in zip(self.parts, self.ranges, strict=True):
             rows = slice(*np.searchsorted(runs, [begin, end]))
-            points.append(part.points(runs[rows] - begin, individuals[rows]))
+            points.append(part.points(generation[begin:end], runs[rows] - begin, individuals[rows]))
         return np.concatenate(points)
 
-    def best(self) -> tuple[IntArray, FloatArray]:
-        """Return the index of every run's best individual and its value (NaN where a run has nothing but NaN)."""
-        index, value = zip(*(part.best() for part in self.parts), strict=True)
+    def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+        """Return the row of every run's best individual and its value (NaN where a run has nothing but NaN)."""
+        rows = [None if generation is None else generation[begin:end] for begin, end in self.ranges]
+        index, value = zip(*(part.best(own) for part, own in zip(self.parts, rows, strict=True)), strict=True)
         return np.concatenate(index), np.concatenate(value)
 
     def state(self) -> dict[str, Any]:

@@ -34,8 +34,7 @@ class Launcher:
         """Return one kernel, loaded."""
         function = self.functions.get(name)
         if function is None:
-            function = self.functions[name] = self.module.get_function(name)
-            allow_shared(function, self.plan.shared_bytes)
+            function = self.functions[name] = load_function(self.module, name, self.plan.shared_bytes)
         return function
 
     def __call__(self, name: str, task: Any, *arguments: Any) -> None:
@@ -44,10 +43,26 @@ class Launcher:
         self.function(name)(self.grid, self.block, arguments, shared_mem=self.plan.shared_bytes)
 
 
-def allow_shared(function: Any, size: int) -> None:
-    """Raise a kernel's limit of shared memory; never lower it, because other threads launch the kernel too."""
-    if size > function.max_dynamic_shared_size_bytes:
-        function.max_dynamic_shared_size_bytes = size
+@lru_cache(maxsize=1024)
+def load_function(module: Any, name: str, shared_bytes: int) -> Any:
+    """Return a kernel that may be launched with so much shared memory.
+
+    Its limit is raised and never lowered, because other threads launch the kernel too.
+    """
+    function = module.get_function(name)
+    if shared_bytes > function.max_dynamic_shared_size_bytes:
+        function.max_dynamic_shared_size_bytes = shared_bytes
+    return function
+
+
+@lru_cache(maxsize=1024)
+def blocks_per_multiprocessor(module: Any, name: str, threads: int, shared_bytes: int) -> int:
+    """Return how many blocks of a kernel a multiprocessor of the current GPU holds."""
+    import cupy
+
+    function = load_function(module, name, shared_bytes)
+    occupancy = cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
+    return int(occupancy(function.kernel.ptr, threads, shared_bytes))
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -30,8 +31,8 @@ class StatusPoll:
     def __init__(self, batch: Runs) -> None:
         self.batch = batch
         self.exact = batch.xp is np  # the status is read every time
-        self.status: IntArray = batch.host("status")
-        self.time = 0.0
+        self.status = np.full(batch.n_runs, int(Status.RUNNING))  # nothing is read before the first `poll`
+        self.time = -math.inf
 
     def poll(self, force: bool = False) -> bool:
         """Read the status when the interval is over, or with `force`; return whether it was read."""
