@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -46,22 +46,25 @@ def run_results(
         history, shown = values_of_codes(history), values_of_codes(value)
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
+    samples = lru_cache(partial(sampled_times, timer))  # most runs end at the same generation
     results = []
     for first, best, x in zip(firsts, bests.tolist(), batch.points(generation, bests, index[bests]), strict=True):
-        islands = np.arange(first, first + batch.n_islands)
+        islands = slice(first, first + batch.n_islands)
         last = int(generation[islands].max())
         outcome = outcome_of(engine, rules, first // batch.n_islands, x, float(value[best]))
-        when = times_of(batch, timer, last, float(spent[best]))
+        generations, seconds = samples(last)
+        if batch.spec.run_seconds is not None:  # a run's own clock is divided evenly
+            seconds = float(spent[best]) * (generations + 1) / (last + 1)
         results.append(
             RunResult(
                 x=x,
                 fun=outcome.fun,
                 n_evals=int(evals[islands].sum()),
                 n_iter=max(last, 0),
-                time=float(when(last)),
-                status=status_of(status[islands], int(status[best]), ending),
+                time=float(seconds[-1]),
+                status=status_of(status[islands].tolist(), int(status[best]), ending),
                 seed=int(batch.spec.seeds[first]),
-                history=history_of(batch, history[islands], generation[islands], islands, shown[islands], when),
+                history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
                 max_violation=outcome.max_violation,
                 violation=outcome.violation,
             )
@@ -77,40 +80,39 @@ def outcome_of(engine: Engine, rules: Rules | None, run: int, x: FloatArray, val
         return rules.outcome(run, x, value, engine.xp)
 
 
-def status_of(status: IntArray, best: int, ending: Status) -> Status:
+def status_of(status: list[int], best: int, ending: Status) -> Status:
     """Return the status of a run of islands: TARGET if one island reached it, else that of the best island."""
-    if (status == Status.TARGET).any():
+    if Status.TARGET in status:
         return Status.TARGET
-    return ending if (status == Status.RUNNING).any() else Status(best)
+    return ending if Status.RUNNING in status else Status(best)
 
 
-def times_of(batch: Runs, timer: Timer, last: int, spent: float) -> Callable[[Any], FloatArray]:
-    """Return the function from generations to their times; a run's own clock is divided evenly."""
-    if batch.spec.run_seconds is None:
-        return timer.at
-    return lambda generations: np.asarray(spent * (np.asarray(generations) + 1) / (last + 1))
+def sampled_times(timer: Timer, last: int) -> tuple[IntArray, FloatArray]:
+    """Return the sampled generations up to `last`, which ends them, and the times at which they were done."""
+    generations = _cpu.sampled_generations(last)
+    if generations[-1] != last:
+        generations = np.append(generations, last)
+    return generations, timer.at(generations)
 
 
 def history_of(
     batch: Runs,
+    islands: slice,
     sampled: FloatArray,
     last: IntArray,
-    islands: IntArray,
     best: FloatArray,
-    when: Callable[[Any], FloatArray],
+    generations: IntArray,
+    seconds: FloatArray,
 ) -> History:
-    """Return the samples up to the last generations of a run's islands, which end the history."""
-    generations = _cpu.sampled_generations(int(last.max()))
-    if generations[-1] != last.max():
-        generations = np.append(generations, last.max())
+    """Return the history of a run of islands from their samples, last generations and best values."""
     evals, values = np.zeros(len(generations), np.int64), np.full(len(generations), np.inf)
-    for k, island in enumerate(islands):
-        reached = np.minimum(generations, last[k])
-        own = np.full(len(generations), best[k])
-        before = np.flatnonzero(generations < last[k])
-        own[before] = sampled[k, before]
-        evals += batch.spec.schedules[island].evals_at(reached)
+    ends, bests = last[islands].tolist(), best[islands].tolist()
+    for schedule, row, end, final in zip(batch.spec.schedules[islands], sampled[islands], ends, bests, strict=True):
+        before = np.searchsorted(generations, end)
+        own = np.full(len(generations), final)
+        own[:before] = row[:before]
+        evals += schedule.evals_at(np.minimum(generations, end))
         values = np.fmin(values, own)
-    if np.isnan(best).all():
+    if np.isnan(bests).all():
         values[-1] = np.nan
-    return History(evals, when(generations), np.minimum.accumulate(values) if batch.monotone else values)
+    return History(evals, seconds, np.minimum.accumulate(values) if batch.monotone else values)

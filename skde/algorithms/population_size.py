@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,14 @@ class PopulationSchedule:
 
     def evals_at(self, generations: Any) -> IntArray:
         """Return the number of evaluations up to the end of each of several generations."""
-        k = np.searchsorted(self.starts, generations, side="right") - 1
-        before, starts, sizes = (np.array(values) for values in (self.before, self.starts, self.sizes))
+        starts, sizes, before = self._tables
+        k = np.searchsorted(starts, generations, side="right") - 1
         return np.asarray(before[k] + (generations - starts[k] + 1) * sizes[k])
+
+    @cached_property
+    def _tables(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The generations, sizes and evaluations of `_fill` as arrays."""
+        return np.array(self.starts), np.array(self.sizes), np.array(self.before)
 
     def last(self, evals: int) -> int:
         """Return the last generation that is complete after a number of evaluations."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_view, begin_of, to_numpy
+from skde.arrays import array_views, begin_of, to_numpy
 from skde.typing import Array
 
 # The shape and the type of every array.
@@ -40,22 +40,26 @@ class Block:
 
     def __init__(self, shapes: ArrayShapes, memory: Array) -> None:
         self.shapes, self.memory = shapes, memory
-        self.array: dict[str, Array] = {}
-        self.address: dict[str, int] = {}
         self.offset: dict[str, int] = {}
-        begin, offset = begin_of(memory), 0
+        end = 0
         for name, (shape, dtype) in shapes.items():
-            self.array[name] = array_view(memory, offset, shape, dtype)
-            self.offset[name], self.address[name] = offset, begin + offset
-            offset += aligned_size(shape, dtype)
+            self.offset[name] = end
+            end += aligned_size(shape, dtype)
+        begin = begin_of(memory)
+        self.address = {name: begin + offset for name, offset in self.offset.items()}
+        self.array = self._views(memory, list(shapes), 0)
 
     def hosts(self, first: str, last: str) -> dict[str, Any]:
         """Return the arrays from the first to the last name as NumPy arrays, by one copy of their memory."""
-        begin = self.offset[first]
-        copied = to_numpy(self.memory[begin : self.offset[last] + self.array[last].nbytes])
         names = list(self.shapes)
         names = names[names.index(first) : names.index(last) + 1]
-        return {name: array_view(copied, self.offset[name] - begin, *self.shapes[name]) for name in names}
+        begin, end = self.offset[first], self.offset[last] + self.array[last].nbytes
+        return self._views(to_numpy(self.memory[begin:end]), names, begin)
+
+    def _views(self, memory: Array, names: list[str], begin: int) -> dict[str, Array]:
+        """Return arrays of this block in memory that has the block's bytes from `begin` on."""
+        places = [(self.offset[name] - begin, *self.shapes[name]) for name in names]
+        return dict(zip(names, array_views(memory, places), strict=True))
 
 
 def allocate(shapes: ArrayShapes, xp: Any) -> Array:
