@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -281,12 +280,11 @@ def begin_of(array: Array) -> int:
     return begin
 
 
-def array_views(memory: Array, places: Iterable[tuple[int, tuple[int, ...], np.dtype[Any]]]) -> list[Array]:
-    """Return the arrays at some places of an array of bytes, (offset, shape, dtype), without copies."""
+def array_view(memory: Array, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the array that begins so many bytes after the begin of an array of bytes, without a copy."""
     if isinstance(memory, np.ndarray):
-        return [np.ndarray(shape, dtype, memory, offset) for offset, shape, dtype in places]
-    array, begin = array_namespace(memory).ndarray, memory.data
-    return [array(shape, dtype, begin + offset) for offset, shape, dtype in places]
+        return np.ndarray(shape, dtype, memory, offset)
+    return array_namespace(memory).ndarray(shape, dtype, memory.data + offset)
 
 
 def device_name(device: int | None) -> str:

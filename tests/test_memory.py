@@ -106,7 +106,8 @@ def test_the_estimate_is_what_is_allocated() -> None:
         m = Minimizer(algorithm, n_runs=3, n_islands=2, max_iter=3, device="cpu", random_state=0).fit("sphere", dim=3)
         batch = m._runner.batch
         copied = ("seeds", "parameters", "lower", "upper", "start")
-        taken = sum(array.nbytes for name, array in batch.array.items() if name not in copied)
+        names = {name for block in batch.array.blocks for name in block.shapes if name not in copied}
+        taken = sum(batch.array[name].nbytes for name in names)
         assert taken == size_of(array_shapes(batch.spec, batch.n_runs))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from skde import _cpu
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
-from skde.engines.block import ArrayShapes, Block, allocate
+from skde.engines.block import ArrayShapes, Block, BlockArrays
 from skde.engines.spec import Spec
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
@@ -169,13 +169,12 @@ class Batch(Runs):
         arrays = array_shapes(spec, self.n_runs)
         check_shapes_memory(arrays, xp)
         self.small = self._small_block({name: arrays.pop(name) for name in SMALL_ARRAYS})
-        large = Block(arrays, allocate(arrays, xp))
-        self.array: dict[str, Array] = {**self.small.array, **large.array}
-        self.device = device_of(self.array["x"])
+        large = Block(arrays, xp)
+        self.array = BlockArrays(self.small, large)
+        self.device = device_of(large.memory)
         for name, begin in (self.small.address | large.address).items():
             self.record[name] = begin
         self._describe()
-        self.rows = tuple(self.array["x"][half].reshape(-1, self.dim) for half in (0, 1))  # views: trials by row
 
     @cached_property
     def stages(self) -> int:
@@ -186,18 +185,19 @@ class Batch(Runs):
     def _small_block(self, shapes: ArrayShapes) -> Block:
         """Return the block of SMALL_ARRAYS and of the spec's arrays, with their values."""
         spec = self.spec
-        values = {
+        values: dict[str, Any] = {
             "seeds": spec.seeds.astype(np.uint64).view(np.int64),
             "parameters": np.asarray(spec.parameters, np.float64),
             **{name: getattr(spec, name).astype(spec.dtype) for name in ("lower", "upper", "start")},
         }
         shapes = {**{name: (array.shape, array.dtype) for name, array in values.items()}, **shapes}
-        block = Block(shapes, allocate(shapes, np))
+        values |= {"limit": spec.limits, "generation": np.int64(-1)}
+        self.limits = spec.limits
+        block = Block(shapes, np)
         for name, array in values.items():
-            block.array[name][...] = array
-        block.array["limit"][...] = self.limits = spec.limits
-        block.array["generation"].fill(-1)
-        return block if self.xp is np else Block(shapes, self.xp.asarray(block.memory))
+            block.view(name)[...] = array
+        block.move_to(self.xp)
+        return block
 
     def _describe(self) -> None:
         """Pass to the kernels the part of the spec that does not change."""
@@ -262,6 +262,12 @@ class Batch(Runs):
     def host(self, name: str) -> Any:
         """Return one of the arrays as a NumPy array."""
         return to_numpy(self.array[name])
+
+    @cached_property
+    def rows(self) -> tuple[Array, Array]:
+        """The rows of both halves of the populations, of shape (R * P, D): trials by row."""
+        x = self.array["x"]
+        return x[0].reshape(-1, self.dim), x[1].reshape(-1, self.dim)
 
     def progress(self) -> dict[str, Any]:
         """Return status, generation and seconds of all runs as NumPy arrays, by one copy."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_views, begin_of, to_numpy
+from skde.arrays import array_view, begin_of, to_numpy
 from skde.typing import Array
 
 # The shape and the type of every array.
@@ -18,7 +18,7 @@ ALIGNMENT = 128
 
 
 class Block:
-    """Arrays in one piece of memory.
+    """Zeroed arrays in one piece of memory.
 
     To allocate, fill or copy the memory takes as long as it takes for one array. On a GPU each of these is a call of
     several microseconds.
@@ -27,49 +27,63 @@ class Block:
     ----------
     shapes : dict of str to (shape, dtype)
         The arrays by their names, in the order of their memory.
-    memory : ndarray of uint8
-        NumPy or CuPy, as `allocate` returns it or a copy of that.
+    xp : module
+        NumPy or CuPy.
 
     Attributes
     ----------
-    array : dict of str to ndarray
-        The arrays.
     address : dict of str to int
-        Their addresses, for compiled code.
+        The addresses of the arrays, for compiled code.
     """
 
-    def __init__(self, shapes: ArrayShapes, memory: Array) -> None:
-        self.shapes, self.memory = shapes, memory
+    def __init__(self, shapes: ArrayShapes, xp: Any) -> None:
+        self.shapes = shapes
         self.offset: dict[str, int] = {}
-        end = 0
+        size = 0
         for name, (shape, dtype) in shapes.items():
-            self.offset[name] = end
-            end += aligned_size(shape, dtype)
-        begin = begin_of(memory)
+            self.offset[name] = size
+            size += -(-math.prod(shape) * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+        memory = xp.zeros(size + ALIGNMENT, np.uint8)
+        begin = -begin_of(memory) % ALIGNMENT
+        self._use(memory[begin : begin + size])
+
+    def _use(self, memory: Array) -> None:
+        begin, self.memory = begin_of(memory), memory
         self.address = {name: begin + offset for name, offset in self.offset.items()}
-        self.array = self._views(memory, list(shapes), 0)
+
+    def move_to(self, xp: Any) -> None:
+        """Copy the memory to the GPU where `xp` is CuPy. Arrays that were made before stay where they are."""
+        self._use(xp.asarray(self.memory))
+
+    def view(self, name: str) -> Array:
+        """Return one of the arrays."""
+        return array_view(self.memory, self.offset[name], *self.shapes[name])
 
     def hosts(self, first: str, last: str) -> dict[str, Any]:
         """Return the arrays from the first to the last name as NumPy arrays, by one copy of their memory."""
         names = list(self.shapes)
         names = names[names.index(first) : names.index(last) + 1]
-        begin, end = self.offset[first], self.offset[last] + self.array[last].nbytes
-        return self._views(to_numpy(self.memory[begin:end]), names, begin)
-
-    def _views(self, memory: Array, names: list[str], begin: int) -> dict[str, Array]:
-        """Return arrays of this block in memory that has the block's bytes from `begin` on."""
-        places = [(self.offset[name] - begin, *self.shapes[name]) for name in names]
-        return dict(zip(names, array_views(memory, places), strict=True))
+        begin, (shape, dtype) = self.offset[first], self.shapes[last]
+        copied = to_numpy(self.memory[begin : self.offset[last] + math.prod(shape) * dtype.itemsize])
+        return {name: array_view(copied, self.offset[name] - begin, *self.shapes[name]) for name in names}
 
 
-def allocate(shapes: ArrayShapes, xp: Any) -> Array:
-    """Return zeroed memory for the arrays of a block."""
-    size = sum(aligned_size(shape, dtype) for shape, dtype in shapes.values())
-    memory = xp.zeros(size + ALIGNMENT, np.uint8)
-    begin = -begin_of(memory) % ALIGNMENT
-    return memory[begin : begin + size]
+class BlockArrays(dict[str, Array]):
+    """The arrays of blocks by their names; each is made when it is first asked for.
 
+    Parameters
+    ----------
+    *blocks : Block
+        The blocks.
+    """
 
-def aligned_size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-    """Return the bytes of an array up to the begin of the next one."""
-    return -(-math.prod(shape) * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+    def __init__(self, *blocks: Block) -> None:
+        super().__init__()
+        self.blocks = blocks
+
+    def __missing__(self, name: str) -> Array:
+        for block in self.blocks:
+            if name in block.shapes:
+                self[name] = array = block.view(name)
+                return array
+        raise KeyError(name)

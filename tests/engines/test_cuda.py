@@ -263,3 +263,20 @@ def test_auto_chooses_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
     m = Minimizer(max_iter=2, random_state=0).fit("sphere", dim=30)
     assert m._runner.engine.name == "cuda:0"
     assert isinstance(get_problem("sphere", dim=3)(cupy.ones((2, 3))), cupy.ndarray)
+
+
+def test_the_arrays_of_a_batch_take_few_allocations() -> None:
+    """Each would take several calls of the driver, and a short fit as long as these."""
+    import cupy
+
+    sizes: list[int] = []
+
+    def allocate(size: int) -> Any:
+        sizes.append(size)
+        return cupy.get_default_memory_pool().malloc(size)
+
+    minimizer = Minimizer(DE(pop_size=20), max_iter=50, n_runs=3, random_state=0, device="cuda")
+    with cupy.cuda.using_allocator(allocate):
+        minimizer.fit("sphere", dim=5)
+        assert len(minimizer.runs_) == 3
+    assert 0 < len(sizes) <= 8
