@@ -128,15 +128,15 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("shade", "order", (0, 0), 2**40, "individuals' numbers must be"),
     ("shade", "order", (0, 0), -1, "individuals' numbers must be"),
     ("shade", "order", (0, slice(None)), 0, "ranks must be a permutation"),
-    ("shade", "memory", (slice(None), 0, 0), 2.0**31, "cells to be written next must be whole numbers"),
-    ("shade", "memory", (slice(None), 0, 0), 0.5, "cells to be written next must be whole numbers"),
+    ("shade", "memory", (slice(None), 0, 0), 2.0**31, "entries to be written next must be whole numbers"),
+    ("shade", "memory", (slice(None), 0, 0), 0.5, "entries to be written next must be whole numbers"),
     ("shade", "memory", (slice(None), 0, 1), -1e9, "rows in the archive must be whole numbers"),
-    ("shade", "memory", (0, 0, 2), -1e300, "cells of F must be"),  # which would be drawn around for ever
+    ("shade", "memory", (0, 0, 2), -1e300, "entries of F must be"),  # which would be drawn around for ever
     ("shade", "archive", (0, 0, 0), np.inf, "its points must be finite"),
-    ("jade", "memory", (slice(None), 0, 0), np.nan, "cells to be written next must be whole numbers"),
+    ("jade", "memory", (slice(None), 0, 0), np.nan, "entries to be written next must be whole numbers"),
     ("lshade", "memory", (slice(None), 0, 1), 1e9, "rows in the archive must be whole numbers"),
-    ("jso", "memory", (slice(None), 0, 0), -1.0, "cells to be written next must be whole numbers"),
-    ("lsrtde", "memory", (slice(None), 0, 5), 1e9, "cells to be written next must be whole numbers"),
+    ("jso", "memory", (slice(None), 0, 0), -1.0, "entries to be written next must be whole numbers"),
+    ("lsrtde", "memory", (slice(None), 0, 5), 1e9, "entries to be written next must be whole numbers"),
     ("lsrtde", "memory", (slice(None), 0, 6), -1.0, "success rates must be"),
     ("lsrtde", "memory", (slice(None), 0, 7), -1e6, "slots that are next must be whole numbers"),
     ("lsrtde", "extra", (8, 0, 0), 1e6, "the top's order must be a permutation"),
@@ -270,7 +270,7 @@ def test_a_pickle_is_checked_as_a_file_is() -> None:
 @pytest.mark.parametrize(
     ("entry", "place", "value", "message"),
     [
-        ("x.memory", (slice(None), 0, 0), 2.0**31, "cells to be written next must be whole numbers"),
+        ("x.memory", (slice(None), 0, 0), 2.0**31, "entries to be written next must be whole numbers"),
         ("y.order", (0, 0), 2**40, "individuals' numbers must be"),
         ("y.x", (0, 0, 0), np.nan, "individuals must be inside their bounds"),
         ("x.generation", 0, 2**40, "a side's generations must be those of the run's last cycle"),

@@ -213,6 +213,7 @@ struct Lsrtde : BaseAlgorithm {
     } while (changed);
 
     const real none = real(infinity()) - real(infinity());
+    team.each(pop - successes, [&](int k) { won[successes + k] = real(0); });  // nothing of other generations is saved
     team.map(pop, run.array(Arrays::slot, g), [&](int i, int) {
       const real slot = real(next) + turn[i];
       return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
