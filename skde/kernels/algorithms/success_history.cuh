@@ -209,7 +209,9 @@ struct SuccessHistory : BaseAlgorithm {
           t[AFTER] = (other.slot == mine.slot) & (k > i);
         });
 
-    const int rank = is_nan(mine.f) ? counts.of(BETTER_THAN_NONE) : counts.of(BETTER);
+    const int rank = Team::size == 1  ? rank_of(team, f, run.pop, i)
+                     : is_nan(mine.f) ? counts.of(BETTER_THAN_NONE)
+                                      : counts.of(BETTER);
     if (team.lane == 0) run.order(g)[rank] = i;
     if (!(mine.slot >= 0)) return;
     const int rows = archived(run, prefetch.archived), free = capacity(run) - rows, before = counts.of(BEFORE);
@@ -238,9 +240,8 @@ struct SuccessHistory : BaseAlgorithm {
       return;
     }
     const int entry = int(prefetch.entry);
-    const auto sums = learns
-                          ? weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, prefetch, scale); })
-                          : Several<real, SUMS>{};
+    Several<real, SUMS> sums{};
+    if (learns) sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, prefetch, scale); });
     const int successes = int(sums.of[SUCCESSES]);
     if (team.lane == 0) {
       now[ARCHIVED] = min_of(archived(run, prefetch.archived) + successes, capacity(run));

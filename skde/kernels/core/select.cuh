@@ -57,7 +57,12 @@ template <class Team, class real> SKDE_OUTLINE int best_of(Team& team, const rea
 
 // How many of n are better than i; ties go to the smaller index.
 template <class Team, class real> SKDE_OUTLINE int rank_of(Team& team, const real* f, int n, int i) {
-  return count_before(team, n, [&](int k) { return f[k]; }, f[i], [&](int k) { return k < i; });
+  const real value = f[i];
+  // One lane compares those before i and those after it in loops with half the comparisons.
+  if (Team::size == 1 && !is_nan(value))
+    return team.count(i, [=](int k) { return f[k] <= value; }) +
+           team.count(n - i, [=](int k) { return f[i + k] < value; });
+  return count_before(team, n, [=](int k) { return f[k]; }, value, [=](int k) { return k < i; });
 }
 
 // Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left
