@@ -25,6 +25,10 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) {
     real partial = Op::template identity<real>();
+    if constexpr (!BUSY) {
+      for (int j = this->lane; j < n; j += PARTIALS) partial = Op::join(partial, real(term(j)));
+      return combine<Op>(partial);
+    }
     constexpr int batch = Block::BATCH;  // terms at a time, with no branch between them
 #pragma unroll 1
     for (int base = this->lane; base < n; base += batch * PARTIALS) {

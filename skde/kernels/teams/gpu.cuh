@@ -263,7 +263,8 @@ template <class Team> SKDE_FN void transpose(Words4& words) {
 }
 
 // On the GPU every lane holds the words of its own first components, and makes further ones when it needs them. A block of
-// words serves four components (Stream::component), and no lane makes one that another makes.
+// words serves four components (Stream::component); where a multiprocessor holds many teams, no lane makes one that another
+// makes.
 template <class Team, class Stream, int = 0> struct ComponentWords {
   static constexpr int BATCH = Team::BATCH;
   Stream stream;
@@ -272,18 +273,25 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
 
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
     // One way around all further ones: to be sent past them one by one takes longer than to make them.
-    if (Team::size > 1 && BATCH > 1 && n > Team::size) {
+    const bool more = Team::size > 1 && BATCH > 1 && n > Team::size;
+    if (BUSY && more) {
       make(stream, team.lane, 0, word);
     } else {
       word[0] = Team::size > 1 && n > 0 ? stream.component(team.lane) : 0u;
 #pragma unroll
       for (int k = 1; k < BATCH; ++k) word[k] = 0;
+      // A lane makes all of its own: to hear them from other lanes takes longer.
+      if constexpr (!BUSY && BATCH > 1)
+        if (more)
+#pragma unroll
+          for (int k = 1; k < BATCH; ++k)
+            if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
     }
   }
   // With the k of fill(), or the component's number among the lane's.
   SKDE_FN u32 at(int j, int k) const {
     if (Team::size > 1 && k >= 0 && k < BATCH) return word[k];
-    if (Team::size == 1 || BATCH == 1 || k >= 0) return stream.here().component(j);
+    if (!BUSY || Team::size == 1 || BATCH == 1 || k >= 0) return stream.here().component(j);
     // Of the components in a batch, fill() asks for the first one first.
     if (k == -BATCH) make(stream.here(), threadIdx.x % Team::size, j / Team::STRIDE * Team::STRIDE, further);
     return further[k + BATCH];
