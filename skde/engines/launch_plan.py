@@ -25,17 +25,18 @@ MUCH_STAGED = 16 * 1024  # bytes
 RESIDENT = {
     ("Warp", FEW_WARPS): 5,
     ("Warp", MAX_WARPS): 2,
-    ("Tile16", FEW_WARPS): 6,
-    ("Tile8", FEW_WARPS): 5,
+    ("Tile16", FEW_WARPS): 4,
+    ("Tile8", FEW_WARPS): 4,
     ("Tile4", FEW_WARPS): 4,
     ("Tile1", FEW_WARPS): 4,
     ("Block", FEW_WARPS): 8,
 }
-# The team of one of many individuals by their dimension: the first line with at least so many dimensions. With fewer
-# lanes a warp does the work that each individual needs once, such as its indices, for several individuals at a time;
-# with more lanes it reads longer parts of a row at a time. Measured on an H200.
-MANY = ((4, "Tile1"), (16, "Tile4"), (256, "Tile8"), (2048, "Tile16"))
-LARGE = "Block"  # the team of one of many individuals with more dimensions
+RESIDENT_LARGE = 4  # the same for blocks, where only so few have room for their trials in shared memory
+# The team of one of many individuals by their dimension: the first line with at least so many dimensions, else a warp.
+# With fewer lanes a warp does the work that each individual needs once, such as its indices, for several individuals at
+# a time; with more lanes it reads longer parts of a row at a time. Measured on an H200.
+MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
+LARGE_TRIAL = 4096  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,11 @@ def team_size(work: Work, device: Device) -> tuple[str, int]:
         return "Block", 1
     if sum(work.array_sizes) * work.itemsize >= MUCH_STAGED:
         most = MAX_WARPS
-    elif work.has_tiles and work.dim > MANY[-1][0]:
-        return LARGE, 1
+    elif work.has_tiles and work.dim * work.itemsize > LARGE_TRIAL:
+        return "Block", 1
     elif work.has_tiles and individuals > RESIDENT["Warp", FEW_WARPS] * FEW_WARPS * device.multiprocessors:
-        team = next(team for dim, team in MANY if work.dim <= dim)
-        return team, FEW_WARPS * LANES["Warp"] // LANES[team]
+        team = next((team for dim, team in MANY if work.dim <= dim), "Warp")
+        return team, BLOCK // LANES[team]
     else:
         most = FEW_WARPS
     teams = 1
@@ -111,7 +112,12 @@ def team_size(work: Work, device: Device) -> tuple[str, int]:
 def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
     """Return how many blocks a multiprocessor must be able to hold; more than one where there are many individuals."""
     many = {"Warp": 2 * MAX_WARPS, "Block": 4}.get(team, 0) * device.multiprocessors
-    return RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1) if work.pop * work.n_runs > many else 1
+    if work.pop * work.n_runs <= many:
+        return 1
+    resident = RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)
+    if team == "Block" and not shared_memory(work, device, team, teams, resident)[1]:
+        return RESIDENT_LARGE if shared_memory(work, device, team, teams, RESIDENT_LARGE)[1] else resident
+    return resident
 
 
 def shared_memory(work: Work, device: Device, team: str, teams: int, resident: int = 1) -> tuple[int, bool, int]:

@@ -104,8 +104,8 @@ def test_many_runs_share_staged_matrices() -> None:
         (2, 100_000, "Tile1", 128),
         (10, 100_000, "Tile4", 32),
         (30, 100_000, "Tile8", 16),
-        (1000, 10_000, "Tile16", 8),
-        (10_000, 1000, "Block", 1),
+        (300, 30_000, "Warp", 4),
+        (1000, 10_000, "Block", 1),
     ],
 )
 def test_many_individuals_have_small_teams_and_large_ones_large_teams(
@@ -114,6 +114,22 @@ def test_many_individuals_have_small_teams_and_large_ones_large_teams(
     found = plan(dim=dim, pop=pop)
     assert (found.team, found.teams, found.threads) == (team, teams, 32 * max(teams * LANES[team] // 32, 1))
     assert found.resident > 1
+
+
+@pytest.mark.parametrize(
+    ("itemsize", "dim", "resident", "trials_shared"),
+    [(8, 3000, 8, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
+)
+def test_blocks_are_fewer_where_their_trials_then_fit(
+    itemsize: int, dim: int, resident: int, trials_shared: bool
+) -> None:
+    found = plan(dim=dim, pop=3000, itemsize=itemsize)
+    assert (found.team, found.resident, found.trials_shared) == ("Block", resident, trials_shared)
+
+
+def test_large_trials_are_told_by_their_bytes() -> None:
+    assert plan(dim=1000, pop=10_000, itemsize=8).team == "Block"
+    assert plan(dim=1000, pop=10_000, itemsize=4).team == "Warp"
 
 
 def test_runs_count_as_individuals() -> None:

@@ -20,6 +20,14 @@ constexpr bool INLINE_TRIALS = true;
 constexpr bool INLINE_TRIALS = false;
 #endif
 
+// Whether a trial's draws are made before the trial's turn: where a GPU's multiprocessor holds few teams, because each of
+// them would wait, and where a CPU's trial is part of the driver.
+#ifdef __CUDACC__
+constexpr bool EARLY_DRAWS = !BUSY;
+#else
+constexpr bool EARLY_DRAWS = INLINE_TRIALS;
+#endif
+
 // Whether generation g, and the one after it, are generations of opposites.
 struct Opposed {
   bool now, next;
@@ -49,7 +57,7 @@ SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, bool opposes, co
     Algorithm::propose(team, run, g, i, draws, context, out);
 }
 
-// Where the trial's code is called, it makes its own draws: on a CPU nobody waits for them.
+// Else the trial makes its draws itself.
 struct NoDraws {
   template <class Team, class R> SKDE_FN NoDraws(Team&, const R&, i64, int) {}
 };
@@ -67,7 +75,7 @@ template <class Draws> struct EarlyDraws<false, Draws> {
   using type = NoDraws;
 };
 template <class Algorithm, class Team>
-using DrawsOf = typename EarlyDraws<INLINE_TRIALS, typename Algorithm::template Draws<Team>>::type;
+using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Draws<Team>>::type;
 
 // The place of a trial: the team's fast memory, the algorithm's trials, or the row in the new population.
 template <class Algorithm, class R> SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i) {

@@ -190,8 +190,9 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
-  // Of the first batch a component's k is its number among the lane's; in further ones it is that minus BATCH, negative, so
-  // that the batch's words can be made at once (ComponentWords).
+  // Of the first batch a component's k is its number among the lane's; in further ones, and in all of them where a
+  // multiprocessor holds many teams, it is that minus BATCH, negative, so that the batch's words are made at once
+  // (ComponentWords).
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     if (BATCH > 1 && n <= size) return fill_by<1, true>(0, n, out, value, test);
     bool flag = fill_by<BATCH, true>(0, n, out, value, test);
@@ -231,7 +232,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     bool flag = false;
     real v[batch];
 #pragma unroll
-    for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + lane + k * size, n - 1), first ? k : k - BATCH);
+    for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + lane + k * size, n - 1), first && !BUSY ? k : k - BATCH);
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
       const int j = base + lane + k * size;
@@ -262,27 +263,23 @@ template <class Team> SKDE_FN void transpose(Words4& words) {
   }
 }
 
-// On the GPU every lane holds the words of its own first components, and makes further ones when it needs them. A block of
-// words serves four components (Stream::component); where a multiprocessor holds many teams, no lane makes one that another
-// makes.
+// A block of words serves four components (Stream::component). Where a multiprocessor holds many teams, the words of a batch
+// are made when fill() asks for the first of them, and no lane makes a block that another makes. Else every lane holds the
+// words of its own first components before they are wanted, and makes further ones when it needs them.
 template <class Team, class Stream, int = 0> struct ComponentWords {
   static constexpr int BATCH = Team::BATCH;
+  static constexpr bool BATCHED = BUSY && Team::size > 1;
   Stream stream;
-  u32 word[BATCH];
-  mutable u32 further[BATCH];
+  mutable u32 word[BATCH];
 
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : stream(stream) {
-    // One way around all further ones: to be sent past them one by one takes longer than to make them.
-    const bool more = Team::size > 1 && BATCH > 1 && n > Team::size;
-    if (BUSY && more) {
-      make(stream, team.lane, 0, word);
-    } else {
-      word[0] = Team::size > 1 && n > 0 ? stream.component(team.lane) : 0u;
+    if constexpr (!BUSY) {
+      word[0] = n > 0 ? stream.component(team.lane) : 0u;
 #pragma unroll
       for (int k = 1; k < BATCH; ++k) word[k] = 0;
-      // A lane makes all of its own: to hear them from other lanes takes longer.
-      if constexpr (!BUSY && BATCH > 1)
-        if (more)
+      // One way around all further ones: to be sent past them one by one takes longer than to make them.
+      if constexpr (BATCH > 1)
+        if (n > Team::size)
 #pragma unroll
           for (int k = 1; k < BATCH; ++k)
             if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
@@ -290,11 +287,11 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   }
   // With the k of fill(), or the component's number among the lane's.
   SKDE_FN u32 at(int j, int k) const {
-    if (Team::size > 1 && k >= 0 && k < BATCH) return word[k];
-    if (!BUSY || Team::size == 1 || BATCH == 1 || k >= 0) return stream.here().component(j);
+    if (!BUSY && k >= 0 && k < BATCH) return word[k];
+    if (!BATCHED || k >= 0) return stream.here().component(j);
     // Of the components in a batch, fill() asks for the first one first.
-    if (k == -BATCH) make(stream.here(), threadIdx.x % Team::size, j / Team::STRIDE * Team::STRIDE, further);
-    return further[k + BATCH];
+    if (k == -BATCH) make(stream, threadIdx.x % Team::size, j / Team::STRIDE * Team::STRIDE, word);
+    return word[k + BATCH];
   }
 
  private:
