@@ -3,6 +3,7 @@
 #pragma once
 #include "core/run.cuh"
 #include "core/variation.cuh"
+#include "random/draws.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -88,26 +89,40 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     return {uses_best(run.settings.mutation) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
 
+  struct Layout {
+    enum : int { CONTROLS, INDEX, BLOCKS };
+    static constexpr int NUMBERS = 0, RETRIES = 0;
+    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+    SKDE_FN static u32 slot(int) { return 0; }
+  };
+
   template <class Team> struct Draws {
-    Words4 control;
+    IndividualDraws<Layout> individual;
     DistinctIndices indices;
     ComponentWords<Team, Stream> words;  // of binomial crossover, one a component
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : control(run.stream(g, i, CONTROL).block(0)),
-          indices(run.stream(g, i, INDICES), run.pop, i, indices_of(run.settings.mutation)),
+        : individual(team, run.seed, g, i),
+          indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
+
+    SKDE_FN u32 control(int k) const { return individual.block[Layout::CONTROLS].w[k]; }
+
+   private:
+    template <class R> SKDE_FN static u32 fifth(const R& run, i64 g, int i) {
+      return indices_of(run.settings.mutation) > 4 ? run.stream(g, i, INDICES).block(1).w[0] : 0u;
+    }
   };
 
   template <class Team, class R>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
                               typename R::real* out) {
     using real = typename R::real;
-    const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control.w[0]));
-    const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control.w[1]));
+    const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control(0)));
+    const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control(1)));
     const real* const x = run.x(g - 1, i);
-    const int j_rand = below(draws.control.w[2], run.dim);
+    const int j_rand = below(draws.control(2), run.dim);
 
     switch (run.settings.crossover) {
       case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, j_rand); break;

@@ -7,6 +7,8 @@
 //   number<k>(words)       number k, made of words(b, w), word w of block b
 //   retry(seed, g, i, k)   the k-th number that replaces a rejected one, k = 0, 1, ...; a GPU makes RETRIES of them early,
 //                          because all other teams would wait for a late one
+// Words without numbers are made sooner than heard from another lane: a GPU makes those of one individual at a time, except
+// where warps are many.
 #pragma once
 #include "random/philox.cuh"
 #include "teams/team.cuh"
@@ -15,7 +17,7 @@ namespace SKDE_NAMESPACE {
 
 template <class Layout> struct IndividualDraws {
   Words4 block[Layout::BLOCKS];
-  double number[Layout::NUMBERS];
+  double number[Layout::NUMBERS + 1];
 
   // make(number k), or of the first retry that is not rejected.
   template <class Make, class Rejected>
@@ -35,6 +37,19 @@ template <class Layout> struct IndividualDraws {
   double retries[RETRIES + 1];
 
   template <class Team> SKDE_FN IndividualDraws(Team& team, u64 seed, i64 g, int i) {
+    if constexpr (Layout::NUMBERS == 0 && !(BUSY && Team::width == 32)) {
+      SKDE_UNROLL
+      for (int b = 0; b < Layout::BLOCKS; ++b) block[b] = words(seed, g, i, b);
+    } else {
+      share(team, seed, g, i);
+    }
+  }
+
+ private:
+  SKDE_FN static Words4 words(u64 seed, i64 g, int i, int b) {
+    return Stream(seed, g, i, Layout::purpose(b)).block(Layout::slot(b));
+  }
+  template <class Team> SKDE_FN void share(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = team.ahead;
     int owner = ahead.now + 1;
     const bool there = owner < ahead.many && ahead.seed == seed && ahead.individual + owner * ahead.step == i &&
@@ -49,8 +64,6 @@ template <class Layout> struct IndividualDraws {
     SKDE_UNROLL
     for (int k = 0; k < RETRIES; ++k) retries[k] = Team::from_lane(ahead.retries[k], owner);
   }
-
- private:
   // The draws of further generations where the same individual has come again, else those of further individuals, if the team
   // says which these are.
   template <class Team> SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int lane) {
@@ -64,9 +77,9 @@ template <class Layout> struct IndividualDraws {
     const int individual = i + lane * ahead.step;
     SKDE_UNROLL
     for (int b = 0; b < Layout::BLOCKS; ++b) {
-      const Words4 words = Stream(seed, generation, individual, Layout::purpose(b)).block(Layout::slot(b));
+      const Words4 made = words(seed, generation, individual, b);
       SKDE_UNROLL
-      for (int k = 0; k < 4; ++k) ahead.words[b][k] = words.w[k];
+      for (int k = 0; k < 4; ++k) ahead.words[b][k] = made.w[k];
     }
     make<0>(ahead);
     if constexpr (RETRIES > 0) {
