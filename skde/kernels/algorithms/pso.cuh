@@ -95,7 +95,7 @@ struct Pso : BaseAlgorithm {
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
     auto* const position = run.vector(Vectors::position, g, i);
-    team.each(run.dim, [&](int j) { position[j] = trial[j]; });
+    team.copy(run.dim, trial, position);
     select_better(team, run, g, i, parent, trial, f_trial);
   }
 
