@@ -73,14 +73,6 @@ SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage,
   });
 }
 
-// The largest number of stages between two generations on a GPU, where the algorithm has `own` for a small population.
-constexpr int stages_on_gpu(int own, bool ranked, int pop) {
-  int sorting = 1;
-  for (int pieces = (pop + GPU_PIECE - 1) / GPU_PIECE; pieces > 1; pieces = (pieces + 1) / 2) ++sorting;
-  const int more = 2, bests = 1;
-  return pop <= COUNTED_BY_GPU ? own : (own ? own + more : 0) + (ranked ? sorting : 0) + bests;
-}
-
 // The share of a team that works alone.
 struct WholeShare {
   int begin = 0, step = 1, part = 0;

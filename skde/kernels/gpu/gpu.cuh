@@ -8,8 +8,7 @@
 //
 // A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
 #pragma once
-#include "core/order.cuh"
-#include "core/task.cuh"
+#include "core/run.cuh"
 #include "gpu/plan.cuh"
 
 namespace skde {
