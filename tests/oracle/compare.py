@@ -57,9 +57,9 @@ def one_number(X: Any) -> Any:
 OBJECTIVES = [corner, bowl, flat, steps, holes, one_number]
 
 
-# How many of the numbers in their memory these have in both halves; the rest stand in the first alone.
-IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso", "opposed_history"), 2)
-IN_BOTH_HALVES.update(sade=0, opposed_sade=0)
+# How many of the numbers in their memory these have in both halves; the rest are in the first alone.
+IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso"), 2)
+IN_BOTH_HALVES.update(sade=0)
 
 
 def learned(kernel: Minimizer) -> list[float]:
