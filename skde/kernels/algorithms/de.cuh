@@ -105,7 +105,14 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i),
           indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
-          words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
+          words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
+      if (SKDE_RARELY(run.pop > COUNTED))
+        individual.each_new(team, run.pop, [&](int k, auto words) {
+          const int many = indices_of(run.settings.mutation);
+          const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
+          for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
+        });
+    }
 
     SKDE_FN u32 control(int k) const { return individual.block[Layout::CONTROLS].w[k]; }
 

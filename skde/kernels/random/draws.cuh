@@ -32,6 +32,19 @@ template <class Layout> struct IndividualDraws {
     return value;
   }
 
+  // visit(k, words) for the individuals k that this made the draws of, of which words(b) are block b: a CPU can fetch the rows
+  // that they need while there is time.
+  template <class Team, class Visit> SKDE_FN void each_new(const Team& team, int pop, Visit visit) const {
+#ifndef __CUDACC__
+    const Ahead& ahead = *team.ahead;
+    for (int lane = 0; fresh && lane < 8 && ahead.first + lane < pop; ++lane)
+      visit(ahead.first + lane, [&](int b) {
+        const u32* const w = ahead.words[b] + lane;
+        return Words4{{w[0], w[8], w[16], w[24]}};
+      });
+#endif
+  }
+
 #ifdef __CUDACC__
   static constexpr int RETRIES = BUSY ? 0 : Layout::RETRIES;
   double retries[RETRIES + 1];
@@ -96,10 +109,12 @@ template <class Layout> struct IndividualDraws {
 #else
   static constexpr int RETRIES = 0;
   static constexpr double retries[1] = {};
+  bool fresh;
 
   template <class Team> SKDE_FN IndividualDraws(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = *team.ahead;
-    if (u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed) fill(ahead, seed, g, i);
+    fresh = u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed;
+    if (fresh) fill(ahead, seed, g, i);
     const int lane = i - ahead.first;
     for (int b = 0; b < Layout::BLOCKS; ++b)
       for (int k = 0; k < 4; ++k) block[b].w[k] = ahead.words[b][8 * k + lane];

@@ -62,6 +62,12 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return flag != 0;
   }
 
+  // Begins to load a row that is wanted soon.
+  SKDE_FN void fetch(int n, const real* row) const {
+    for (int j = 0; j < n; j += 64 / int(sizeof(real))) __builtin_prefetch(row + j);
+    __builtin_prefetch(row + n - 1);
+  }
+
   SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
     int i = 0;
     for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);

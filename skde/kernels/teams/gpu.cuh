@@ -53,6 +53,8 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return value;
   }
 
+  SKDE_FN void fetch(int, const real*) const {}
+
   template <class Body> SKDE_FN void each(int n, Body body) const {
 #pragma unroll 1
     for (int j = lane; j < n; j += size) body(j);
