@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_path, shown
@@ -104,9 +105,9 @@ class OfficialFiles:
             raise ValueError(f"the official file {path} must have finite numbers only")
         return values
 
-    def permutation(self, path: Path, n: int) -> FloatArray:
+    def permutation(self, path: Path, n: int) -> NDArray[np.int64]:
         """Return the order of 0 ... n - 1 that a file has as numbers 1 ... n in its first row."""
         order = self.table(path, 1, n)[0] - 1
         if sorted(order) != list(range(n)):
             raise ValueError(f"{path} must have every whole number of 1 ... {n} once")
-        return order
+        return order.astype(np.int64)

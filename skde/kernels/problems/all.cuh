@@ -2,6 +2,7 @@
 #pragma once
 #include "problems/classic.cuh"
 #include "problems/fabris2012.cuh"
+#include "problems/janssen2024.cuh"
 #include "problems/minmax.cuh"
 #include "problems/nashed2012.cuh"
 #include "problems/qin2012.cuh"
@@ -18,6 +19,7 @@
   P(rotated_rastrigin, RotatedRastrigin)        \
   SKDE_NASHED2012(P)                            \
   SKDE_QIN2012(P)                               \
+  SKDE_JANSSEN2024(P)                           \
   P(fabris2012_p2, FeasibleFabrisP2)            \
   P(fabris2012_p3, FeasibleFabrisP3)            \
   P(fabris2012_p4, FeasibleFabrisP4)            \

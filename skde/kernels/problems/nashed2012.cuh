@@ -84,21 +84,24 @@ struct Schwefel226 {
   }
 };
 
-// f11: prod_j (1 + (j + 1) sum_{k=1}^{32} |2^k x_j - round(2^k x_j)| 2^-k) - 1
+// A factor of Katsuura's function: 1 + (j + 1) sum_{k=1}^{32} |2^k x - round(2^k x)| 2^-k
+template <class real> SKDE_FN real katsuura_factor(real x, int j) {
+  real sum = 0, power = 1, weight = 1;
+  for (int k = 1; k <= 32; ++k) {
+    power *= real(2);
+    weight *= real(0.5);
+    const real v = power * x;
+    const real above = v - floor(v);  // exact, like the distance to the nearest integer
+    sum += min_of(above, real(1) - above) * weight;
+  }
+  return real(1) + real(j + 1) * sum;
+}
+
+// f11: the product of the factors - 1
 struct Katsuura {
   static constexpr int scratch = 0;
   template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
-    return team.prod(d, [&](int j) {
-      real sum = 0, power = 1, weight = 1;
-      for (int k = 1; k <= 32; ++k) {
-        power *= real(2);
-        weight *= real(0.5);
-        const real v = power * x[j];
-        const real above = v - floor(v);  // exact, like the distance to the nearest integer
-        sum += min_of(above, real(1) - above) * weight;
-      }
-      return real(1) + real(j + 1) * sum;
-    }) - real(1);
+    return team.prod(d, [&](int j) { return katsuura_factor(x[j], j); }) - real(1);
   }
 };
 
