@@ -133,7 +133,7 @@ def generated(definition: Definition, dim: int) -> Transformation:
     return Transformation(
         np.array([streams.shift(f"{tag}:shift{k}", dim, -80, 80) for k in components]),
         np.array([streams.rotation(f"{tag}:M{k}:D{dim}", dim) for k in components]),
-        streams.permutation(f"{tag}:perm:D{dim}", dim),
+        streams.permutation(f"{tag}:perm:D{dim}", dim) if definition.tenths else np.arange(dim),
     )
 
 

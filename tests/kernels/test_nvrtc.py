@@ -123,7 +123,7 @@ def test_architectures() -> None:
 
 
 def test_every_problem() -> None:
-    problems = [get_problem(name, dim=2) for name in problem_names()]
+    problems = [get_problem(name, dim=10) for name in problem_names()]
     for constrained in map(get_problem, problem_names("constrained")):
         problems += [constrained.feasibility_objective(1e-6), constrained.component(0)]
     types = {problem.cpp_type: problem for problem in problems}

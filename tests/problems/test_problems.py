@@ -256,11 +256,12 @@ def test_made_by_hand() -> None:
 
 
 def test_names() -> None:
-    assert sorted(problem_names()) == sorted([*ALIASES, *FORMULAS])
+    tested_elsewhere = [f"janssen2024/F{k}" for k in range(1, 11)]
+    assert sorted(problem_names()) == sorted([*ALIASES, *FORMULAS, *tested_elsewhere])
     for name in problem_names():
-        problem = get_problem(name, dim=2)
+        problem = get_problem(name, dim=10)
         assert problem.name == ALIASES.get(name, name)
-        assert problem.dim == 2
+        assert problem.dim == 10
 
 
 def test_default_dimension_and_repr() -> None:

@@ -143,17 +143,12 @@ template <class... Bases> struct Blocks {
 
 template <class Base> using Transformed = Shifted<Rotated<Scaled<Base>>>;
 
-constexpr int largest_of(int a) { return a; }
-template <class... Rest> constexpr int largest_of(int a, int b, Rest... rest) {
-  return largest_of(a < b ? b : a, rest...);
-}
-
 // sum w_k (lambda_k g_k + b_k) / sum w_k, g_k = base function k at M_k (x - o_k), w_k = exp(-r_k / (2 d sigma_k^2)) / sqrt(r_k),
 // r_k = |x - o_k|^2; at o_k it is lambda_k g_k + b_k. data: all o_k; all M_k, each by columns; 1 / (2 d sigma_k^2), lambda_k and
 // b_k of every k; then the data of each base function.
 template <class... Bases> struct Composition {
   static constexpr int many = sizeof...(Bases);
-  static constexpr int scratch = largest_of(Transformed<Bases>::scratch...);
+  static constexpr int scratch = 3 + (Bases::scratch + ...);  // x - o_k, its image, and that at scale and offset
 
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
