@@ -70,7 +70,7 @@ def add_run(commands: Any) -> None:
         "--suite",
         required=True,
         metavar="NAME",
-        help="nashed2012, nashed2012-as-run, qin2012, or cec2017 (needs minionpy)",
+        help="nashed2012, nashed2012-as-run, qin2012, janssen2024, or cec2017 (needs minionpy)",
     )
     add(
         "--algorithms",

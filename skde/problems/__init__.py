@@ -79,7 +79,8 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     name : str
         Name in a suite such as "nashed2012/f9", or an alias such as "rastrigin" (see `problem_names`).
     dim : int or None, default None
-        Number of variables; None: that of the problem or, for any number of variables, 30 (100 for "fabris2012/p1").
+        Number of variables; None: that of the problem or, for any number of variables, 30
+        (50 in janssen2024, 100 for "fabris2012/p1").
     **options
         Options of the suite; nashed2012 has as_run and index_base, janssen2024 has data, folder and spec.
 
@@ -90,7 +91,10 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     Raises
     ------
     ValueError, TypeError
-        For a name (the nearest one is suggested), a dimension or an option that does not exist.
+        For a name (the nearest one is suggested), a dimension or an option that does not exist, and for official data
+        that are not installed or have a wrong shape.
+    FileNotFoundError
+        If a file of official data is missing.
 
     Examples
     --------

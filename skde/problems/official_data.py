@@ -107,7 +107,8 @@ class OfficialFiles:
 
     def permutation(self, path: Path, n: int) -> NDArray[np.int64]:
         """Return the order of 0 ... n - 1 that a file has as numbers 1 ... n in its first row."""
-        order = self.table(path, 1, n)[0] - 1
-        if sorted(order) != list(range(n)):
+        numbers = self.table(path, 1, n)[0]
+        order: NDArray[np.int64] = numbers.astype(np.int64) - 1
+        if sorted(numbers) != list(range(1, n + 1)):
             raise ValueError(f"{path} must have every whole number of 1 ... {n} once")
-        return order.astype(np.int64)
+        return order
