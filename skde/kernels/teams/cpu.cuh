@@ -49,17 +49,22 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     });
   }
 
+  // Marks are of the type of the components, and of each place in a block, so that only their sum leaves the vectors.
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
-    int flag = 0;
+    alignas(64) real marks[BLOCK] = {};
     in_blocks(n, [&](int begin, auto width) SKDE_INLINED {
-      SKDE_SIMD_OR(flag)
-      for (int j = begin; j < begin + width; ++j) {
-        const real v = value(j, 0);
-        out[j] = v;
-        flag |= test(j, v);
+      SKDE_SIMD
+      for (int k = 0; k < width; ++k) {
+        const real v = value(begin + k, 0);
+        out[begin + k] = v;
+        marks[k] = test(begin + k, v) ? real(1) : marks[k];
       }
     });
-    return flag != 0;
+    if (n < BLOCK) return marks[0] != 0;
+    real marked = 0;
+    SKDE_SIMD_ADD(marked)
+    for (int k = 0; k < BLOCK; ++k) marked += marks[k];
+    return marked != 0;
   }
 
   // Begins to load a row that is wanted soon.
@@ -222,6 +227,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
  private:
+  static constexpr int BLOCK = 8;
   template <int n> struct Width {
     constexpr operator int() const { return n; }
   };
@@ -229,12 +235,10 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   // body(begin, width) for blocks that cover 0 ... n - 1: as many as vectors hold, of which the last one may begin within the
   // one before. What is not a whole vector would be done one by one, for many n most of them.
   template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
-    constexpr int width = 8, many = 32;
     int begin = 0;
-    for (; begin + many <= n; begin += many) body(begin, Width<many>{});
-    for (; begin + width <= n; begin += width) body(begin, Width<width>{});
+    for (; begin + BLOCK <= n; begin += BLOCK) body(begin, Width<BLOCK>{});
     if (begin == n) return;
-    if (n >= width) return body(n - width, Width<width>{});
+    if (n >= BLOCK) return body(n - BLOCK, Width<BLOCK>{});
     for (int j = 0; j < n; ++j) body(j, Width<1>{});
   }
 
