@@ -86,7 +86,9 @@ def check_inside(runner: Runner, points: Array) -> None:
     """Refuse points outside the bounds; rows after the end of a smaller population do not count."""
     spec, xp = runner.batch.spec, runner.batch.xp
     lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
+    inside = (points >= lower) & (points <= upper)
+    if bool(inside.all()):
+        return
     used = xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
-    inside = ((points >= lower) & (points <= upper)).all(axis=-1) | ~used
-    if not bool(inside.all()):
+    if not bool((inside.all(axis=-1) | ~used).all()):
         raise ValueError("X must lie inside the bounds (and hold no NaN)")
