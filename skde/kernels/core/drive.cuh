@@ -11,21 +11,12 @@
 
 namespace SKDE_NAMESPACE {
 
-// Whether the code of a trial, and of the work between generations, becomes part of the drivers. A GPU's drivers have all of
-// it. A CPU's call it, which costs a few nanoseconds a trial and halves the time of the build; the build names the
-// algorithms that are worth their code (SKDE_INLINE_TRIALS).
-#if defined(__CUDACC__) || defined(SKDE_INLINE_TRIALS)
-constexpr bool INLINE_TRIALS = true;
-#else
-constexpr bool INLINE_TRIALS = false;
-#endif
-
 // Whether a trial's draws are made before the trial's turn: where a GPU's multiprocessor holds few teams, because each of
-// them would wait, and where a CPU's trial is part of the driver.
+// them would wait.
 #ifdef __CUDACC__
 constexpr bool EARLY_DRAWS = !BUSY;
 #else
-constexpr bool EARLY_DRAWS = INLINE_TRIALS;
+constexpr bool EARLY_DRAWS = false;
 #endif
 
 // Whether generation g, and the one after it, are generations of opposites.
@@ -141,8 +132,8 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
 
 // One stage, where the team has prefetched the values of its first individual.
 template <class Algorithm, class Team, class R, class Share, class Prefetch>
-SKDE_FN void end_generation_inlined(Team& team, const R& run, const Share& share, i64 g, int stage,
-                                    const Stages& stages, bool opposes, const Prefetch& prefetch) {
+SKDE_OUTLINE void end_generation(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
+                                 bool opposes, const Prefetch& prefetch) {
   const int own = stage - stages.sorting;
   if (SKDE_RARELY(opposes | (own < 0) | (own >= stages.own)))
     other_stage<Algorithm>(team, run, share, g, stage, stages);
@@ -155,19 +146,6 @@ SKDE_FN void end_generation_inlined(Team& team, const R& run, const Share& share
     }
   }
   if (own == 0 && stages.own > 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, prefetch, !opposes);
-}
-template <class Algorithm, class Team, class R, class Share, class Prefetch>
-SKDE_OUTLINE void end_generation_called(Team& team, const R& run, const Share& share, i64 g, int stage,
-                                        const Stages& stages, bool opposes, const Prefetch& prefetch) {
-  end_generation_inlined<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
-}
-template <class Algorithm, class Team, class R, class Share, class Prefetch>
-SKDE_FN void end_generation(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
-                            bool opposes, const Prefetch& prefetch) {
-  if constexpr (INLINE_TRIALS)
-    end_generation_inlined<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
-  else
-    end_generation_called<Algorithm>(team, run, share, g, stage, stages, opposes, prefetch);
 }
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN auto prefetch(Team& team, const R& run, const Share& share, i64 g) {
