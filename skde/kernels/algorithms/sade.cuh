@@ -152,8 +152,9 @@ struct Sade : BaseAlgorithm {
           add(outcome(codes.leaving), -1.0), add(bin_of(codes.leaving), -1.0);
         });
     team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
-    if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
     team.sync();
+    // Every lane has read the number of the generation before this one (Prefetch).
+    if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
     if (prefetch.lesson >= period) learn(team, now);
   }
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
