@@ -326,7 +326,8 @@ class Batch(Runs):
         for name in ("extra", "vectors"):
             self.put(name, saved[name][:, None])
         pieces = range(0, self.pop_max, CONSTANTS["BEST_PIECE"])
-        bests = [[k + best_of(f[k : k + CONSTANTS["BEST_PIECE"]]) for k in pieces] for f in saved["f"]]
+        values = np.where(member_rows(self.spec, saved["generation"]), saved["f"], np.nan)
+        bests = [[k + best_of(f[k : k + CONSTANTS["BEST_PIECE"]]) for k in pieces] for f in values]
         self.put("bests", np.array(bests, np.int64))
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
