@@ -75,7 +75,16 @@ struct Lsrtde : BaseAlgorithm {
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
+      if (SKDE_RARELY(run.pop > COUNTED && g > 0))
+        individual.each_new(team, run.pop, [&](int k, auto words) {
+          const Words4 indices = words(Layout::INDEX);
+          const int chosen = below(indices.w[0], run.pop);
+          team.fetch(run.dim, run.vector(Vectors::front, g - 1, chosen));
+          team.fetch(run.dim, top(run, g, below(indices.w[3], run.pop - 2)));
+          team.fetch(run.dim, run.vector(Vectors::trials, g, k));
+        });
+    }
   };
 
   template <class Team, class R>

@@ -93,7 +93,11 @@ struct SuccessHistory : BaseAlgorithm {
 
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
-        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {}
+        : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
+      if (SKDE_RARELY(run.pop > COUNTED && g > 0))
+        individual.each_new(team, run.pop,
+                            [&](int k, auto words) { fetch_rows(team, run, g, k, words(Layout::INDEX)); });
+    }
   };
 
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
@@ -115,11 +119,7 @@ struct SuccessHistory : BaseAlgorithm {
 
     // r2 is one of the others and of the archive, stepping over i and r1. The archive is nearly always full:
     // r2 is drawn as if it were, and drawn again in the rare case that it is not.
-    const auto draw_r2 = [&](int rows) {
-      int r = below(indices.w[2], run.pop + rows - 2);
-      r += r >= min_of(i, r1);
-      return r + (r >= max_of(i, r1));
-    };
+    const auto draw_r2 = [&](int rows) { return other_than(i, r1, below(indices.w[2], run.pop + rows - 2)); };
     const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
     int r2 = draw_r2(capacity(run)), row_2 = row_of(r2);
     // Without the fences the compiler would join both cases, and wait for the size; or always do the second.
@@ -264,6 +264,17 @@ struct SuccessHistory : BaseAlgorithm {
   }
 
  private:
+  // The rows of trial k, which a CPU loads early.
+  template <class Team, class R>
+  SKDE_FN static void fetch_rows(const Team& team, const R& run, i64 g, int k, const Words4& indices) {
+    const int rows = archived(run, run.memory(g - 1)[ARCHIVED]), r1 = other_than(k, below(indices.w[1], run.pop - 1));
+    const int r2 = other_than(k, r1, below(indices.w[2], run.pop + rows - 2));
+    const i64* const order = run.order(g - 1);
+    const auto fetch = [&](int rank) { team.fetch(run.dim, run.x(g - 1, int(order[rank]))); };
+    fetch(k), fetch(p_best(run, k, indices, run.progress)), fetch(r1);
+    team.fetch(run.dim, r2 < run.pop ? run.x(g - 1, int(order[r2])) : run.archive(r2 - run.pop));
+  }
+
   // The archive of a large population. Stage 0: the successes in every piece of the trials; stage 1: the row of each parent
   // that lost, of which the last one owns it; stage 2: the owners are written.
   template <class Team, class R>
@@ -333,6 +344,10 @@ struct SuccessHistory : BaseAlgorithm {
         run.stream(g, i, Layout::purpose(Layout::SLOT)).here().block(Layout::slot(Layout::SLOT)).w[0]);
   }
   SKDE_FN static int other_than(int i, int drawn) { return drawn + (drawn >= i); }
+  SKDE_FN static int other_than(int i, int k, int drawn) {
+    drawn += drawn >= min_of(i, k);
+    return drawn + (drawn >= max_of(i, k));
+  }
 
   // Cauchy, drawn again while it is not positive, and cut at 1.
   template <class R>
