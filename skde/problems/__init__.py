@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-from skde.problems import classic, fabris2012, janssen2024, minmax, nashed2012, qin2012
+from skde.problems import classic, fabris2012, janssen2024, minmax, nashed2012, qin2012, wang2012
 from skde.problems.base import Problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
@@ -15,7 +15,7 @@ from skde.validation import check_choice, check_int, nearest, shown
 
 __all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 
-SUITES: tuple[ModuleType, ...] = (classic, nashed2012, qin2012, janssen2024, fabris2012, minmax)
+SUITES: tuple[ModuleType, ...] = (classic, nashed2012, qin2012, janssen2024, wang2012, fabris2012, minmax)
 ALIASES = {
     "sphere": "nashed2012/f0",
     "elliptic": "nashed2012/f1",
@@ -44,7 +44,7 @@ ALIASES = {
 
 
 NAMES = {
-    "plain": (*ALIASES, *classic.NAMES, *nashed2012.NAMES, *qin2012.NAMES, *janssen2024.NAMES),
+    "plain": (*ALIASES, *classic.NAMES, *nashed2012.NAMES, *qin2012.NAMES, *janssen2024.NAMES, *wang2012.NAMES),
     "constrained": fabris2012.CONSTRAINED,
     "minmax": (*fabris2012.MINMAX, *minmax.NAMES),
 }
@@ -82,7 +82,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
         Number of variables; None: that of the problem or, for any number of variables, 30
         (50 in janssen2024, 100 for "fabris2012/p1").
     **options
-        Options of the suite; nashed2012 has as_run and index_base, janssen2024 has data, folder and spec.
+        Options of the suite; nashed2012 has as_run and index_base, janssen2024 and wang2012 have data, folder and spec.
 
     Returns
     -------

@@ -218,7 +218,8 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
     [
         (
             ["--suite", "nashed2021"],
-            "suite must be one of 'nashed2012', 'qin2012', 'janssen2024', 'nashed2012-as-run', 'cec2017'; got",
+            "suite must be one of 'nashed2012', 'qin2012', 'janssen2024', 'wang2012', 'nashed2012-as-run', 'cec2017'; "
+            "got 'nashed2021'; did",
         ),
         (["--functions", "f99"], "function of 'nashed2012' must be one of 'f0', "),
         (["--functions", "f0,f0"], "functions must differ from one another, got f0, f0"),

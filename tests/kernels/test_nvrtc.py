@@ -122,14 +122,33 @@ def test_architectures() -> None:
         )
 
 
-def test_every_problem() -> None:
+PROBLEMS = b"""
+#include "gpu/gpu.cuh"
+#include "problems/all.cuh"
+using skde::real;
+#define SKDE_CASE(name, Problem)                                                                            \\
+  extern "C" __global__ void name(const real* x, int d, const __grid_constant__ skde::Data<real> data,      \\
+                                  real* scratch, real* f) {                                                 \\
+    skde::Team team(nullptr);                                                                               \\
+    team.scratch = scratch;                                                                                 \\
+    *f = skde::Problem{}(team, x, d, data);                                                                 \\
+  }
+SKDE_PROBLEMS(SKDE_CASE)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_problem(dtype: str) -> None:
+    """All in one program, and one as the engine compiles it."""
+    build_text(PROBLEMS, "problems", 75, options("Warp", dtype))
+    build("gpu_evaluate", 75, options("Warp", dtype, objective=get_problem("wang2012/F19", dim=2)))
+
+
+def test_every_compiled_problem_has_a_name() -> None:
     problems = [get_problem(name, dim=10) for name in problem_names()]
     for constrained in map(get_problem, problem_names("constrained")):
         problems += [constrained.feasibility_objective(1e-6), constrained.component(0)]
-    types = {problem.cpp_type: problem for problem in problems}
-    assert set(types) == {entry[1] for entry in _cpu.problems().values()}
-    for problem, dtype in itertools.product(types.values(), ("float64", "float32")):
-        build("gpu_evaluate", 75, options("Warp", dtype, objective=problem))
+    assert {problem.cpp_type for problem in problems} == {entry[1] for entry in _cpu.problems().values()}
 
 
 @pytest.mark.parametrize(

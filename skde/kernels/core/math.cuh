@@ -96,6 +96,30 @@ template <class real> SKDE_FN real exp(real x) {
   return x > C::exp_max ? real(infinity()) : x < C::exp_min ? real(0) : x != x ? x : value;
 }
 
+// log x for normal positive x: x = 2^k m with m in [sqrt(1/2), sqrt 2), and log m = 2 (s + s^3/3 + s^5/5 + ...) with
+// s = (m - 1) / (m + 1).
+SKDE_FN double log(double x) {
+  constexpr u64 root_half = 0x3fe6a09e667f3bcdull, bias = 1024;
+  // k + 1024 is positive: its bits behind those of 2^52 make a double, which vectorises where integers don't convert.
+  const u64 biased = (bits_as<u64>(x) - root_half + (bias << 52)) >> 52;
+  const double k = bits_as<double>(biased | bits_as<u64>(0x1p52)) - (0x1p52 + double(bias));
+  const double m = bits_as<double>(bits_as<u64>(x) - ((biased - bias) << 52));
+  const double s = (m - 1.0) / (m + 1.0), t = s * s;
+  const double tail =
+      polynomial(t, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21);
+  using C = Constants<double>;
+  return k * C::ln2_1 + (2.0 * s + (2.0 * s * t * tail + k * C::ln2_2));
+}
+SKDE_FN float log(float x) {
+  constexpr u32 root_half = 0x3f3504f3u;
+  const int k = int(bits_as<u32>(x) - root_half) >> 23;
+  const float m = bits_as<float>(bits_as<u32>(x) - (u32(k) << 23));
+  const float s = (m - 1.0f) / (m + 1.0f), t = s * s;
+  using C = Constants<float>;
+  const float tail = polynomial(t, 1.0f / 3, 1.0f / 5, 1.0f / 7, 1.0f / 9);
+  return float(k) * C::ln2_1 + (2.0f * s + (2.0f * s * t * tail + float(k) * C::ln2_2));
+}
+
 // Correctly rounded on the CPU and on the GPU alike.
 #ifdef __CUDACC__
 SKDE_FN double sqrt(double x) { return __dsqrt_rn(x); }

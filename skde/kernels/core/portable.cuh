@@ -5,6 +5,7 @@
 #define SKDE_FN __device__ __forceinline__
 #define SKDE_APART __device__ __noinline__
 #define SKDE_OUTLINE SKDE_FN
+#define SKDE_INLINED
 #define SKDE_MEMCPY memcpy
 #define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_SIMD

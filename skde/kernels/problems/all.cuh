@@ -6,6 +6,7 @@
 #include "problems/minmax.cuh"
 #include "problems/nashed2012.cuh"
 #include "problems/qin2012.cuh"
+#include "problems/wang2012.cuh"
 
 // Functions of x and y.
 #define SKDE_GAMES(P)                \
@@ -20,6 +21,7 @@
   SKDE_NASHED2012(P)                            \
   SKDE_QIN2012(P)                               \
   SKDE_JANSSEN2024(P)                           \
+  SKDE_WANG2012(P)                              \
   P(fabris2012_p2, FeasibleFabrisP2)            \
   P(fabris2012_p3, FeasibleFabrisP3)            \
   P(fabris2012_p4, FeasibleFabrisP4)            \

@@ -8,21 +8,6 @@ namespace SKDE_NAMESPACE {
 // (0, 1), without its ends.
 SKDE_FN double inner_unit(u32 word) { return (double(word) + 0.5) * 0x1p-32; }
 
-// log x for normal positive x: x = 2^k m with m in [sqrt(1/2), sqrt 2), and log m = 2 (s + s^3/3 + s^5/5 + ...) with
-// s = (m - 1) / (m + 1).
-SKDE_FN double log(double x) {
-  constexpr u64 root_half = 0x3fe6a09e667f3bcdull, bias = 1024;
-  // k + 1024 is positive: its bits behind those of 2^52 make a double, which vectorises where integers don't convert.
-  const u64 biased = (bits_as<u64>(x) - root_half + (bias << 52)) >> 52;
-  const double k = bits_as<double>(biased | bits_as<u64>(0x1p52)) - (0x1p52 + double(bias));
-  const double m = bits_as<double>(bits_as<u64>(x) - ((biased - bias) << 52));
-  const double s = (m - 1.0) / (m + 1.0), t = s * s;
-  const double tail =
-      polynomial(t, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21);
-  using C = Constants<double>;
-  return k * C::ln2_1 + (2.0 * s + (2.0 * s * t * tail + k * C::ln2_2));
-}
-
 // The quantile of the standard normal distribution (M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 1988: PPND16), in
 // three parts: around the median, of q = u - 1/2; and in the tails, of r = sqrt(-log of the smaller of u and 1 - u).
 SKDE_FN double normal_middle(double q) {
