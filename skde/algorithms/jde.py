@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from skde.algorithms.base import FitSetting
 from skde.algorithms.de import DifferentialEvolution
 from skde.algorithms.saved_state import SavedRuns
-from skde.validation import check_real
+from skde.validation import check_choice, check_real
+
+KEEPS = ("success", "always")
 
 
 @dataclass(repr=False, eq=False)
@@ -22,7 +24,7 @@ class JDE(DifferentialEvolution):
         CR_i' = CR_l + r_3 (CR_u - CR_l) \text{ if } r_4 < \tau_2 \text{ else } CR_i,
 
     and the trial is made with :math:`F_i'` and :math:`CR_i'` as in `DE`. If it replaces the target, they replace the
-    target's F and CR.
+    target's F and CR; with ``keep="always"`` they do so also if it fails.
 
     Parameters
     ----------
@@ -46,6 +48,9 @@ class JDE(DifferentialEvolution):
         As in `DE`.
     opposition : float, default 0.0
         Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`.
+    keep : {"success", "always"}, default "success"
+        When an individual keeps the F and CR of its trial: if the trial replaces it, as the source says, or always, as
+        in the program of cujDE.
 
     Notes
     -----
@@ -75,6 +80,34 @@ class JDE(DifferentialEvolution):
     repair: str = "midpoint"
     opposition: float = 0.0
     CR: tuple[float, float] = (0.0, 1.0)
+    keep: str = "success"
+
+    @classmethod
+    def cujde(cls, **parameters: Any) -> JDE:
+        """Return the jDE of cujDE, as far as parameters can express its program.
+
+        M. Boiani, G. Dominico, R. Stubs Parpinelli, A GPU-based jDE algorithm applied to continuous unconstrained
+        optimization (ISDA 2018). Its program keeps F and CR also if a trial fails, and sets components to the bound.
+        Differences that remain: it always crosses the last component, where this one draws the component; it draws the
+        second and the third individual at a distance of at most N / 3 from the one before, where this one draws from
+        all; there they may also be the target or the same, if N is small.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters of `JDE` that replace these.
+
+        Returns
+        -------
+        algorithm : JDE
+
+        Examples
+        --------
+        >>> from skde import JDE
+        >>> JDE.cujde(pop_size=250).keep
+        'always'
+        """
+        return cls(**{"strategy": "rand/1/bin", "repair": "clip", "keep": "always", **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""
@@ -84,8 +117,15 @@ class JDE(DifferentialEvolution):
             name: check_real(self._name(name), getattr(self, name), 0, 1) for name in ("tau_1", "tau_2", "CR_start")
         }
         F_start = check_real(self._name("F_start"), self.F_start, 0, 2)
+        keep_always = check_choice(self._name("keep"), self.keep, KEEPS) == "always"
         ranges = {"F_low": F_low, "F_high": F_high, "CR_low": CR_low, "CR_high": CR_high}
-        return {**super().kernel_parameters(setting), **ranges, "F_start": F_start, **shares}
+        return {
+            **super().kernel_parameters(setting),
+            **ranges,
+            "F_start": F_start,
+            **shares,
+            "keep_always": keep_always,
+        }
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the F and CR of all individuals."""

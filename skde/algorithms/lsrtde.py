@@ -53,7 +53,9 @@ class LSRTDE(Algorithm):
     trials are made from the front of the last generation, where the authors' program makes them one by one and already
     uses the successes of this one (here, too, they compete one by one); among equal values trials come first, where the
     order in the program depends on its sorting; sizes are rounded as in `LSHADE`; when the front shrinks below the next
-    place to be replaced, that place is the first.
+    place to be replaced, that place is the first. When both populations shrink by m, the program leaves the last m
+    members and successful trials of the generation out of the new top, however good they are; here all of them compete
+    for it.
 
     Examples
     --------

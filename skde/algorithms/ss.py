@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS
-from skde.validation import check_choice, check_int, check_real
+from skde.validation import check_bool, check_choice, check_int, check_real
 
+STEP_UNITS = ("parents", "bounds")
 UPDATES = ("quality", "quality_and_diversity")
 
 
@@ -63,14 +64,21 @@ class SS(Algorithm):
         Choice of references after the first: all by value, or `n_diverse` of them by distance again.
     repair : {"clip", "reflect", "midpoint", "random", "periodic"}, default "clip"
         Repair of a component outside its bounds, as in `DE`.
+    restart : bool, default True
+        Whether an iteration of random points follows one that left :math:`R` as it was.
+    step_unit : {"parents", "bounds"}, default "parents"
+        Unit of the steps: as above, or :math:`s_j = w_j` for all children.
 
     Notes
     -----
-    Source: Y. S. G. Nashed, R. Ugolotti, P. Mesejo, S. Cagnoni, libCudaOptimize (2012), section 2.3, with its
-    tuned parameters as defaults; the local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques,
-    Mathematics of Operations Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the
-    local search in evaluations, of which a step and its opposite take two; the units of its steps; no lower limit of
-    :math:`\rho`; distances between points in widths of the bounds; the renewal of :math:`R` when it stagnates.
+    Source: Y. S. G. Nashed, P. Mesejo, R. Ugolotti, J. Dubois-Lacoste, S. Cagnoni, A comparative study of three
+    GPU-based metaheuristics (PPSN XII, 2012), section 2.3, with the tuned parameters of its table 1 as defaults; the
+    local search: F. J. Solis, R. J-B. Wets, Minimization by random search techniques, Mathematics of Operations
+    Research 6 (1981), algorithm 1. The first does not say, and we chose: the limit of the local search in evaluations,
+    of which a step and its opposite take two; the units of its steps; no lower limit of :math:`\rho`; distances between
+    points in widths of the bounds; the renewal of :math:`R` when it stagnates. ``restart=False, step_unit="bounds"`` is
+    the search as the paper prints it: without the renewal, and with one :math:`\rho` for all components of a box with
+    equal sides.
 
     Examples
     --------
@@ -90,10 +98,14 @@ class SS(Algorithm):
     step: float = 0.5
     update: str = "quality"
     repair: str = "clip"
+    restart: bool = True
+    step_unit: str = "parents"
 
     @classmethod
     def nashed2012(cls, **parameters: Any) -> SS:
         """Return the search that Nashed et al. (2012) tuned: P = 140, 9 + 1 references, lambda = 0.22, n_local = 85.
+
+        ``SS.nashed2012(restart=False, step_unit="bounds")`` is the search as the paper prints it.
 
         Parameters
         ----------
@@ -136,6 +148,8 @@ class SS(Algorithm):
             "step": check_real(self._name("step"), self.step, 0, low_open=True),
             "diverse_update": check_choice(self._name("update"), self.update, UPDATES) == UPDATES[1],
             "repair": self._choice("repair", REPAIRS),
+            "restart": check_bool(self._name("restart"), self.restart),
+            "box_steps": check_choice(self._name("step_unit"), self.step_unit, STEP_UNITS) == STEP_UNITS[1],
         }
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:

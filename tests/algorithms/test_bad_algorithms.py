@@ -54,6 +54,9 @@ CASES: list[tuple[Any, type[Exception], str]] = [
     (GODE(opposition="often"), TypeError, r"GODE.opposition.*got 'often'"),
     (GOJDE(CR=(0.9, 0.8)), ValueError, r"GOJDE.CR must have low <= high, got \(0.9, 0.8\)"),
     (JDE(CR=(0.5, 1.5)), ValueError, r"JDE.CR\[1\].*got 1.5"),
+    (JDE(keep="never"), ValueError, r"JDE.keep must be one of .*always.*got 'never'"),
+    (SS(restart=1), TypeError, r"SS.restart.*got 1"),
+    (SS(step_unit="box"), ValueError, r"SS.step_unit must be one of .*bounds.*got 'box'"),
 ]
 
 
@@ -76,3 +79,8 @@ def test_constriction() -> None:
     with pytest.raises(ValueError, match=r"PSO.constriction: c1 \+ c2 must be > 4, got 3"):
         PSO.constriction(1.5, 1.5)
     assert PSO.nashed2012().pop_size == 125
+
+
+def test_cujde() -> None:
+    given = JDE.cujde(pop_size=250).get_params()
+    assert given == {**JDE().get_params(), "pop_size": 250, "repair": "clip", "keep": "always"}

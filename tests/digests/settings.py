@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import DE, PSO, ConstrainedProblem, Migration, Minimizer, MinMaxSolver
+from skde import DE, GOJDE, JDE, PSO, SS, ConstrainedProblem, Migration, Minimizer, MinMaxSolver
 from skde.algorithms import ALGORITHMS
 
 # Generations are few and populations small: 30 of 12 variables reach every branch but those of large populations.
@@ -99,6 +99,11 @@ def all_fits() -> dict[str, Fit]:
     fits |= {f"de-{strategy}": minimizer(DE(strategy=strategy, pop_size=24)) for strategy in STRATEGIES}
     fits |= {f"de-{repair}": minimizer(DE(repair=repair, F=0.9, pop_size=24)) for repair in REPAIRS}
     fits["de-several-sizes"] = minimizer([DE(pop_size=20), DE(pop_size=31, CR=0.3)])
+    fits["jde-cujde"] = minimizer(JDE.cujde(pop_size=24))
+    fits["gojde-keep-always"] = minimizer(GOJDE(pop_size=24, keep="always", opposition=0.3))
+    printed = {**SS.get_test_params(), "restart": False, "step_unit": "bounds"}
+    fits["ss-printed"] = minimizer(SS(**printed))
+    fits["wang2012"] = minimizer("jde", "wang2012/F13", dim=70, max_iter=12)
     fits["pso-large"] = minimizer(PSO(pop_size=700), "nashed2012/f9", dim=30, max_iter=5, n_runs=1)
     fits["tol"] = minimizer("jde", "sphere", dim=3, tol=1e-3, max_iter=300)
     fits["stagnation"] = minimizer("jde", stagnation=3, max_iter=300)

@@ -50,10 +50,11 @@ class Differential(Reference):
             self.f = f.copy()
             return
         for i in range(len(f)):
-            if replaces(f[i], self.f[i]):
+            better = replaces(f[i], self.f[i])
+            if better:
                 self.x[i], self.f[i] = trials[i], f[i]
-                if self.algorithm.kernel == "jde":
-                    self.F[i], self.CR[i] = self.tried[i]
+            if self.algorithm.kernel == "jde" and (better or self.algorithm.keep == "always"):
+                self.F[i], self.CR[i] = self.tried[i]
 
 
 def plain_run(algorithm: Any, box: Any, seed: int, budget: dict[str, int]) -> Any:

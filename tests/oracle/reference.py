@@ -153,7 +153,9 @@ class Reference:
         if self.f is None:
             self.f = f.copy()
             return
-        for i in np.flatnonzero(f <= self.f):
-            self.x[i], self.f[i] = trials[i], f[i]
-            if self.algorithm.kernel == "jde":
+        better = f <= self.f
+        if self.algorithm.kernel == "jde":
+            for i in np.flatnonzero(better | (self.algorithm.keep == "always")):
                 self.F[i], self.CR[i] = self.tried[i]
+        for i in np.flatnonzero(better):
+            self.x[i], self.f[i] = trials[i], f[i]

@@ -89,7 +89,9 @@ class Scatter:
             sign = -1 if i % 2 else 1
             children.append(self.child(draws[i], x, y, 0.5 + sign * self.algorithm.lambda_))
             mean = self.distance(x, y) / len(x)
-            if i % 2:
+            if self.algorithm.step_unit == "bounds":
+                self.units[i] = self.width, self.algorithm.step
+            elif i % 2:
                 self.units[i] = self.width, self.algorithm.step * math.sqrt(math.sqrt(mean))
             else:
                 self.units[i] = abs(x - y), self.algorithm.step
@@ -175,7 +177,7 @@ class Scatter:
         diverse = self.algorithm.update == "quality_and_diversity"
         self.choose(pool + self.references, diverse)
         n = self.algorithm.n_best if diverse else len(self.references)
-        self.fresh = all(id(x) in old for x, _ in self.references[:n])
+        self.fresh = self.algorithm.restart and all(id(x) in old for x, _ in self.references[:n])
         self.renewals += self.fresh
 
     def choose(self, candidates: list[tuple[Vector, float]], diverse: bool) -> None:

@@ -62,6 +62,14 @@ def test_decisions_with_a_range_of_crossover_rates() -> None:
         side_by_side(JDE(tau_2=0.5, CR=(0.2, 0.7), pop_size=12, opposition=opposition), 7, 20, 1, bowl)
 
 
+def test_decisions_where_f_and_cr_are_kept_always() -> None:
+    """Of jDE and of GOjDE: not as where they are kept after a success."""
+    for algorithm in (JDE.cujde(tau_1=0.4, tau_2=0.4, pop_size=12), GOJDE(keep="always", tau_2=0.5, pop_size=12)):
+        always = side_by_side(algorithm, 7, 30, 1, bowl)
+        success = side_by_side(clone(algorithm).set_params(keep="success"), 7, 30, 1, bowl)
+        assert (always.x != success.x).any()
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("kind", [GODE, GOJDE])
 def test_decisions_on_plateaus_and_on_no_numbers(kind: Any, objective: Callable[[Any], Any]) -> None:

@@ -77,6 +77,16 @@ def first_is_best() -> Any:
     return lambda X: float(next(calls)) + np.arange(len(X)) / 1024.0
 
 
+@pytest.mark.parametrize("update", UPDATES)
+def test_the_search_as_the_paper_prints_it(update: str) -> None:
+    """Steps in widths of the bounds, and no renewal: both, and each alone."""
+    printed = {"restart": False, "step_unit": "bounds"}
+    for parameters in (printed, {"restart": False}, {"step_unit": "bounds"}):
+        side_by_side(small(update=update, **parameters), SEVEN, bowl(SEVEN), check=same_search, max_iter=26)
+    lonely = side_by_side(small(update=update, **printed), SEVEN, first_is_best(), check=same_search, max_iter=60)
+    assert lonely.renewals == 0
+
+
 def test_values_that_are_not_numbers() -> None:
     for seed in range(5):
         side_by_side(small(), SEVEN, holes, seed=seed, check=same_search, max_iter=30)

@@ -1,5 +1,5 @@
 // jDE (Brest, Greiner, Boskovic, Mernik, Zumer: Self-adapting control parameters in differential evolution; IEEE TEC 10(6),
-// 2006): every individual has its own F and CR, which survive with it.
+// 2006): every individual has its own F and CR, which survive with it, or always.
 #pragma once
 #include "algorithms/de.cuh"
 
@@ -10,12 +10,13 @@ namespace SKDE_NAMESPACE {
 // The draws are functions of their address, so selection computes the new values again instead of storing them.
 struct SelfAdaptedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR_low, CR_high, tau_1,
-                  tau_2, F_start, CR_start);
+                  tau_2, F_start, CR_start, keep_always);
   SKDE_ARRAYS(F, CR);
   static constexpr int INHERITED = Arrays::COUNT;
 
   const double F_low, F_high, CR_low, CR_high, tau_1, tau_2;
   const Control start;
+  const bool keep_always;  // the new values also where the trial fails
 
   SKDE_FN explicit SelfAdaptedControl(const double* p)
       : F_low(p[Parameters::F_low]),
@@ -24,7 +25,8 @@ struct SelfAdaptedControl {
         CR_high(p[Parameters::CR_high]),
         tau_1(p[Parameters::tau_1]),
         tau_2(p[Parameters::tau_2]),
-        start{p[Parameters::F_start], p[Parameters::CR_start]} {}
+        start{p[Parameters::F_start], p[Parameters::CR_start]},
+        keep_always(p[Parameters::keep_always] != 0) {}
 
   // The F and CR of individual i of generation g - 1. States that were saved after generation 0 may have none.
   template <class R> SKDE_FN Control inherited(const R& run, i64 g, int i) const {
@@ -44,7 +46,7 @@ struct SelfAdaptedControl {
     if (team.lane == 0) write(run, 0, i, start);
   }
   template <class Team, class R> SKDE_FN void select(Team& team, const R& run, i64 g, int i, bool better) const {
-    if (team.lane == 0) write(run, g, i, better ? trial(run, g, i, 0) : inherited(run, g, i));
+    if (team.lane == 0) write(run, g, i, better || keep_always ? trial(run, g, i, 0) : inherited(run, g, i));
   }
 
  private:

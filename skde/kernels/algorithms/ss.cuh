@@ -16,7 +16,8 @@
 namespace SKDE_NAMESPACE {
 
 struct ScatterSearch : BaseAlgorithm {
-  SKDE_PARAMETERS(pop_size, pool_size, references, n_best, repair, lambda, n_local, step, diverse_update);
+  SKDE_PARAMETERS(pop_size, pool_size, references, n_best, repair, lambda, n_local, step, diverse_update, restart,
+                  box_steps);
   // Of a pool member's local search: the deviation of its steps, the number of successes (or failures, negative) in a row,
   // and whether the last step failed and its opposite is next. Of a candidate for R: its distance from R, squared.
   SKDE_ARRAYS(deviation, streak, opposite, near);
@@ -31,7 +32,7 @@ struct ScatterSearch : BaseAlgorithm {
     const int pool_size, n_best;
     const Repair repair;
     const double lambda, step;
-    const bool diverse_update;
+    const bool diverse_update, restart, box_steps;
 
     SKDE_FN explicit Settings(const double* p)
         : reference_set{int(p[Parameters::references]), 1 + i64(p[Parameters::n_local])},
@@ -40,7 +41,9 @@ struct ScatterSearch : BaseAlgorithm {
           repair(Repair(SKDE_REPAIR)),
           lambda(p[Parameters::lambda]),
           step(p[Parameters::step]),
-          diverse_update(p[Parameters::diverse_update] != 0) {}
+          diverse_update(p[Parameters::diverse_update] != 0),
+          restart(p[Parameters::restart] != 0),
+          box_steps(p[Parameters::box_steps] != 0) {}
   };
 
   struct Context {
@@ -149,7 +152,8 @@ struct ScatterSearch : BaseAlgorithm {
     fill_inside(team, run, g, i, x, out, blend);
     // A second child's steps begin half-way, in magnitude, between the parents' distance and the width of the box, so that the
     // search leaves references that are too close to each other.
-    const real width = i % 2 ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
+    const bool shared = i % 2 && !run.settings.box_steps;
+    const real width = shared ? sqrt(sqrt(distance(team, run, x, y) / real(run.dim))) : real(1);
     if (team.lane == 0) run.array(Arrays::deviation, g)[i] = real(run.settings.step) * width;
   }
 
@@ -194,7 +198,7 @@ struct ScatterSearch : BaseAlgorithm {
       const real deviation = run.array(Arrays::deviation, g - 1)[i];
       // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
       // scales; a second child's by the width of the box, so that they lead in all directions.
-      const bool along = i % 2 == 0 && !context.fresh;
+      const bool along = i % 2 == 0 && !context.fresh && !run.settings.box_steps;
       const auto between = along ? parents_of(run, i, context) : Parents<real>{lower, upper};
       const ComponentWords<Team, Stream> words(team, run.stream(g, i, COMBINATION), run.dim);
       const auto step = [=](int j, int k) {
@@ -291,12 +295,12 @@ struct ScatterSearch : BaseAlgorithm {
     if (team.lane == 0) run.member_values(g)[k] = value(run, g, c);
   }
 
-  // R stagnates where no pool member is among its best.
+  // R stagnates where no pool member is among its best; without restarts, that changes nothing.
   template <class Team, class R> SKDE_FN static void check_progress(Team& team, const R& run, i64 g, int n_best) {
     const i64* const order = run.order(g);
     const bool fresh = g == 0 || renewed(run, g);
     const int entered = team.count(n_best, [&](int k) { return order[k] < run.pop; });
-    if (team.lane == 0) *stagnated(run, run.iteration(g)) = !fresh && entered == 0;
+    if (team.lane == 0) *stagnated(run, run.iteration(g)) = run.settings.restart && !fresh && entered == 0;
   }
 
   // The square of a distance in widths of the box.
