@@ -83,7 +83,7 @@ def add_tune(commands: Any) -> None:
     what = "find good parameters for an algorithm over the functions of a suite, by iterated racing"
     add = add_command(commands, "tune", what, tune, EXAMPLES).add_argument
     add("algorithm", metavar="NAME", help="see skde algorithms")
-    add("--suite", required=True, metavar="NAME", help="nashed2012, qin2012, or cec2017 (needs minionpy)")
+    add("--suite", required=True, metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy)")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
     add("--dim", type=whole, default=30, help="variables (default: 30)")
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")

@@ -127,7 +127,7 @@ def suites() -> dict[str, Suite]:
         suite, slash, name = problem.partition("/")
         if slash:
             names.setdefault(suite, []).append(name)
-    zeros = {"nashed2012": {"zero": 1e-12}}
+    zeros = {"nashed2012": {"zero": 1e-12}, "wang2012": {"zero": 1e-14}}
     named = {
         suite: Suite(suite, tuple(functions), skde_function, True, **zeros.get(suite, {}))
         for suite, functions in names.items()

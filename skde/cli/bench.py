@@ -70,7 +70,7 @@ def add_run(commands: Any) -> None:
         "--suite",
         required=True,
         metavar="NAME",
-        help="nashed2012, nashed2012-as-run, qin2012, janssen2024, or cec2017 (needs minionpy)",
+        help="nashed2012, nashed2012-as-run, qin2012, janssen2024, wang2012, or cec2017 (needs minionpy)",
     )
     add(
         "--algorithms",
@@ -116,7 +116,11 @@ def add_compare(commands: Any) -> None:
         metavar="ALGORITHM",
         help="the algorithm to compare the others with, by its name in the records",
     )
-    add("--zero", type=number, help="errors below are zero (default: 1e-12 for nashed2012, else 1e-8)")
+    add(
+        "--zero",
+        type=number,
+        help="errors below are zero (default: 1e-12 for nashed2012, 1e-14 for wang2012, else 1e-8)",
+    )
 
 
 def say(text: str) -> None:
