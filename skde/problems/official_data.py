@@ -100,7 +100,7 @@ class OfficialFiles:
             wanted = f"{rows} or more rows of {columns}{' or more' if longer_rows else ''} numbers"
             lengths_found = ", ".join(map(str, lengths)) or "no"
             raise ValueError(f"{path} must have {wanted}; it has {len(found)} rows of {lengths_found} numbers")
-        values = np.array([row[:columns] for row in found])
+        values: NDArray[np.float64] = np.array([row[:columns] for row in found])
         if not np.isfinite(values).all():
             raise ValueError(f"the official file {path} must have finite numbers only")
         return values
