@@ -138,15 +138,30 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return found;
   }
 
+  // All sums in one pass, as reduce() makes one of them.
   template <int m, class At, class Terms> SKDE_FN Several<real, m> sums(int n, At at, Terms terms) const {
-    Several<real, m> found;
-#pragma GCC unroll 8
-    for (int k = 0; k < m; ++k)
-      found.of[k] = reduce<Add>(n, [&](int j) {
+    Several<real, m> found{};
+    if (n <= 0) return found;
+    alignas(64) real partial[m][PARTIALS];
+    const int head = n < PARTIALS ? n : PARTIALS;
+    in_blocks(head, [&](int begin, auto width) SKDE_INLINED {
+      SKDE_SIMD
+      for (int j = begin; j < begin + width; ++j) {
         real t[m];
         terms(at(j), true, t);
-        return t[k];
-      });
+        for (int k = 0; k < m; ++k) partial[k][j] = real(0) + t[k];
+      }
+    });
+    for (int base = PARTIALS; base < n; base += PARTIALS) {
+      const int rest = n - base < PARTIALS ? n - base : PARTIALS;
+      SKDE_SIMD
+      for (int j = 0; j < rest; ++j) {
+        real t[m];
+        terms(at(base + j), true, t);
+        for (int k = 0; k < m; ++k) partial[k][j] += t[k];
+      }
+    }
+    for (int k = 0; k < m; ++k) found.of[k] = fold<Add>(partial[k], head);
     return found;
   }
 
@@ -212,21 +227,25 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
       SKDE_SIMD
       for (int j = 0; j < rest; ++j) partial[j] = Op::join(partial[j], real(term(base + j)));
     }
-    // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
-    int width = 1;
-    while (width < head) width *= 2;
-    for (int j = head; j < width && j < PARTIALS; ++j) partial[j] = Op::template identity<real>();
-    if (width == 128) fold<Op, 64>(partial), width = 64;
-    if (width == 64) fold<Op, 32>(partial), width = 32;
-    if (width == 32) fold<Op, 16>(partial), width = 16;
-    if (width == 16) fold<Op, 8>(partial), width = 8;
-    if (width == 8) fold<Op, 4>(partial), width = 4;
-    if (width == 4) fold<Op, 2>(partial), width = 2;
-    if (width == 2) fold<Op, 1>(partial);
-    return partial[0];
+    return fold<Op>(partial, head);
   }
 
  private:
+  // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
+  template <class Op> SKDE_FN static real fold(real* partial, int head) {
+    int width = 1;
+    while (width < head) width *= 2;
+    for (int j = head; j < width && j < PARTIALS; ++j) partial[j] = Op::template identity<real>();
+    if (width == 128) halve<Op, 64>(partial), width = 64;
+    if (width == 64) halve<Op, 32>(partial), width = 32;
+    if (width == 32) halve<Op, 16>(partial), width = 16;
+    if (width == 16) halve<Op, 8>(partial), width = 8;
+    if (width == 8) halve<Op, 4>(partial), width = 4;
+    if (width == 4) halve<Op, 2>(partial), width = 2;
+    if (width == 2) halve<Op, 1>(partial);
+    return partial[0];
+  }
+
   static constexpr int BLOCK = 8;
   template <int n> struct Width {
     constexpr operator int() const { return n; }
@@ -271,7 +290,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     for (int k = 0; k < many; ++k) y[k] = sum[k];
   }
 
-  template <class Op, int half> SKDE_FN static void fold(real* partial) {
+  template <class Op, int half> SKDE_FN static void halve(real* partial) {
     SKDE_SIMD
     for (int j = 0; j < half; ++j) partial[j] = Op::join(partial[j], partial[j + half]);
   }
