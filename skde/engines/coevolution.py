@@ -91,7 +91,7 @@ class Phase(NamedTuple):
     repeated: bool  # whether the values of the request before are those of this one
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CoevolutionSpec:
     """The spec of a co-evolution of R runs, checked.
 

@@ -36,7 +36,7 @@ class Compiled(Protocol):
         """Return the address of the function on the CPU, for float32 (`single`) or float64."""
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Spec:
     """The spec of a batch of R runs, checked."""
 
