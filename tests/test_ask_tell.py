@@ -179,7 +179,8 @@ def test_the_stop_iteration_of_an_objective_is_an_error(calls: int, parameters: 
         m.fit(Ends(calls))
     assert isinstance(caught.value, StopIteration) or "StopIteration" in str(caught.value)
     assert np.isfinite(m.fun_)
-    assert m.runs_[0].status == Status.RUNNING
+    # A device may have finished its runs before another one meets the end.
+    assert Status.RUNNING in {run.status for run in m.runs_}
 
 
 def test_the_stop_iteration_of_a_constraint_is_an_error() -> None:

@@ -18,9 +18,11 @@ from skde import DE, GODE, GOJDE, PSO, SADE, Migration, get_problem
 from skde.algorithms import ALGORITHMS, SS, Algorithm, get_algorithm
 from skde.benchmark.generations import new_batch
 from skde.engines import CpuEngine
-from skde.objectives.device import KERNELS, find_compiler
+from skde.objectives.device import find_compiler
 
 GLUE = Path(__file__).with_name("counted.cpp")
+# Of the sources: an installed package does not have the files of the CPU module.
+KERNELS = Path(__file__).resolve().parents[2] / "skde" / "kernels"
 # At -O1 without OpenMP, loops are not vectorised, so that each pass of one counts.
 FLAGS = ["-std=c++17", "-O1", "-w", "-fPIC", "-fvisibility=hidden", f"-I{KERNELS}"]
 FLAGS += ["-DSKDE_NAMESPACE=skde_counted", '-DSKDE_ISA="counted"']
