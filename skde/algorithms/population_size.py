@@ -14,7 +14,7 @@ from skde.typing import IntArray
 class PopulationSchedule:
     """Sizes of one run's population: constant, shrinking linearly with the budget spent, or different after the first.
 
-    The kernels compute sizes by the same formula in the same arithmetic (Shrinking in task.cuh).
+    The kernels compute sizes by the same formula in the same arithmetic (PopulationReduction in algorithm.cuh).
 
     Parameters
     ----------

@@ -400,7 +400,7 @@ def sorting_size(spec: Spec) -> int:
 
 
 def best_pieces(pop_max: int) -> int:
-    """Return the number of pieces of a population whose bests the kernels read (run.cuh)."""
+    """Return the number of pieces into which the kernels divide a population to find its best (run.cuh)."""
     return -(-pop_max // CONSTANTS["BEST_PIECE"])
 
 

@@ -166,7 +166,7 @@ def test_auto_goes_by_steps_where_a_recording_fails(capsys: Any, without_jax: No
 
 
 def test_values_that_only_the_recording_computes_are_noticed(capsys: Any, without_jax: None) -> None:
-    """A function may work on another stream for reasons of its own, and so outside of the recording."""
+    """A function may work on its own stream, which a recording does not contain."""
     import cupy
 
     elsewhere = cupy.cuda.Stream(non_blocking=True)

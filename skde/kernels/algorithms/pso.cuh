@@ -132,7 +132,7 @@ struct Pso : BaseAlgorithm {
     }
   }
 
-  // The particle whose personal best attracts particle i.
+  // The particle that leads particle i: its personal best is l_i.
   template <class Team, class R>
   SKDE_FN static int leader(Team& team, const R& run, i64 g, int i, const Context& context) {
     const auto* const f = run.f(g - 1);

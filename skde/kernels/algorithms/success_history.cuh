@@ -285,7 +285,7 @@ struct SuccessHistory : BaseAlgorithm {
     real* const rows = run.scratch(Scratch::row);
     real* const successes = run.scratch(Scratch::successes);  // by piece
     const auto succeeds = [=](int k) { return slot[k] >= 0; };
-    const int begin = i / PIECE * PIECE, known = archived(run, prefetch.archived), all = capacity(run);
+    const int begin = i / PIECE * PIECE, filled = archived(run, prefetch.archived), all = capacity(run);
     if (stage == 0) {
       if (i == begin) {
         const int many = team.count(min_of(PIECE, run.pop - begin), [=](int k) { return slot[begin + k] >= 0; });
@@ -297,8 +297,8 @@ struct SuccessHistory : BaseAlgorithm {
       if (stage == 1) {
         const int before = int(team.sum(i / PIECE, [=](int k) { return successes[k]; })) +
                            team.count(i - begin, [=](int k) { return slot[begin + k] >= 0; });
-        int row = known + before;
-        if (row >= all) row = known < all ? row_in(known, slot_draw(run, g, i)) : int(slot[i]);
+        int row = filled + before;
+        if (row >= all) row = filled < all ? row_in(filled, slot_draw(run, g, i)) : int(slot[i]);
         if (team.lane != 0) return;
         rows[i] = real(row);
         if (row >= 0) max_at(run.owners() + row, i);

@@ -12,8 +12,8 @@
 // cycle (the method of multipliers): mu <- max(0, mu + 2 r g), lambda <- lambda + 2 r h at the best x, and r is doubled
 // where a violation has not halved.
 //
-// The two sides are batches. The incumbents are a third one: populations of one individual, x followed by y, whose
-// generations are the cycles.
+// The two sides are batches. The incumbents are a third batch: populations of one individual, x followed by y. A generation
+// of theirs is a cycle.
 #pragma once
 #include "coevolution/opponents.cuh"
 #include "core/drive.cuh"

@@ -145,11 +145,11 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };
 
-// On a GPU every team needs the best of the population, and reads those of its pieces where there are many individuals.
+// On a GPU every team needs the best of the population. Where there are many individuals it reads the bests of pieces.
 #ifdef __CUDACC__
 constexpr bool KEEPS_BESTS = true;
 #else
-constexpr bool KEEPS_BESTS = false;  // few threads: each looks for itself
+constexpr bool KEEPS_BESTS = false;  // a CPU has few threads, and each reads all values
 #endif
 template <class R> SKDE_FN bool has_bests(const R&, int pop) { return KEEPS_BESTS && !R::ITERATES && pop > COUNTED; }
 // The best of piece k of generation g.

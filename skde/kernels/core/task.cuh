@@ -1,7 +1,7 @@
 // The record of a batch of runs: sizes, limits and the addresses of its arrays. The host fills a Task by the names below,
 // which the CPU extension reports, so that the layout is written once.
 //
-// Populations have two halves: generation g is in half g & 1, and generation g + 1 is written into the other half. Nobody
+// Populations have two halves: generation g is in half g & 1, and generation g + 1 is written into the other half. No team
 // reads what is being written, and one barrier a generation is enough.
 #pragma once
 #include "core/enumeration.cuh"
@@ -26,7 +26,7 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //             x (2, R, P, D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D),
 //             scratch (number of scratch arrays, R, P),
 //             memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R, sorting_size), bests (R, number of pieces)
-//             the best of pieces of a population, owners (R, A) who writes a row of the archive, generation (R), limit (R), status (R),
+//             the best of pieces of a population, owners (R, A) the trials that write the archive's rows, generation (R), limit (R), status (R),
 //             evals (2, R) evaluations up to the end of a generation, record (2, R) the best so far, since (2, R) its
 //             generation, clock (R) the last reading in nanoseconds, spent (R, 2) seconds up to the end of an iteration,
 //             history (R, history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the Part that an island

@@ -1,4 +1,4 @@
-// What the GPU's teams share: tiles of a warp, and a block (team.cuh).
+// The common part of the GPU's teams, which are tiles of a warp and blocks (team.cuh).
 #pragma once
 #include "core/reductions.cuh"
 #include "random/philox.cuh"
@@ -17,10 +17,10 @@ struct Ahead {
   double numbers[MOST], retries[MOST];
 };
 
-// Whether a multiprocessor holds many teams, which fill each other's waits: then nothing is done or kept only to be early.
+// Whether a multiprocessor holds many teams, which work while others wait: then nothing is loaded early.
 constexpr bool BUSY = SKDE_RESIDENT > 1;
 
-// Like Counted, but all counted at once: what takes long is to hear what they are counted by.
+// Like Counted, but all counted at once, because loading takes longer than counting.
 template <int m> struct Counts {
   int number[m];
   SKDE_FN int of(int which) const { return number[which]; }
@@ -266,8 +266,8 @@ template <class Team> SKDE_FN void transpose(Words4& words) {
 }
 
 // A block of words serves four components (Stream::component). Where a multiprocessor holds many teams, the words of a batch
-// are made when fill() asks for the first of them, and no lane makes a block that another makes. Else every lane holds the
-// words of its own first components before they are wanted, and makes further ones when it needs them.
+// are made when fill() asks for the first of them, and no lane makes a block that another makes. Else every lane makes the
+// words of its first components early, and the others when it needs them.
 template <class Team, class Stream, int = 0> struct ComponentWords {
   static constexpr int BATCH = Team::BATCH;
   static constexpr bool BATCHED = BUSY && Team::size > 1;
