@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import sys
@@ -20,7 +21,7 @@ from skde.cli.reproduce import add_reproduce
 from skde.cli.signals import Termination
 from skde.validation import check_choice, nearest
 
-BAD_INPUT = 2  # exit code
+BAD_INPUT, PIPE_CLOSED = 2, 141  # exit codes; the second is that of SIGPIPE
 OWN_COMMANDS = ("minimize", "minmax", "info", "bench", "reproduce", "problems", "algorithms")
 
 
@@ -35,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0; 2 for what is not allowed or does not work; 130 after Ctrl-C, 143 after SIGTERM.
+        0; 2 for what is not allowed or does not work; 130 after Ctrl-C, 143 after SIGTERM, 141 where the reader of the
+        output is gone.
 
     Examples
     --------
@@ -46,7 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     with Termination() as termination:
         try:
-            return run(arguments)
+            code = run(arguments)
+            sys.stdout.flush()
+            return code
+        except BrokenPipeError:  # the reader of a pipe, such as head, has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the exit
+            return PIPE_CLOSED
         except (ValueError, TypeError, RuntimeError, OSError, OverflowError, MemoryError) as error:
             message = str(error).replace("vectorized=False", "--scalar")  # what the option is called here
             print(f"skde: error: {message or type(error).__name__}", file=sys.stderr)

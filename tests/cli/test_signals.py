@@ -263,3 +263,19 @@ def test_a_second_sigterm_does_not_stop_the_printing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Minimizer, "fit", terminated)
     assert main(["minimize", "sphere", "--dim", "2", "--max-iter", "3", "--device", "cpu", "--json"]) == 143
     assert json.loads(capsys.readouterr().out)["n_evals"] == 400
+
+
+def test_a_reader_that_has_enough() -> None:
+    """As in `skde problems | head -1`: no message, and the exit code of SIGPIPE."""
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        "from skde.cli.main import main; raise SystemExit(main(['problems', '--json']))",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
