@@ -29,10 +29,13 @@ def test_decisions_of_a_population_that_shrinks() -> None:
     side_by_side(LSHADE(pop_size=LARGE, pop_min=20), BOX, steps, seed=1, max_iter=5)
 
 
-def test_decisions_of_two_populations() -> None:
-    algorithm = LSRTDE(pop_size=LARGE)
-    kernel = Minimizer(algorithm, bounds=BOX, random_state=2, max_iter=4, device="cpu")
-    compare(kernel, Lsrtde(algorithm, BOX, 2, max_iter=4), holes)
+@pytest.mark.parametrize("pop_min", [LARGE + 40, LARGE])
+@pytest.mark.parametrize("objective", [holes, steps])
+def test_decisions_of_two_populations(objective: Any, pop_min: int) -> None:
+    """They stay large, with and without members that leave."""
+    algorithm = LSRTDE(pop_size=LARGE + 40, pop_min=pop_min)
+    kernel = Minimizer(algorithm, bounds=BOX, random_state=2, max_iter=6, device="cpu")
+    compare(kernel, Lsrtde(algorithm, BOX, 2, max_iter=6), objective)
 
 
 def test_decisions_with_opposition() -> None:
@@ -51,8 +54,9 @@ ALGORITHMS = [
     DE("best/1/bin", pop_size=MANY),
     DE("current-to-pbest/1/bin", pop_size=MANY),
     JADE(pop_size=MANY),
+    LSHADE(pop_size=MANY, pop_min=MANY - 40, archive_rate=0.4),
     LSHADE(pop_size=MANY, pop_min=500, archive_rate=0.4),
-    LSRTDE(pop_size=MANY),
+    LSRTDE(pop_size=MANY, pop_min=MANY - 40),
     SADE(pop_size=MANY),
     PSO(pop_size=MANY),
     GODE(pop_size=MANY, opposition=0.4),
