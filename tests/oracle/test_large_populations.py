@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, GODE, JADE, LSHADE, LSRTDE, PSO, SADE, SHADE, SS, Migration, Minimizer
+from skde import DE, GODE, JADE, LSHADE, LSRTDE, PSO, SADE, SHADE, SS, DeviceObjective, Migration, Minimizer
 from skde.constants import CONSTANTS
 
 from .compare import BOXES, compare, holes, steps
@@ -80,9 +80,14 @@ def same(first: Minimizer, second: Minimizer) -> bool:
     return runs and np.array_equal(first.population_, second.population_)
 
 
+# Few values, so that equal ones are in the pieces of several threads.
+TERRACES = DeviceObjective("return floor(x[0] + x[1] * x[2]);")
+
+
+@pytest.mark.parametrize("objective", ["rastrigin", TERRACES])
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=names)
-def test_threads_sort_together(algorithm: Any) -> None:
-    assert same(fit(algorithm), fit(algorithm, n_jobs=3))
+def test_threads_sort_together(algorithm: Any, objective: Any) -> None:
+    assert same(fit(algorithm, objective), fit(algorithm, objective, n_jobs=3))
 
 
 @pytest.mark.parametrize("topology", ["ring", "full", "random"])
