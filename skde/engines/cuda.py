@@ -295,7 +295,7 @@ class CudaEngine:
             # The kernels of both sides share one definition of a constant.
             constants = tuple(sorted(set(batch.x.constants) & set(batch.y.constants)))
             needs = batch.x.spec.needs | batch.y.spec.needs
-            switches = tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
+            switches = coevolution_switches(batch)
             pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(needs.stages > 0)
             # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
             work = Work(
@@ -330,7 +330,8 @@ class CudaEngine:
             if batch.phase_program is None:
                 blocks = -(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS)
                 plan = Plan("Warp", STEP_THREADS, 1, blocks, batch.n_runs, 0, False, 0)
-                options = game_options(batch.spec.dtype, "Warp", plan.threads, 1)
+                switches = coevolution_switches(batch)
+                options = game_options(batch.spec.dtype, "Warp", plan.threads, 1, switches=switches)
                 batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             records = (batch.x.record, batch.y.record, batch.record)
             where, shape = NULL, (0, 0)
@@ -396,6 +397,11 @@ class CudaEngine:
         switches = kernel_switches(batch.spec) if batch is not None else ()
         options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
         return compile_module(self.device, source, options)
+
+
+def coevolution_switches(batch: Coevolution) -> tuple[str, ...]:
+    """Return the definitions that one of the two sides of a co-evolution needs."""
+    return tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
 
 
 class Recording:

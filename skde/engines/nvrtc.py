@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde import _cpu
+from skde.constants import CONSTANTS
 from skde.engines.batch import algorithm_entry
 from skde.engines.coevolution import Game
 from skde.engines.launch_plan import Plan
@@ -139,7 +140,9 @@ def basic_options(dtype: np.dtype[Any], team: str, threads: int, resident: int) 
 
 def kernel_switches(spec: Spec) -> tuple[str, ...]:
     """Return the definitions that only some batches need."""
+    most = max(spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # values that are ranked or sorted
     needed = {
+        "SKDE_LARGE": most > CONSTANTS["COUNTED_BY_GPU"],
         "SKDE_ISLANDS": spec.islands.every > 0,
         "SKDE_TIMED": spec.run_seconds is not None,
         "SKDE_OPPOSITION": spec.needs.opposition,

@@ -106,7 +106,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
         : individual(team, run.seed, g, i),
           indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
-      if (SKDE_RARELY(run.pop > COUNTED))
+      if (SKDE_RARELY(is_large(run.pop)))
         individual.each_new(team, run.pop, [&](int k, auto words) {
           const int many = indices_of(run.settings.mutation);
           const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
@@ -157,7 +157,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     run.settings.control.select(team, run, g, i, better);
   }
 
-  template <class R> SKDE_FN static int stages(const R& run, i64) { return run.task.ranked && run.pop <= COUNTED; }
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return run.task.ranked && !is_large(run.pop); }
 
  private:
   template <class R>

@@ -76,7 +76,7 @@ struct Lsrtde : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      if (SKDE_RARELY(run.pop > COUNTED && g > 0))
+      if (SKDE_RARELY(is_large(run.pop) && g > 0))
         individual.each_new(team, run.pop, [&](int k, auto words) {
           const Words4 indices = words(Layout::INDEX);
           const int chosen = below(indices.w[0], run.pop);
@@ -129,7 +129,7 @@ struct Lsrtde : BaseAlgorithm {
 
   // Stage 0: the successes, by one team; stage 1: the new top, and the ranks in the new front; last stage: the new front, in
   // the old order, without its worst. Before it one team counts those that leave a large population.
-  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return g == 0 ? 1 : run.pop <= COUNTED ? 3 : 4; }
+  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return g == 0 ? 1 : is_large(run.pop) ? 4 : 3; }
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
     if (g == 0) restore(team, run, g, i, true);
@@ -149,7 +149,7 @@ struct Lsrtde : BaseAlgorithm {
       return;
     }
     const int successes = compete(team, run, g);
-    if (run.pop > COUNTED) sort_all(team, run, g, successes);
+    if (is_large(run.pop)) sort_all(team, run, g, successes);
     const real least = smallest(team, run.array(Arrays::won, g), successes);  // of the trials that succeeded
     const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
     struct Trial {
@@ -180,7 +180,7 @@ struct Lsrtde : BaseAlgorithm {
   // The order of the top; where all values are new, the front becomes the top in its order.
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
     const auto* const f = run.f(g);
-    if (run.pop <= COUNTED) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
+    if (!is_large(run.pop)) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
     if (i > 0) return;
     i64* const order = run.sorting();
     sort_alone(team, run.pop, [&](int k) { return f[k]; }, order, order + run.pop);
@@ -297,7 +297,7 @@ struct Lsrtde : BaseAlgorithm {
     const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
     const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
     const real least = real(numbers(run, g)[LEAST]), worst = sorted[pop - 1];
-    const bool many = run.pop > COUNTED;
+    const bool many = is_large(run.pop);
     const real* const won_sorted = run.scratch(Scratch::won_sorted);
     const auto trials_before = [&](real v) {
       if (v < least) return 0;
@@ -361,7 +361,7 @@ struct Lsrtde : BaseAlgorithm {
       if (rank < 0 || rank >= left) return;
       int place = int(at);
       // The members behind those that are left out move up.
-      if (shrinks && run.pop > COUNTED)
+      if (shrinks && is_large(run.pop))
         place -= int(run.scratch(Scratch::leaves_before)[place]);
       else if (shrinks)
         place -= team.count(run.pop, [&](int k) {

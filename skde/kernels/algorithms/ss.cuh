@@ -265,7 +265,7 @@ struct ScatterSearch : BaseAlgorithm {
     return g == 0 || run.settings.diverse_update || renewed(run, g);
   }
 
-  template <class R> SKDE_FN static bool many(const R& run) { return run.pop + run.members() > COUNTED; }
+  template <class R> SKDE_FN static bool many(const R& run) { return is_large(run.pop + run.members()); }
 
   // The order of the candidates: i's part. There is no R before generation 0, and only its best stays when the pool is from the
   // box. Few are ranked by counting; many are sorted by one team.

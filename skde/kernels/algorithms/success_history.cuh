@@ -94,7 +94,7 @@ struct SuccessHistory : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      if (SKDE_RARELY(run.pop > COUNTED && g > 0))
+      if (SKDE_RARELY(is_large(run.pop) && g > 0))
         individual.each_new(team, run.pop,
                             [&](int k, auto words) { fetch_rows(team, run, g, k, words(Layout::INDEX)); });
     }
@@ -165,7 +165,7 @@ struct SuccessHistory : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::gain, 0)[i] = 0, run.array(Arrays::slot, 0)[i] = -1;
   }
 
-  template <class R> SKDE_FN static int stages(const R& run, i64) { return run.pop <= COUNTED ? 1 : 3; }
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return is_large(run.pop) ? 3 : 1; }
 
   // The rows in the archive, the parent and, for the run, the entry of the memory that moves; and addresses.
   template <class Team> struct Prefetch {
@@ -193,7 +193,7 @@ struct SuccessHistory : BaseAlgorithm {
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage,
                                      const Prefetch<Team>& prefetch) {
     using real = typename R::real;
-    if (SKDE_RARELY(run.pop > COUNTED)) return archive_many(team, run, g, i, stage, prefetch);
+    if (SKDE_RARELY(is_large(run.pop))) return archive_many(team, run, g, i, stage, prefetch);
     struct Trial {
       real f, slot;
     };

@@ -274,7 +274,7 @@ template <class Team, class real, class Share> struct Cycle {
       real* const out = y(c, k);
       team.each(dy(), [&](int j) { out[j] = uniform_component(run, stream, j); });
     };
-    if (pop <= COUNTED)
+    if (!is_large(pop))
       return each(pop, [&](int k) {
         if (rank_of(team, f, pop, k) >= first) renew(k);
       });

@@ -106,7 +106,7 @@ struct BaseAlgorithm {
   // The work of individual i in one stage between generations g and g + 1. Generation g - 1 can still be read.
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
-    if (run.task.ranked && run.pop <= COUNTED) rank(team, run, g, i);
+    if (run.task.ranked && !is_large(run.pop)) rank(team, run, g, i);
   }
   // The work of the run, which one team does in stage 0; learns: whether generation g had selection, which opposites have not.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}

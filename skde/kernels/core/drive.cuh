@@ -103,7 +103,7 @@ struct Stages {
 template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
-  const bool sorts = run.task.ranked && run.pop > COUNTED && !opposes;
+  const bool sorts = run.task.ranked && is_large(run.pop) && !opposes;
   return {sorts ? sort_stages(share, run.pop) : 0,
           opposes ? Opposition<Algorithm>::stages(run) : Algorithm::stages(run, g),
           CAN_OPPOSE<Algorithm> && opposed.next, has_bests(run, run.pop)};

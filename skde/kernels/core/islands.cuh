@@ -111,7 +111,7 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
     if (team.lane == 0) *islands.value(me, row) = island_values(run, g)[i];
   };
   share.divide(pop);
-  if (pop <= COUNTED) {
+  if (!is_large(pop)) {
     for (int i = share.begin; i < share.end; i += share.step) {
       const int rank = rank_of(team, island_values(run, g), pop, i);
       const int row = drawn_migrants ? drawn_place(team, run, g, i, 0) : rank;
@@ -157,7 +157,7 @@ SKDE_FN i64 arrival(Team& team, const R& run, const Arrivals<real>& arrivals, i6
   const i64 n = task.n_islands;
   const Route route = Route(int(task.migrant_route));
   if (route == Route::FULL) {
-    if (arrivals.all() > COUNTED) return arrivals.row(int(run.sorting()[rank]));
+    if (is_large(arrivals.all())) return arrivals.row(int(run.sorting()[rank]));
     for (int k = 0; k < arrivals.all(); ++k) {
       if (!arrivals.sent(k)) continue;
       const auto value = [&](int other) { return arrivals.value(other); };
@@ -199,7 +199,7 @@ SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& sh
     if (team.lane == 0) island_values(run, g)[i] = value;
   };
   share.divide(run.pop);
-  if (Route(int(task.migrant_route)) == Route::FULL && arrivals.all() > COUNTED) {
+  if (Route(int(task.migrant_route)) == Route::FULL && is_large(arrivals.all())) {
     // Migrations are rare: one team sorts many migrants.
     if (!share.leader) return;
     i64* const order = run.sorting();
@@ -228,7 +228,7 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
   run.enter(g);
   share.divide(run.members());
   const real* const f = run.f(g);
-  const bool sorts = run.task.ranked && run.pop > COUNTED;
+  const bool sorts = run.task.ranked && is_large(run.pop);
   if (sorts && share.leader) sort_alone(team, run.pop, [&](int k) { return f[k]; }, run.order(g), run.sorting());
   for (int i = share.begin; i < share.end; i += share.step) {
     if (run.task.ranked && !sorts) BaseAlgorithm::rank(team, run, g, i);

@@ -47,10 +47,10 @@ template <class Algorithm> struct Opposition {
 
   // The best of the population and its opposites survive; of equals, parents come before opposites. A survivor takes the row
   // of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted before, by one team.
-  template <class R> SKDE_FN static int stages(const R& run) { return run.pop <= COUNTED ? 1 : 2; }
+  template <class R> SKDE_FN static int stages(const R& run) { return is_large(run.pop) ? 2 : 1; }
   template <class Team, class R> SKDE_FN static void survive(Team& team, const R& run, i64 g, int i, int stage) {
     const int pop = run.pop;
-    if (pop <= COUNTED) {
+    if (!is_large(pop)) {
       for (int c = i; c < 2 * pop; c += pop) set_survivor(team, run, g, c, rank(team, run, g, c));
     } else if (stage == 1) {
       set_survivor(team, run, g, int(run.sorting()[i]), i);

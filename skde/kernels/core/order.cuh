@@ -15,6 +15,12 @@ constexpr int COUNTED = COUNTED_BY_GPU;
 #else
 constexpr int COUNTED = COUNTED_BY_CPU;
 #endif
+// Whether so many values are sorted. The GPU's kernels for batches that have none are compiled without.
+#if defined(__CUDACC__) && !defined(SKDE_LARGE)
+SKDE_FN constexpr bool is_large(int) { return false; }
+#else
+SKDE_FN constexpr bool is_large(int n) { return n > COUNTED; }
+#endif
 constexpr int GPU_PIECE = 512;  // values of a piece on a GPU; on a CPU each thread has one piece
 
 // The number of times that a number of pieces is halved until one is left.

@@ -151,7 +151,7 @@ constexpr bool KEEPS_BESTS = true;
 #else
 constexpr bool KEEPS_BESTS = false;  // a CPU has few threads, and each reads all values
 #endif
-template <class R> SKDE_FN bool has_bests(const R&, int pop) { return KEEPS_BESTS && !R::ITERATES && pop > COUNTED; }
+template <class R> SKDE_FN bool has_bests(const R&, int pop) { return KEEPS_BESTS && !R::ITERATES && is_large(pop); }
 // The best of piece k of generation g.
 template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
   const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);

@@ -4,7 +4,8 @@
 //   SKDE_THREADS      threads of a block, and SKDE_RESIDENT, how many such blocks a multiprocessor must be able to hold
 //   SKDE_ALGORITHM    C++ type of algorithms.cuh, where the kernel has one
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
-//   SKDE_ISLANDS      where runs are islands that meet by themselves, and SKDE_TIMED, where runs have clocks
+//   SKDE_ISLANDS      where runs are islands that meet by themselves, SKDE_TIMED, where runs have clocks, SKDE_LARGE, where
+//                     populations are sorted, and SKDE_OPPOSITION, where there are generations of opposites
 //
 // A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
 #pragma once
