@@ -130,36 +130,66 @@ struct Sade : BaseAlgorithm {
     }
   };
 
+  // In a large population all teams divide the tally among them.
+  template <class R> SKDE_FN static bool divides_tally(const R& run) { return MANY_TEAMS && is_large(run.pop); }
+  template <class R> SKDE_FN static int stages(const R& run, i64) { return 1 + divides_tally(run); }
+  template <class R> SKDE_FN static int adapting_stage(const R& run) { return divides_tally(run); }
+
+  template <class Team, class R>
+  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const Prefetch<Team>&) {
+    const int begin = i * PIECE, n = min_of(run.pop - begin, PIECE);
+    if (!divides_tally(run) || stage > 0 || n <= 0) return;
+    if (g == 0)
+      clear_ring(team, run, begin, n);
+    else
+      count(team, run, g, Prefetch<Team>(team, run, g, i, true), begin, n);
+  }
+
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     if (!learns) return;
     const int period = run.settings.learning_period;
-    double *const now = memory(run), *const ring = now + RING;
+    double* const now = memory(run);
     if (g == 0) {
       team.each(RING, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
-      team.each((period + 1) * run.pop, [&](int k) { ring[k] = NO_TRIAL; });
+      if (!divides_tally(run)) clear_ring(team, run, 0, run.pop);
       return;
     }
-    const auto* const code = run.array(Arrays::code, g);
-    double *const in = ring + prefetch.entering * run.pop, *const out = ring + prefetch.leaving * run.pop;
-    struct Codes {
-      double entering, leaving;
-    };
-    team.tally(
-        run.pop, now, [&](int k) { return Codes{double(code[k]), out[k]}; },
-        [](const Codes& codes, auto add) {
-          add(outcome(codes.entering), 1.0), add(bin_of(codes.entering), 1.0);
-          add(outcome(codes.leaving), -1.0), add(bin_of(codes.leaving), -1.0);
-        });
-    team.each(run.pop, [&](int k) { in[k] = double(code[k]); });
+    if (!divides_tally(run)) count(team, run, g, prefetch, 0, run.pop);
     team.sync();
     // Every lane has read the number of the generation before this one (Prefetch).
     if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
     if (prefetch.lesson >= period) learn(team, now);
   }
-  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
  private:
+  static constexpr int PIECE = 128;  // trials that a team counts at a time
+
+  template <class Team, class R> SKDE_FN static void clear_ring(Team& team, const R& run, int begin, int n) {
+    double* row = memory(run) + RING + begin;
+    for (int k = 0; k <= run.settings.learning_period; ++k, row += run.pop)
+      team.each(n, [&](int i) { row[i] = NO_TRIAL; });
+  }
+
+  // n trials from number `begin` on enter the tally, and those of as many trials of an earlier generation leave it.
+  template <class Team, class R>
+  SKDE_FN static void count(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, int begin, int n) {
+    double *const now = memory(run), *const ring = now + RING;
+    const auto* const code = run.array(Arrays::code, g) + begin;
+    double *const in = ring + prefetch.entering * run.pop + begin, *const out =
+                                                                       ring + prefetch.leaving * run.pop + begin;
+    struct Codes {
+      double entering, leaving;
+    };
+    team.tally(
+        n, now, [&](int k) { return Codes{double(code[k]), out[k]}; },
+        [](const Codes& codes, auto add) {
+          add(outcome(codes.entering), 1.0), add(bin_of(codes.entering), 1.0);
+          add(outcome(codes.leaving), -1.0), add(bin_of(codes.leaving), -1.0);
+        });
+    team.each(n, [&](int k) { in[k] = double(code[k]); });
+  }
+
   template <int m> SKDE_FN static Several<double, m> several(const double* from) {
     Several<double, m> read;
     SKDE_UNROLL

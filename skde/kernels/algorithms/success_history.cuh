@@ -36,8 +36,9 @@ struct SuccessHistory : BaseAlgorithm {
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative where
   // it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
-  // Of a trial of a large population: the row of its parent in the archive; and of a piece of the trials, its successes.
-  SKDE_SCRATCH(row, successes);
+  // Of a trial of a large population: the row of its parent in the archive; of a piece of the trials, its successes; and the
+  // partial sums of all.
+  SKDE_SCRATCH(row, successes, partials);
   // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and H of
   // CR, as of now. The archive is as of now, too.
   SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
@@ -167,6 +168,8 @@ struct SuccessHistory : BaseAlgorithm {
 
   template <class R> SKDE_FN static int stages(const R& run, i64) { return is_large(run.pop) ? 3 : 1; }
 
+  template <class R> SKDE_FN static int adapting_stage(const R& run) { return divides_sums(run); }
+
   // The rows in the archive, the parent and, for the run, the entry of the memory that moves; and addresses.
   template <class Team> struct Prefetch {
     double archived = 0, entry = 0, mean_F = 0, mean_CR = 0;
@@ -241,7 +244,12 @@ struct SuccessHistory : BaseAlgorithm {
     }
     const int entry = int(prefetch.entry);
     Several<real, SUMS> sums{};
-    if (learns) sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, prefetch, scale); });
+    if (learns)
+      sums = weighted_sums<real, WEIGHT>([&](real scale) {
+        if (divides_sums(run) && scale == 1) return fold_partials<SUMS>(team, run.scratch(Scratch::partials));
+        return with_terms(run, prefetch, scale,
+                          [&](auto at, auto terms) { return team.template sums<SUMS>(run.pop, at, terms); });
+      });
     const int successes = int(sums.of[SUCCESSES]);
     if (team.lane == 0) {
       now[ARCHIVED] = min_of(archived(run, prefetch.archived) + successes, capacity(run));
@@ -287,6 +295,10 @@ struct SuccessHistory : BaseAlgorithm {
     const auto succeeds = [=](int k) { return slot[k] >= 0; };
     const int begin = i / PIECE * PIECE, filled = archived(run, prefetch.archived), all = capacity(run);
     if (stage == 0) {
+      if (divides_sums(run))
+        with_terms(run, prefetch, real(1), [&](auto at, auto terms) {
+          make_partials<SUMS>(team, i, run.pop, at, terms, run.scratch(Scratch::partials));
+        });
       if (i == begin) {
         const int many = team.count(min_of(PIECE, run.pop - begin), [=](int k) { return slot[begin + k] >= 0; });
         if (team.lane == 0) successes[i / PIECE] = real(many);
@@ -310,26 +322,28 @@ struct SuccessHistory : BaseAlgorithm {
   }
   static constexpr int PIECE = 512;
 
+  // Whether all teams divide the sums among them, in stage 0.
+  template <class R> SKDE_FN static bool divides_sums(const R& run) { return MANY_TEAMS && is_large(run.pop); }
+
   // Of all trials: how many are better than one, and than one of no number; and of those that improved, how many come before
   // it, and how many after it that draw its place in the archive.
   enum : int { BETTER, BETTER_THAN_NONE, BEFORE, AFTER, COUNTS };
   // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
   enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
-  template <class Team, class R, class real>
-  SKDE_FN static Several<real, SUMS> sums_of(Team& team, const R& run, const Prefetch<Team>& trials, real scale) {
+  template <class Team, class R, class real, class Sum>
+  SKDE_FN static auto with_terms(const R& run, const Prefetch<Team>& trials, real scale, Sum sum) {
     struct Trial {
       real gain, F, CR;
     };
     const bool weighted = run.settings.weighted, lehmer_CR = run.settings.lehmer_CR;
-    return team.template sums<SUMS>(
-        run.pop, [&](int k) { return Trial{trials.gain[k], trials.F[k], trials.CR[k]}; },
-        [&](const Trial& trial, bool counts, real* t) {
-          const real gain = counts ? trial.gain : real(0), success = real(gain > 0);
-          const real w = weighted ? scale * gain : success;
-          t[SUCCESSES] = success, t[WEIGHT] = w;
-          t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F;
-          t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = lehmer_CR ? w * trial.CR * trial.CR : real(0);
-        });
+    return sum([&](int k) { return Trial{trials.gain[k], trials.F[k], trials.CR[k]}; },
+               [&](const Trial& trial, bool counts, real* t) {
+                 const real gain = counts ? trial.gain : real(0), success = real(gain > 0);
+                 const real w = weighted ? scale * gain : success;
+                 t[SUCCESSES] = success, t[WEIGHT] = w;
+                 t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F;
+                 t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = lehmer_CR ? w * trial.CR * trial.CR : real(0);
+               });
   }
 
   template <class R> SKDE_FN static int capacity(const R& run) { return int(run.settings.archive_rate * run.pop); }

@@ -3,7 +3,7 @@
 //
 // A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end. The leader, one team of
 // the run, writes the numbers of the run. adapts(pop) names the team that adapts the run's parameters between generations,
-// one without an individual where there is one. arrive() and wait() together are a barrier of the run's teams.
+// one without an individual where there is one. each_item(n, body) divides n items among the teams. arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "core/islands.cuh"
 #include "core/opposition.cuh"
@@ -105,8 +105,9 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
   const bool sorts = run.task.ranked && is_large(run.pop) && !opposes;
   return {sorts ? sort_stages(share, run.pop) : 0,
-          opposes ? Opposition<Algorithm>::stages(run) : Algorithm::stages(run, g),
-          CAN_OPPOSE<Algorithm> && opposed.next, has_bests(run, run.pop)};
+          opposes ? Opposition<Algorithm>::stages(run, share) : Algorithm::stages(run, g),
+          CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
+          has_bests(run, run.pop)};
 }
 
 // The stages that not every generation has.
@@ -117,17 +118,12 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
     return sort_stage(team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting());
   }
   stage -= stages.sorting;
-  if (stage < stages.own + stages.measuring) {
-    for (int i = share.begin; CAN_OPPOSE<Algorithm> && i < share.end; i += share.step) {
-      if (stage < stages.own)
-        Opposition<Algorithm>::survive(team, run, g, i, stage);
-      else
-        Opposition<Algorithm>::measure(team, run, g, i);
-    }
-    return;
+  if constexpr (CAN_OPPOSE<Algorithm>) {
+    if (stage < stages.own) return Opposition<Algorithm>::survive(team, run, share, g, stage);
+    stage -= stages.own;
+    if (stage < stages.measuring) return Opposition<Algorithm>::measure(team, run, share, g, stage);
   }
-  if constexpr (KEEPS_BESTS)
-    for (int k = share.begin; k < best_pieces(run.pop); k += share.step) find_best(team, run, g, k);
+  if constexpr (MANY_TEAMS) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
 }
 
 // One stage, where the team has prefetched the values of its first individual.
@@ -145,7 +141,8 @@ SKDE_OUTLINE void end_generation(Team& team, const R& run, const Share& share, i
       if (i < share.end) values = Prefetch(team, run, g, i, false);
     }
   }
-  if (own == 0 && stages.own > 0 && share.adapts(run.pop)) Algorithm::adapt(team, run, g, prefetch, !opposes);
+  if (own == Algorithm::adapting_stage(run) && own < stages.own && share.adapts(run.pop))
+    Algorithm::adapt(team, run, g, prefetch, !opposes);
 }
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN auto prefetch(Team& team, const R& run, const Share& share, i64 g) {

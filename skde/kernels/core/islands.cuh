@@ -234,8 +234,7 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     if (run.task.ranked && !sorts) BaseAlgorithm::rank(team, run, g, i);
     Algorithm::restore(team, run, g, i, all_values);
   }
-  if (has_bests(run, run.pop))
-    for (int k = share.begin; k < best_pieces(run.pop); k += share.step) find_best(team, run, g, k);
+  if (has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
 }
 
 }  // namespace SKDE_NAMESPACE

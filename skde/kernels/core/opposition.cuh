@@ -46,35 +46,70 @@ template <class Algorithm> struct Opposition {
   }
 
   // The best of the population and its opposites survive; of equals, parents come before opposites. A survivor takes the row
-  // of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted before, by one team.
-  template <class R> SKDE_FN static int stages(const R& run) { return is_large(run.pop) ? 2 : 1; }
-  template <class Team, class R> SKDE_FN static void survive(Team& team, const R& run, i64 g, int i, int stage) {
+  // of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted in stages before.
+  template <class R, class Share> SKDE_FN static int stages(const R& run, const Share& share) {
+    return is_large(run.pop) ? sort_stages(share, 2 * run.pop) + 1 : 1;
+  }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void survive(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const int pop = run.pop;
-    if (!is_large(pop)) {
-      for (int c = i; c < 2 * pop; c += pop) set_survivor(team, run, g, c, rank(team, run, g, c));
-    } else if (stage == 1) {
-      set_survivor(team, run, g, int(run.sorting()[i]), i);
-    } else if (i == 0) {
-      i64* const order = run.sorting();
-      sort_alone(team, 2 * pop, [&](int c) { return value(run, g, c); }, order, order + 2 * pop);
+    i64* const order = run.sorting();
+    if (stage + 1 < stages(run, share)) {
+      const auto candidate = [&](int c) { return value(run, g, c); };
+      return sort_stage(team, share, 2 * pop, candidate, stage, order, order + 2 * pop);
+    }
+    for (int i = share.begin; i < share.end; i += share.step) {
+      if (is_large(pop))
+        set_survivor(team, run, g, int(order[i]), i);
+      else
+        for (int c = i; c < 2 * pop; c += pop) set_survivor(team, run, g, c, rank(team, run, g, c));
     }
   }
 
-  // The range of the population that generation g + 1 begins with: individual i's share of the components.
-  template <class Team, class R> SKDE_OUTLINE static void measure(Team& team, const R& run, i64 g, int i) {
+  // The range of the population that generation g + 1 begins with. In a large population that of pieces is measured before.
+  template <class R> SKDE_FN static int measuring_stages(const R& run) { return is_large(run.pop) ? 2 : 1; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void measure(Team& team, const R& run, const Share& share, i64 g, int stage) {
     using real = typename R::real;
     auto next = run;
     next.enter(g + 1, run.evals + run.pop);
-    double *const a = range(run, g), *const b = a + run.dim;
+    const int dim = run.dim, n = next.pop, pieces = is_large(run.pop) ? range_pieces(run) : 0;
     const auto member = [&](int k) { return run.x(g, Algorithm::parent(next, g + 1, k)); };
-    for (int j = i; j < run.dim; j += run.pop) {
-      const real low = -team.max(next.pop, [&](int k) { return -member(k)[j]; });
-      const real high = team.max(next.pop, [&](int k) { return member(k)[j]; });
-      if (team.lane == 0) a[j] = double(low), b[j] = double(high);
+    real* const ranges = reinterpret_cast<real*>(run.sorting());  // of piece k: its least and its greatest values
+    if (stage + 1 < measuring_stages(run)) {
+      share.each_item(pieces, [&](int piece) {
+        real* const least = ranges + i64(piece) * 2 * dim;
+        const int begin = int(i64(n) * piece / pieces), end = int(i64(n) * (piece + 1) / pieces);
+        team.each(dim, [&](int j) {
+          real low = real(infinity()), high = -low;
+          for (int k = begin; k < end; ++k) {
+            const real x = member(k)[j];
+            low = min_of(low, x), high = max_of(high, x);
+          }
+          least[j] = low, least[dim + j] = high;
+        });
+      });
+      return;
     }
+    double *const a = range(run, g), *const b = a + dim;
+    share.each_item(dim, [&](int j) {
+      const auto low = [&](int k) { return pieces ? ranges[i64(k) * 2 * dim + j] : member(k)[j]; };
+      const auto high = [&](int k) { return pieces ? ranges[(i64(k) * 2 + 1) * dim + j] : member(k)[j]; };
+      const int parts = pieces ? pieces : n;
+      const real least = -team.max(parts, [&](int k) { return -low(k); });
+      const real greatest = team.max(parts, high);
+      // Not -0.0, which equals 0.0: which of them comes first depends on the pieces.
+      if (team.lane == 0) a[j] = double(least) + 0.0, b[j] = double(greatest) + 0.0;
+    });
   }
 
  private:
+  // Pieces of about PIECE individuals; fewer, where the memory of sorting has no room for so many ranges.
+  static constexpr int PIECE = 128;
+  template <class R> SKDE_FN static int range_pieces(const R& run) {
+    return int(min_of(i64(run.pop / PIECE), run.task.sorting_size / (2 * i64(run.dim))));
+  }
+
   template <class R> SKDE_FN static double* range(const R& run, i64 g) {
     return run.memory(g) + run.task.memory_size - 2 * run.dim;
   }

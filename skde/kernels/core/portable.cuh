@@ -8,6 +8,7 @@
 #define SKDE_INLINED
 #define SKDE_MEMCPY memcpy
 #define SKDE_UNROLL _Pragma("unroll")
+#define SKDE_NO_UNROLL _Pragma("unroll 1")
 #define SKDE_SIMD
 #define SKDE_SIMD_OR(flag)
 #define SKDE_SIMD_ADD(total)
@@ -19,6 +20,7 @@
 #define SKDE_INLINED __attribute__((always_inline))  // of a lambda
 #define SKDE_MEMCPY __builtin_memcpy
 #define SKDE_UNROLL
+#define SKDE_NO_UNROLL
 #define SKDE_SIMD _Pragma("omp simd")
 #define SKDE_PRAGMA(text) _Pragma(#text)
 #define SKDE_SIMD_OR(flag) SKDE_PRAGMA(omp simd reduction(| : flag))

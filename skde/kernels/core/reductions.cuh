@@ -61,4 +61,32 @@ template <class real, class Self> struct Reductions {
   SKDE_FN Self& self() { return static_cast<Self&>(*this); }
 };
 
+// m sums over a large population in two steps, where one team would take long: first the lanes of all teams make the partial
+// sums that sums() would make (team.cuh), then one team folds them. Team number i takes part number i of the first step.
+template <int m, class Team, class At, class Terms, class real>
+SKDE_FN void make_partials(const Team& team, int i, int n, At at, Terms terms, real* partials) {
+  constexpr int BATCH = 8;  // loads at a time
+  const int place = i * Team::size + team.lane, sum = place / PARTIALS;
+  if (sum >= m) return;
+  real partial = 0;
+  SKDE_NO_UNROLL
+  for (int base = place % PARTIALS; base < n; base += BATCH * PARTIALS) {
+    decltype(at(0)) read[BATCH];
+    SKDE_UNROLL
+    for (int k = 0; k < BATCH; ++k) read[k] = at(base + k * PARTIALS < n ? base + k * PARTIALS : n - 1);
+    SKDE_UNROLL
+    for (int k = 0; k < BATCH; ++k) {
+      Several<real, m> t;
+      terms(read[k], base + k * PARTIALS < n, t.of);
+      partial += t.at(sum);
+    }
+  }
+  partials[place] = partial;
+}
+template <int m, class Team, class real> SKDE_FN Several<real, m> fold_partials(Team& team, const real* partials) {
+  Several<real, m> sums;
+  for (int s = 0; s < m; ++s) sums.of[s] = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
+  return sums;
+}
+
 }  // namespace SKDE_NAMESPACE

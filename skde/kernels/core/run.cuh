@@ -145,13 +145,14 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };
 
-// On a GPU every team needs the best of the population. Where there are many individuals it reads the bests of pieces.
+// A GPU has many teams: they divide the work on a large population that one thread of a CPU does faster alone. Every team needs
+// the best of the population and reads the bests of pieces.
 #ifdef __CUDACC__
-constexpr bool KEEPS_BESTS = true;
+constexpr bool MANY_TEAMS = true;
 #else
-constexpr bool KEEPS_BESTS = false;  // a CPU has few threads, and each reads all values
+constexpr bool MANY_TEAMS = false;
 #endif
-template <class R> SKDE_FN bool has_bests(const R&, int pop) { return KEEPS_BESTS && !R::ITERATES && is_large(pop); }
+template <class R> SKDE_FN bool has_bests(const R&, int pop) { return MANY_TEAMS && !R::ITERATES && is_large(pop); }
 // The best of piece k of generation g.
 template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
   const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);

@@ -229,12 +229,13 @@ std::vector<std::string> plan_fields() {
 }
 
 // The largest number of stages between two generations on a GPU, where the algorithm has `own` for a small population.
-int stages_on_gpu(int own, bool ranked, int pop) {
+int stages_on_gpu(int own, bool ranked, bool opposed, int pop) {
   using namespace skde;
-  int sorting = 1;
-  for (int pieces = (pop + GPU_PIECE - 1) / GPU_PIECE; pieces > 1; pieces = (pieces + 1) / 2) ++sorting;
-  const int more = 2, bests = 1;
-  return pop <= COUNTED_BY_GPU ? own : (own ? own + more : 0) + (ranked ? sorting : 0) + bests;
+  if (pop <= COUNTED_BY_GPU) return own;
+  const auto sorting = [](int n) { return 1 + halvings((n + GPU_PIECE - 1) / GPU_PIECE); };
+  const int more = 2, measuring = 1, survivors = 1, bests = 1;
+  const int selected = (own ? own + more : 0) + (ranked ? sorting(pop) : 0);
+  return bests + (opposed ? measuring + std::max(selected, sorting(2 * pop) + survivors) : selected);
 }
 
 // The sampled generations 0 ... last in order; history_slot alone knows the rule. Strides are powers of two that only grow.
@@ -301,7 +302,7 @@ NB_MODULE(_cpu, m) {
   m.def("code_limits", &code_limits);
   m.def("plan_fields", &plan_fields);
   m.def("history_slot", &skde::history_slot, "generation"_a);
-  m.def("stages_on_gpu", &stages_on_gpu, "own"_a, "ranked"_a, "pop"_a);
+  m.def("stages_on_gpu", &stages_on_gpu, "own"_a, "ranked"_a, "opposed"_a, "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);

@@ -33,6 +33,9 @@ struct ThreadShare {
     end = int(i64(pop) * (part + 1) / parts);
   }
   bool adapts(int) const { return leader; }
+  template <class Body> SKDE_FN void each_item(int n, Body body) const {
+    for (int k = bound(n, part); k < bound(n, part + 1); ++k) body(k);
+  }
   // Pieces of n values, one a thread; piece q begins at bound(n, q).
   int pieces(int) const { return parts; }
   int bound(int n, int piece) const { return int(i64(n) * (piece < parts ? piece : parts) / parts); }

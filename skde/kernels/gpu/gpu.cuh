@@ -82,6 +82,9 @@ struct GroupShare : Meeting {
 
   __device__ void divide(int pop) { end = pop; }
   __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
+  template <class Body> __device__ void each_item(int n, Body body) const {
+    for (int k = begin; k < n; k += step) body(k);
+  }
   // Pieces of n values; piece q begins at bound(n, q).
   __device__ int pieces(int n) const { return (n + GPU_PIECE - 1) / GPU_PIECE; }
   __device__ int bound(int n, int piece) const { return min_of(n, piece * GPU_PIECE); }

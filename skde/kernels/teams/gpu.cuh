@@ -97,14 +97,21 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
   template <class At, class Places> SKDE_FN void tally(int n, double* table, At at, Places places) const {
 #pragma unroll 1
-    for (int base = lane; base < n; base += STRIDE) {
+    for (int base = 0; base < n; base += STRIDE) {
       decltype(at(0)) read[BATCH];
 #pragma unroll
-      for (int k = 0; k < BATCH; ++k) read[k] = at(min_of(base + k * size, n - 1));
+      for (int k = 0; k < BATCH; ++k) read[k] = at(min_of(base + lane + k * size, n - 1));
 #pragma unroll
       for (int k = 0; k < BATCH; ++k)
         places(read[k], [&](int place, double amount) {
-          if (place >= 0 && base + k * size < n) atomicAdd(table + place, amount);
+          bool adds = place >= 0 && base + lane + k * size < n;
+          if constexpr (BUSY) {
+            // Many teams add to few places: those of a team's lanes that have the same place add once.
+            const unsigned same = __match_any_sync(lanes(), adds ? place : -1);
+            adds = adds && __ffs(int(same)) - 1 == int(threadIdx.x % 32);
+            amount *= __popc(same);
+          }
+          if (adds) atomicAdd(table + place, amount);
         });
     }
   }

@@ -19,7 +19,7 @@
 //   largest(n, value, worth)   the largest worth(value(j)); value() may have a loop of its own, which is then vectorised over
 //                     j where it captures by value what it reads; what branches belongs into worth()
 //   tally(n, table, at, places)   places(at(j), add) calls add(place, amount): table[place] += amount, where place is not
-//                     negative; whole numbers, so that no order of additions counts
+//                     negative; whole numbers, so that no order of additions counts; all lanes add the same amount
 //   gather<m>(term)   term(0) ... term(m - 1), each made by one lane, known to every lane; m is at most 32
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
