@@ -180,7 +180,8 @@ class Batch(Runs):
     def stages(self) -> int:
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
-        return _cpu.stages_on_gpu(needs.stages, needs.ranked, needs.opposition, self.pop_max)
+        sorts, large = needs.ranked or needs.sorts, needs.large_stages or needs.stages
+        return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.pop_max)
 
     def _small_block(self, shapes: ArrayShapes) -> Block:
         """Return the block of SMALL_ARRAYS and of the spec's arrays, with their values."""

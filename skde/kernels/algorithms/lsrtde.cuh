@@ -23,9 +23,10 @@ struct Lsrtde : BaseAlgorithm {
   // Of a trial: the slot of its rival c, the rival's value, whether it succeeds, and the number of successes before it. Of the
   // front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their order.
   // Of a large population, too: the values won and those of the front's survivors in their order, and the places of turns and
-  // slots in it; whether the member of a slot leaves the front, and how many leave before it.
+  // slots in it; whether the member of a slot leaves the front, and how many leave before it; numbers of its pieces, and
+  // partial sums.
   SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_place,
-               place, leaves, leaves_before);
+               leaves, leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, and then
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
@@ -127,15 +128,14 @@ struct Lsrtde : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::f_trial, g)[i] = f_trial;
   }
 
-  // Stage 0: the successes, by one team; stage 1: the new top, and the ranks in the new front; last stage: the new front, in
-  // the old order, without its worst. Before it one team counts those that leave a large population.
-  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return g == 0 ? 1 : is_large(run.pop) ? 4 : 3; }
+  // Stage 0: the successes, by one team; stage 1: the new top, and the ranks in the new front; stage 2: the new front, in the
+  // old order, without its worst.
+  template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : 3; }
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
     if (g == 0) restore(team, run, g, i, true);
     if (stage == 1) rank_all(team, run, g, i);
-    if (stage == 2 && stages(run, g) == 4 && i == 0) count_leaving(team, run);
-    if (stage + 1 == stages(run, g)) make_front(team, run, g, i);
+    if (stage == 2) make_front(team, run, g, i);
   }
 
   template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
@@ -149,32 +149,35 @@ struct Lsrtde : BaseAlgorithm {
       return;
     }
     const int successes = compete(team, run, g);
-    if (is_large(run.pop)) sort_all(team, run, g, successes);
     const real least = smallest(team, run.array(Arrays::won, g), successes);  // of the trials that succeeded
-    const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
-    struct Trial {
-      real gain, CR;
-    };
-    enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
     const auto sums = weighted_sums<real, WEIGHT>([&](real scale) {
-      return team.template sums<SUMS>(
-          run.pop, [&](int k) { return Trial{gain[k], CR[k]}; },
-          [&](const Trial& trial, bool counts, real* t) {
-            const real w = counts ? scale * trial.gain : real(0);
-            t[WEIGHT] = w, t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
-          });
+      return with_terms(run, g, scale,
+                        [&](auto at, auto terms) { return team.template sums<SUMS>(run.pop, at, terms); });
     });
-    const double sum = double(sums.of[CR_SUM]), squares = double(sums.of[CRCR_SUM]);
-    if (team.lane != 0) return;
-    const double *const M_before = M_CR(run, g - 1), *const before = numbers(run, g - 1);
-    const int entry = int(before[NEXT_ENTRY]);
-    for (int k = 0; k < H; ++k) M[k] = M_before[k];
-    if (successes > 0) M[entry] = 0.5 * (M_before[entry] + (sum > 0 ? squares / sum : 1.0));
-    now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % H : entry;
-    now[SUCCESS_RATE] = double(successes) / run.pop;
-    now[SUCCESSES] = successes, now[LEAST] = least;
-    const int left = next_pop(run, g);
-    now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % left, now[NEXT_POP] = left;
+    if (team.lane == 0) learn(run, g, successes, least, sums);
+  }
+
+  // A large population has these stages. Where rounds of compete() are too few, one team does the rest.
+  static constexpr bool DIVIDES = true;
+  static constexpr int ROUNDS = 3, PIECE = 512;
+  enum LargeStage : int { SUPPOSE, NUMBER, REST = NUMBER + 2 * ROUNDS, RECORD, SORT };
+  enum SortedStage : int { PLACES, FRONT_PLACES, RANKS, LEAVING, LEAVING_PLACES, FRONT, SORTED_STAGES };
+  template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
+    const int sorting = sort_stages(share, run.pop);
+    return g == 0 ? sorting + 1 : SORT + sorting + SORTED_STAGES;
+  }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const int sorting = stage - (g == 0 ? 0 : SORT), sorted = sorting - sort_stages(share, run.pop);
+    if (g == 0 && stage == 0 && share.adapts(run.pop)) adapt(team, run, g, 0, true);
+    if (sorting < 0)
+      compete_in_stages(team, run, share, g, stage);
+    else if (sorted < 0)
+      sort_values(team, run, share, g, sorting);
+    else if (g > 0)
+      place_in_stages(team, run, share, g, sorted);
+    else
+      share.each_item(run.pop, [&](int k) { place_member(team, run, g, int(run.sorting()[k]), k, true); });
   }
 
   // The order of the top; where all values are new, the front becomes the top in its order.
@@ -199,65 +202,250 @@ struct Lsrtde : BaseAlgorithm {
   // succeeds, its own slot is the next one. A round decides all of them from the successes of the round before, until a round
   // changes nothing: the first k are right after k rounds, and nearly always all after two or three. Returns the successes.
   template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
-    using real = typename R::real;
-    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
-    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g);
-    const real *const chosen = run.scratch(Scratch::chosen), *const f_top = run.f(g - 1);
-    real *const rival = run.scratch(Scratch::rival), *const succeeds = run.scratch(Scratch::succeeds);
-    real *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
-    const auto wins = [&](int i, real other) { return real(replaces(f[i], other) & !is_nan(f[i])); };
-    team.map(pop, succeeds, [&](int i, int) { return wins(i, front[int(chosen[i])]); });
-    int successes, changed;
-    do {
-      team.sync();
-      successes = team.pack(pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, turn, won);
-      team.sync();
-      team.map(pop, rival, [&](int i, int) {
-        const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
-        const real trial = won[replaced], member = front[slot];  // no branch between the loads, so that they vectorise
-        return real(replaced) < turn[i] ? trial : member;
-      });
-      changed = team.count(pop, [&](int i) { return wins(i, rival[i]) != succeeds[i]; });
-      team.map(pop, succeeds, [&](int i, int) { return wins(i, rival[i]); });
-    } while (changed);
-
-    const real none = real(infinity()) - real(infinity());
-    team.each(pop - successes, [&](int k) { won[successes + k] = real(0); });  // nothing of other generations is saved
-    team.map(pop, run.array(Arrays::slot, g), [&](int i, int) {
-      const real slot = real(next) + turn[i];
-      return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
-    });
-    team.map(pop, run.array(Arrays::gain, g), [&](int i, int) { return succeeds[i] * improvement(f[i], rival[i]); });
-    team.map(pop, run.scratch(Scratch::sorted), [&](int k, int) { return f_top[row_of(run, g, k)]; });
-    team.map(pop, run.scratch(Scratch::survivors),
-             [&](int i, int) { return turn_of(i, next, pop) < successes ? none : front[i]; });
+    suppose(team, run, g, 0, run.pop);
+    const int successes = compete_on(team, run, g);
+    team.each(run.pop - successes,
+              [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // nothing old is saved
+    record(team, run, g, 0, run.pop, successes);
     team.sync();
     return successes;
   }
-
-  // Of a large population: the values won, and those of the members of the front that stay, in their order.
-  template <class Team, class R> SKDE_OUTLINE static void sort_all(Team& team, const R& run, i64 g, int successes) {
+  template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
     using real = typename R::real;
-    i64 *const order = run.sorting(), *const other = order + run.pop;
-    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
-    const real *const won = run.array(Arrays::won, g), *const front = run.array(Arrays::value, g - 1);
-    real *const won_sorted = run.scratch(Scratch::won_sorted), *const won_place = run.scratch(Scratch::won_place);
-    sort_alone(team, successes, [&](int m) { return won[m]; }, order, other);
-    team.each(successes, [&](int k) { won_sorted[k] = won[order[k]], won_place[order[k]] = real(k); });
-    sort_alone(team, pop, [&](int i) { return front[i]; }, order, other);
-    real *const place = run.scratch(Scratch::place), *const front_place = run.scratch(Scratch::front_place);
-    const auto stays = [&](int k) { return turn_of(int(order[k]), next, pop) >= successes; };
-    team.pack(pop, stays, [&](int k) { return front[order[k]]; }, place, run.scratch(Scratch::front_sorted));
-    team.sync();
-    team.each(pop, [&](int k) { front_place[order[k]] = place[k]; });
-    team.sync();
+    const real *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
+    int successes, changed;
+    do {
+      team.sync();
+      successes = team.pack(
+          run.pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, run.scratch(Scratch::turn),
+          run.array(Arrays::won, g));
+      team.sync();
+      changed = decide(team, run, g, 0, run.pop);
+    } while (changed);
+    return successes;
   }
-  template <class Team, class R> SKDE_OUTLINE static void count_leaving(Team& team, const R& run) {
-    const auto* const leaves = run.scratch(Scratch::leaves);
-    const auto value = [=](int k) { return leaves[k]; };
-    team.pack(
-        run.pop, [=](int k) { return leaves[k] > 0; }, value, run.scratch(Scratch::leaves_before),
-        run.scratch(Scratch::place));
+
+  // The steps for the n trials from number `begin` on: each competes with the old member; with the one that is there by the
+  // successes of the last round, and the number of those with another result; and what follows from the last round.
+  template <class real> SKDE_FN static real wins(real trial, real other) {
+    return real(replaces(trial, other) & !is_nan(trial));
+  }
+  template <class Team, class R> SKDE_FN static void suppose(Team& team, const R& run, i64 g, int begin, int n) {
+    using real = typename R::real;
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real* const chosen = run.scratch(Scratch::chosen) + begin;
+    team.map(n, run.scratch(Scratch::succeeds) + begin, [&](int i, int) { return wins(f[i], front[int(chosen[i])]); });
+  }
+  template <class Team, class R> SKDE_FN static int decide(Team& team, const R& run, i64 g, int begin, int n) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real *const chosen = run.scratch(Scratch::chosen) + begin, *const turn = run.scratch(Scratch::turn) + begin;
+    const real* const won = run.array(Arrays::won, g);
+    real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds = run.scratch(Scratch::succeeds) + begin;
+    team.map(n, rival, [&](int i, int) {
+      const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
+      const real trial = won[replaced], member = front[slot];  // no branch between the loads, so that they vectorise
+      return real(replaced) < turn[i] ? trial : member;
+    });
+    const int changed = team.count(n, [&](int i) { return wins(f[i], rival[i]) != succeeds[i]; });
+    team.map(n, succeeds, [&](int i, int) { return wins(f[i], rival[i]); });
+    return changed;
+  }
+  template <class Team, class R>
+  SKDE_FN static void record(Team& team, const R& run, i64 g, int begin, int n, int successes) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]);
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real *const f_top = run.f(g - 1), *const turn = run.scratch(Scratch::turn) + begin;
+    const real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds =
+                                                                       run.scratch(Scratch::succeeds) + begin;
+    const real none = real(infinity()) - real(infinity());
+    team.map(n, run.array(Arrays::slot, g) + begin, [&](int i, int) {
+      const real slot = real(next) + turn[i];
+      return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
+    });
+    team.map(n, run.array(Arrays::gain, g) + begin,
+             [&](int i, int) { return succeeds[i] * improvement(f[i], rival[i]); });
+    team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f_top[row_of(run, g, begin + k)]; });
+    team.map(n, run.scratch(Scratch::survivors) + begin,
+             [&](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
+  }
+
+  // The pieces of a large population, and two numbers of each: how many are counted in it, and how many a round changed.
+  template <class R, class Share, class Body>
+  SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
+    share.each_item(pieces(run), [&](int k) { body(k, k * PIECE, min_of(PIECE, run.pop - k * PIECE)); });
+  }
+  template <class R> SKDE_FN static int pieces(const R& run) { return (run.pop + PIECE - 1) / PIECE; }
+  template <class R> SKDE_FN static typename R::real* counts(const R& run) { return run.scratch(Scratch::by_piece); }
+  template <class R> SKDE_FN static typename R::real* changes(const R& run, int round) {
+    return counts(run) + (1 + (round & 1)) * pieces(run);
+  }
+  // The numbers of the first k pieces, added up.
+  template <class Team, class real> SKDE_FN static int before(Team& team, const real* numbers, int k) {
+    return int(team.sum(k, [=](int piece) { return numbers[piece]; }));
+  }
+
+  // compete() by all teams.
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void compete_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    using real = typename R::real;
+    const int round = (stage - NUMBER) / 2, all = pieces(run);
+    const real *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
+    real *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g), *const count = counts(run);
+    const auto count_successes = [&](int piece, int begin, int n) {
+      team.sync();
+      const int many = team.count(n, [&](int i) { return succeeds[begin + i] > 0; });
+      if (team.lane == 0) count[piece] = real(many);
+    };
+    if (stage == SUPPOSE) {
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        suppose(team, run, g, begin, n);
+        count_successes(piece, begin, n);
+      });
+    } else if (stage < REST) {
+      const bool settled = round > 0 && before(team, changes(run, round - 1), all) == 0;
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        if ((stage - NUMBER) % 2 == 0) {
+          if (settled) return;
+          const int first = before(team, count, piece);
+          team.number(
+              n, [&](int i) { return succeeds[begin + i] > 0; },
+              [&](int i, int earlier, bool holds) {
+                turn[begin + i] = real(first + earlier);
+                if (holds) won[first + earlier] = f[begin + i];
+              });
+        } else {
+          const int changed = settled ? 0 : decide(team, run, g, begin, n);
+          if (changed) count_successes(piece, begin, n);
+          if (team.lane == 0) changes(run, round)[piece] = real(changed);
+        }
+      });
+    } else if (stage == REST) {
+      if (!share.adapts(run.pop)) return;
+      const bool settled = before(team, changes(run, ROUNDS - 1), all) == 0;
+      const int successes = settled ? before(team, count, all) : compete_on(team, run, g);
+      if (team.lane == 0) numbers(run, g)[SUCCESSES] = successes;
+    } else {
+      const int successes = int(numbers(run, g)[SUCCESSES]);
+      each_piece(run, share, [&](int, int begin, int n) {
+        record(team, run, g, begin, n, successes);
+        team.each(n, [&](int k) {
+          if (begin + k >= successes) won[begin + k] = 0;
+        });
+      });
+    }
+  }
+
+  // The orders of the values won, and of those of the old front; of a first population, that of its values.
+  template <class R> SKDE_FN static i64* won_order(const R& run) { return run.sorting(); }
+  template <class R> SKDE_FN static i64* front_order(const R& run) { return run.sorting() + 2 * run.pop; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void sort_values(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const int n = g == 0 ? run.pop : int(numbers(run, g)[SUCCESSES]);
+    const auto* const first = g == 0 ? run.f(0) : run.array(Arrays::won, g);
+    if (stage < sort_stages(share, n))
+      sort_stage(team, share, n, [=](int k) { return first[k]; }, stage, won_order(run), won_order(run) + run.pop);
+    if (g == 0) return;
+    const auto* const front = run.array(Arrays::value, g - 1);
+    const auto member = [=](int k) { return front[k]; };
+    sort_stage(team, share, run.pop, member, stage, front_order(run), front_order(run) + run.pop);
+  }
+
+  // What follows from these orders.
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void place_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(numbers(run, g - 1)[NEXT_SLOT]), successes = int(numbers(run, g)[SUCCESSES]);
+    const real *const won = run.array(Arrays::won, g), *const front = run.array(Arrays::value, g - 1);
+    real *const won_sorted = run.scratch(Scratch::won_sorted), *const count = counts(run);
+    const i64 *const of_won = won_order(run), *const of_front = front_order(run);
+    const real* const leaves = run.scratch(Scratch::leaves);
+    const auto stays = [&](int k) { return turn_of(int(of_front[k]), next, pop) >= successes; };
+    const auto count_piece = [&](auto test) {
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        const int many = team.count(n, [&](int k) { return test(begin + k); });
+        if (team.lane == 0) count[piece] = real(many);
+      });
+    };
+    const auto number_piece = [&](auto test, auto visit) {
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        const int first = before(team, count, piece);
+        team.number(
+            n, [&](int k) { return test(begin + k); },
+            [&](int k, int earlier, bool holds) { visit(begin + k, first + earlier, holds); });
+      });
+    };
+    switch (stage) {
+      case PLACES:
+        share.each_position(team, successes, [&](int k) {
+          won_sorted[k] = won[of_won[k]], run.scratch(Scratch::won_place)[of_won[k]] = real(k);
+        });
+        count_piece(stays);
+        if (MANY_TEAMS)
+          with_terms(run, g, real(1), [&](auto at, auto terms) {
+            share.each_item(SUMS * PARTIALS / Team::size, [&](int part) {
+              make_partials<SUMS>(team, part, pop, at, terms, run.scratch(Scratch::partials));
+            });
+          });
+        break;
+      case FRONT_PLACES:
+        number_piece(stays, [&](int k, int place, bool holds) {
+          run.scratch(Scratch::front_place)[of_front[k]] = real(place);
+          if (holds) run.scratch(Scratch::front_sorted)[place] = front[of_front[k]];
+        });
+        if (share.adapts(pop)) learn_in_stages(team, run, g, successes);
+        break;
+      case RANKS: share.each_item(pop, [&](int i) { rank_all(team, run, g, i); }); break;
+      case LEAVING: count_piece([&](int k) { return leaves[k] > 0; }); break;
+      case LEAVING_PLACES:
+        number_piece([&](int k) { return leaves[k] > 0; },
+                     [&](int k, int place, bool) { run.scratch(Scratch::leaves_before)[k] = real(place); });
+        break;
+      default: share.each_item(pop, [&](int i) { make_front(team, run, g, i); });
+    }
+  }
+  template <class Team, class R> SKDE_FN static void learn_in_stages(Team& team, const R& run, i64 g, int successes) {
+    using real = typename R::real;
+    const real first = successes > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
+    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) {
+      if (MANY_TEAMS && scale == 1) return fold_partials<SUMS>(team, run.scratch(Scratch::partials));
+      return with_terms(run, g, scale,
+                        [&](auto at, auto terms) { return team.template sums<SUMS>(run.pop, at, terms); });
+    });
+    if (team.lane == 0) learn(run, g, successes, is_nan(first) ? real(infinity()) : first, sums);
+  }
+
+  // The gains, and by these the crossed shares of components and their squares.
+  enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
+  template <class R, class real, class Sum> SKDE_FN static auto with_terms(const R& run, i64 g, real scale, Sum sum) {
+    struct Trial {
+      real gain, CR;
+    };
+    const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
+    return sum([=](int k) { return Trial{gain[k], CR[k]}; },
+               [=](const Trial& trial, bool counts, real* t) {
+                 const real w = counts ? scale * trial.gain : real(0);
+                 t[WEIGHT] = w, t[CR_SUM] = w * trial.CR, t[CRCR_SUM] = w * trial.CR * trial.CR;
+               });
+  }
+
+  // The memory and the numbers of the run after generation g, of which `least` is the smallest value won.
+  template <class R, class Sums>
+  SKDE_FN static void learn(const R& run, i64 g, int successes, typename R::real least, const Sums& sums) {
+    const int H = run.settings.H;
+    double *const M = M_CR(run, g), *const now = numbers(run, g);
+    const double sum = double(sums.of[CR_SUM]), squares = double(sums.of[CRCR_SUM]);
+    const double *const M_before = M_CR(run, g - 1), *const before = numbers(run, g - 1);
+    const int entry = int(before[NEXT_ENTRY]);
+    for (int k = 0; k < H; ++k) M[k] = M_before[k];
+    if (successes > 0) M[entry] = 0.5 * (M_before[entry] + (sum > 0 ? squares / sum : 1.0));
+    now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % H : entry;
+    now[SUCCESS_RATE] = double(successes) / run.pop;
+    now[SUCCESSES] = successes, now[LEAST] = least;
+    const int left = next_pop(run, g);
+    now[NEXT_SLOT] = (int(before[NEXT_SLOT]) + successes) % run.pop % left, now[NEXT_POP] = left;
   }
 
   // The number of successes before a slot of the front is replaced.

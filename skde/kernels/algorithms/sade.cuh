@@ -130,20 +130,7 @@ struct Sade : BaseAlgorithm {
     }
   };
 
-  // In a large population all teams divide the tally among them.
-  template <class R> SKDE_FN static bool divides_tally(const R& run) { return MANY_TEAMS && is_large(run.pop); }
-  template <class R> SKDE_FN static int stages(const R& run, i64) { return 1 + divides_tally(run); }
-  template <class R> SKDE_FN static int adapting_stage(const R& run) { return divides_tally(run); }
-
-  template <class Team, class R>
-  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const Prefetch<Team>&) {
-    const int begin = i * PIECE, n = min_of(run.pop - begin, PIECE);
-    if (!divides_tally(run) || stage > 0 || n <= 0) return;
-    if (g == 0)
-      clear_ring(team, run, begin, n);
-    else
-      count(team, run, g, Prefetch<Team>(team, run, g, i, true), begin, n);
-  }
+  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
@@ -152,18 +139,38 @@ struct Sade : BaseAlgorithm {
     double* const now = memory(run);
     if (g == 0) {
       team.each(RING, [&](int k) { now[k] = k < MEDIAN ? 1.0 / STRATEGIES : k < TALLY ? 0.5 : 0.0; });
-      if (!divides_tally(run)) clear_ring(team, run, 0, run.pop);
+      if (!divided(run)) clear_ring(team, run, 0, run.pop);
       return;
     }
-    if (!divides_tally(run)) count(team, run, g, prefetch, 0, run.pop);
+    if (!divided(run)) count(team, run, g, prefetch, 0, run.pop);
     team.sync();
     // Every lane has read the number of the generation before this one (Prefetch).
     if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
     if (prefetch.lesson >= period) learn(team, now);
   }
 
+  // A large population has its tally made in stage 0, by pieces.
+  static constexpr bool DIVIDES = MANY_TEAMS;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 2; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const Prefetch<Team> prefetch(team, run, g, run.pop, true);
+    if (stage == 1) {
+      if (share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
+      return;
+    }
+    share.each_item((run.pop + PIECE - 1) / PIECE, [&](int piece) {
+      const int begin = piece * PIECE, n = min_of(run.pop - begin, PIECE);
+      if (g == 0)
+        clear_ring(team, run, begin, n);
+      else
+        count(team, run, g, prefetch, begin, n);
+    });
+  }
+
  private:
   static constexpr int PIECE = 128;  // trials that a team counts at a time
+  template <class R> SKDE_FN static bool divided(const R& run) { return DIVIDES && is_large(run.pop); }
 
   template <class Team, class R> SKDE_FN static void clear_ring(Team& team, const R& run, int begin, int n) {
     double* row = memory(run) + RING + begin;

@@ -168,8 +168,6 @@ struct SuccessHistory : BaseAlgorithm {
 
   template <class R> SKDE_FN static int stages(const R& run, i64) { return is_large(run.pop) ? 3 : 1; }
 
-  template <class R> SKDE_FN static int adapting_stage(const R& run) { return divides_sums(run); }
-
   // The rows in the archive, the parent and, for the run, the entry of the memory that moves; and addresses.
   template <class Team> struct Prefetch {
     double archived = 0, entry = 0, mean_F = 0, mean_CR = 0;
@@ -193,10 +191,8 @@ struct SuccessHistory : BaseAlgorithm {
   // The order of the population; and the archive: a parent that lost is written behind the last row while there is room, then
   // over a row that was there before this generation; where several draw the same, the last one has it.
   template <class Team, class R>
-  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage,
-                                     const Prefetch<Team>& prefetch) {
+  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const Prefetch<Team>& prefetch) {
     using real = typename R::real;
-    if (SKDE_RARELY(is_large(run.pop))) return archive_many(team, run, g, i, stage, prefetch);
     struct Trial {
       real f, slot;
     };
@@ -232,6 +228,57 @@ struct SuccessHistory : BaseAlgorithm {
     if (row >= 0) team.put(run.dim, prefetch.parent, run.archive(row));
   }
 
+  // The archive and the memory of a large population. Stage 0: the successes in every piece of the trials, and the partial sums;
+  // stage 1: the row of each parent that lost, of which the last one owns it, and the memory; stage 2: the owners are written.
+  static constexpr bool DIVIDES = true;
+  static constexpr int PIECE = 512;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 3; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    using real = typename R::real;
+    const Prefetch<Team> prefetch(team, run, g, run.pop, true);
+    const real* const slot = prefetch.slot;
+    real *const rows = run.scratch(Scratch::row), *const successes = run.scratch(Scratch::successes);
+    i64* const owners = run.owners();
+    const int pieces = (run.pop + PIECE - 1) / PIECE, filled = archived(run, prefetch.archived), all = capacity(run);
+    const auto trials = [&](int piece) { return min_of(PIECE, run.pop - piece * PIECE); };
+    if (stage == 0) {
+      if (MANY_TEAMS)
+        with_terms(run, prefetch, real(1), [&](auto at, auto terms) {
+          share.each_item(SUMS * PARTIALS / Team::size, [&](int part) {
+            make_partials<SUMS>(team, part, run.pop, at, terms, run.scratch(Scratch::partials));
+          });
+        });
+      share.each_item(pieces, [&](int piece) {
+        const real* const drawn = slot + piece * PIECE;
+        const int many = team.count(trials(piece), [=](int k) { return drawn[k] >= 0; });
+        if (team.lane == 0) successes[piece] = real(many);
+      });
+      share.each_position(team, all, [&](int row) { owners[row] = -1; });
+    } else if (stage == 1) {
+      share.each_item(pieces, [&](int piece) {
+        const int before = filled + int(team.sum(piece, [=](int k) { return successes[k]; })), begin = piece * PIECE;
+        team.number(
+            trials(piece), [=](int k) { return slot[begin + k] >= 0; },
+            [&](int k, int earlier, bool succeeds) {
+              const int i = begin + k;
+              int row = before + earlier;
+              if (!succeeds) return;
+              if (row >= all) row = filled < all ? row_in(filled, slot_draw(run, g, i)) : int(slot[i]);
+              rows[i] = real(row);
+              if (row >= 0) max_at(owners + row, i);
+            });
+      });
+      if (share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
+    } else {
+      share.each_item(run.pop, [&](int i) {
+        if (!(slot[i] >= 0)) return;
+        const int row = int(rows[i]);
+        if (row >= 0 && owners[row] == i) team.copy(run.dim, run.x(g - 1, parent(run, g, i)), run.archive(row));
+      });
+    }
+  }
+
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     using real = typename R::real;
@@ -246,7 +293,8 @@ struct SuccessHistory : BaseAlgorithm {
     Several<real, SUMS> sums{};
     if (learns)
       sums = weighted_sums<real, WEIGHT>([&](real scale) {
-        if (divides_sums(run) && scale == 1) return fold_partials<SUMS>(team, run.scratch(Scratch::partials));
+        if (MANY_TEAMS && is_large(run.pop) && scale == 1)
+          return fold_partials<SUMS>(team, run.scratch(Scratch::partials));
         return with_terms(run, prefetch, scale,
                           [&](auto at, auto terms) { return team.template sums<SUMS>(run.pop, at, terms); });
       });
@@ -282,48 +330,6 @@ struct SuccessHistory : BaseAlgorithm {
     fetch(k), fetch(p_best(run, k, indices, run.progress)), fetch(r1);
     team.fetch(run.dim, r2 < run.pop ? run.x(g - 1, int(order[r2])) : run.archive(r2 - run.pop));
   }
-
-  // The archive of a large population. Stage 0: the successes in every piece of the trials; stage 1: the row of each parent
-  // that lost, of which the last one owns it; stage 2: the owners are written.
-  template <class Team, class R>
-  SKDE_OUTLINE static void archive_many(Team& team, const R& run, i64 g, int i, int stage,
-                                        const Prefetch<Team>& prefetch) {
-    using real = typename R::real;
-    const real* const slot = prefetch.slot;
-    real* const rows = run.scratch(Scratch::row);
-    real* const successes = run.scratch(Scratch::successes);  // by piece
-    const auto succeeds = [=](int k) { return slot[k] >= 0; };
-    const int begin = i / PIECE * PIECE, filled = archived(run, prefetch.archived), all = capacity(run);
-    if (stage == 0) {
-      if (divides_sums(run))
-        with_terms(run, prefetch, real(1), [&](auto at, auto terms) {
-          make_partials<SUMS>(team, i, run.pop, at, terms, run.scratch(Scratch::partials));
-        });
-      if (i == begin) {
-        const int many = team.count(min_of(PIECE, run.pop - begin), [=](int k) { return slot[begin + k] >= 0; });
-        if (team.lane == 0) successes[i / PIECE] = real(many);
-      }
-      if (team.lane == 0)
-        for (int k = i; k < all; k += run.pop) run.owners()[k] = -1;
-    } else if (succeeds(i)) {
-      if (stage == 1) {
-        const int before = int(team.sum(i / PIECE, [=](int k) { return successes[k]; })) +
-                           team.count(i - begin, [=](int k) { return slot[begin + k] >= 0; });
-        int row = filled + before;
-        if (row >= all) row = filled < all ? row_in(filled, slot_draw(run, g, i)) : int(slot[i]);
-        if (team.lane != 0) return;
-        rows[i] = real(row);
-        if (row >= 0) max_at(run.owners() + row, i);
-      } else {
-        const int row = int(rows[i]);
-        if (row >= 0 && run.owners()[row] == i) team.put(run.dim, prefetch.parent, run.archive(row));
-      }
-    }
-  }
-  static constexpr int PIECE = 512;
-
-  // Whether all teams divide the sums among them, in stage 0.
-  template <class R> SKDE_FN static bool divides_sums(const R& run) { return MANY_TEAMS && is_large(run.pop); }
 
   // Of all trials: how many are better than one, and than one of no number; and of those that improved, how many come before
   // it, and how many after it that draw its place in the archive.

@@ -108,10 +108,12 @@ struct BaseAlgorithm {
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
     if (run.task.ranked && !is_large(run.pop)) rank(team, run, g, i);
   }
-  // The stage in which one team adapts the parameters of the run.
-  template <class R> SKDE_FN static int adapting_stage(const R&) { return 0; }
-  // The work of that team; learns: whether generation g had selection, which opposites have not.
+  // The work of the run, which one team does in stage 0; learns: whether generation g had selection, which opposites have not.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
+
+  // Whether a large population has other stages, in which all teams divide the work of the run, too: large_stages(run, share, g)
+  // of end_large_generation(team, run, share, g, stage), of which one adapts the run where generation g had selection.
+  static constexpr bool DIVIDES = false;
 
   // Individual i's part in restoring the state of generation g after values have changed, in addition to the order: migrants
   // have come, or all values are new.

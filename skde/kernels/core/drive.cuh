@@ -100,24 +100,35 @@ struct Stages {
   int sorting, own, measuring, bests;
   SKDE_FN int all() const { return sorting + own + measuring + bests; }
 };
+template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
+  return Algorithm::DIVIDES && is_large(run.pop);
+}
+template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R& run, const Share& share, i64 g) {
+  if constexpr (Algorithm::DIVIDES)
+    if (is_large(run.pop)) return Algorithm::large_stages(run, share, g);
+  return Algorithm::stages(run, g);
+}
 template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
   const bool sorts = run.task.ranked && is_large(run.pop) && !opposes;
   return {sorts ? sort_stages(share, run.pop) : 0,
-          opposes ? Opposition<Algorithm>::stages(run, share) : Algorithm::stages(run, g),
+          opposes ? Opposition<Algorithm>::stages(run, share) : own_stages<Algorithm>(run, share, g),
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
           has_bests(run, run.pop)};
 }
 
 // The stages that not every generation has.
 template <class Algorithm, class Team, class R, class Share>
-SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages) {
+SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
+                              bool opposes) {
   if (stage < stages.sorting) {
     const auto* const f = run.f(g);
     return sort_stage(team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting());
   }
   stage -= stages.sorting;
+  if constexpr (Algorithm::DIVIDES)
+    if (stage < stages.own && !opposes) return Algorithm::end_large_generation(team, run, share, g, stage);
   if constexpr (CAN_OPPOSE<Algorithm>) {
     if (stage < stages.own) return Opposition<Algorithm>::survive(team, run, share, g, stage);
     stage -= stages.own;
@@ -131,8 +142,8 @@ template <class Algorithm, class Team, class R, class Share, class Prefetch>
 SKDE_OUTLINE void end_generation(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
                                  bool opposes, const Prefetch& prefetch) {
   const int own = stage - stages.sorting;
-  if (SKDE_RARELY(opposes | (own < 0) | (own >= stages.own)))
-    other_stage<Algorithm>(team, run, share, g, stage, stages);
+  if (SKDE_RARELY(opposes | (own < 0) | (own >= stages.own)) || divides<Algorithm>(run))
+    other_stage<Algorithm>(team, run, share, g, stage, stages, opposes);
   else {
     Prefetch values = prefetch;
     for (int i = share.begin; i < share.end;) {
@@ -141,7 +152,7 @@ SKDE_OUTLINE void end_generation(Team& team, const R& run, const Share& share, i
       if (i < share.end) values = Prefetch(team, run, g, i, false);
     }
   }
-  if (own == Algorithm::adapting_stage(run) && own < stages.own && share.adapts(run.pop))
+  if (own == 0 && stages.own > 0 && (opposes || !divides<Algorithm>(run)) && share.adapts(run.pop))
     Algorithm::adapt(team, run, g, prefetch, !opposes);
 }
 template <class Algorithm, class Team, class R, class Share>

@@ -1,8 +1,8 @@
 // The order of a population's values: order[k] becomes the index of the k-th best of n, NaN last, equal ones by their index.
 //
 // Few values are ranked by counting: each by the team of its individual, all at once. Many are sorted, in stages with a
-// barrier after each: pieces first, then neighbouring sorted pieces are merged in pairs, where every value finds its place in
-// the other piece by bisection. The work then grows as n log n (on a GPU n log^2 n, with few barriers).
+// barrier after each: pieces first, then neighbouring sorted pieces are merged, where every value finds its place in the
+// other pieces by bisection. The work then grows as n log n (on a GPU n log^2 n, with few barriers).
 #pragma once
 #include "core/select.cuh"
 
@@ -23,24 +23,38 @@ SKDE_FN constexpr bool is_large(int n) { return n > COUNTED; }
 #endif
 constexpr int GPU_PIECE = 512;  // values of a piece on a GPU; on a CPU each thread has one piece
 
-// The number of times that a number of pieces is halved until one is left.
-SKDE_FN int halvings(int pieces) {
-  int rounds = 0;
-  for (; pieces > 1; pieces = (pieces + 1) / 2) ++rounds;
-  return rounds;
-}
-template <class Share> SKDE_FN int sort_stages(const Share& share, int n) { return 1 + halvings(share.pieces(n)); }
+// Sorted parts that one stage merges. A GPU has few barriers then, and the bisections in different parts do not wait for each
+// other.
+constexpr int MERGED_BY_CPU = 2, MERGED_BY_GPU = 4;
+#ifdef __CUDACC__
+constexpr int MERGED = MERGED_BY_GPU;
+#else
+constexpr int MERGED = MERGED_BY_CPU;
+#endif
 
-// The number of the sorted values at(begin) ... at(end - 1) that come before `value`; `ties`: whether equal ones do.
+// The number of stages that merge a number of pieces.
+SKDE_FN int merging_stages(int pieces, int merged = MERGED) {
+  int stages = 0;
+  for (; pieces > 1; pieces = (pieces + merged - 1) / merged) ++stages;
+  return stages;
+}
+template <class Share> SKDE_FN int sort_stages(const Share& share, int n) {
+  return 1 + merging_stages(share.pieces(n));
+}
+
+// A step of a bisection: the `many` sorted values from at(low) on are not yet compared with `value`; `ties`: whether an equal
+// one comes before it.
+template <class At, class real> SKDE_FN void bisect_once(int& low, int& many, At at, real value, bool ties) {
+  const int half = many / 2;
+  const real other = at(low + half);
+  const bool before = is_nan(value) ? !is_nan(other) | ties : comes_before(other, value, ties) != 0;
+  low = before ? low + half + 1 : low;
+  many = before ? many - half - 1 : half;
+}
+// The number of the sorted values at(begin) ... at(end - 1) that come before `value`.
 template <class At, class real> SKDE_FN int bisect(int begin, int end, At at, real value, bool ties) {
   int low = begin;
-  for (int many = end - begin; many > 0;) {
-    const int half = many / 2;
-    const real other = at(low + half);
-    const bool before = is_nan(value) ? !is_nan(other) | ties : comes_before(other, value, ties) != 0;
-    low = before ? low + half + 1 : low;
-    many = before ? many - half - 1 : half;
-  }
+  for (int many = end - begin; many > 0;) bisect_once(low, many, at, value, ties);
   return low - begin;
 }
 
@@ -67,15 +81,30 @@ SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage,
   i64* const to = after(stage);
   if (stage == 0) return sort_pieces(team, share, n, at, to);
   const i64* const from = after(stage - 1);
-  const int pieces = 1 << (stage - 1);  // in a sorted part
+  int pieces = 1;  // in a sorted part
+  for (int merged = 1; merged < stage; ++merged) pieces *= MERGED;
   share.each_position(team, n, [&](int p) {
-    const int part = share.piece_of(n, p) / pieces, sibling = part ^ 1;
+    const int part = share.piece_of(n, p) / pieces, own = part % MERGED, first = part - own;
     const auto bound = [&](int part) { return share.bound(n, part * pieces); };
-    const int index = int(from[p]), begin = bound(sibling), end = bound(sibling + 1);
-    const bool right = part & 1;
+    const int index = int(from[p]);
     const auto value = [&](int p) { return at(int(from[p])); };
-    const int before = begin < end ? bisect(begin, end, value, at(index), right) : 0;
-    to[(right ? p - bound(part) + begin : p) + before] = index;
+    const auto mine = at(index);
+    // A step of all bisections, and then the next one.
+    int low[MERGED], many[MERGED], place = p - bound(part), longest = 0;
+    SKDE_UNROLL
+    for (int k = 0; k < MERGED; ++k) {
+      low[k] = bound(first + k), many[k] = k == own ? 0 : bound(first + k + 1) - low[k];
+      place += k == own ? low[0] : -low[k];
+      longest = max_of(longest, many[k]);
+    }
+    for (; longest > 0; longest /= 2) {
+      SKDE_UNROLL
+      for (int k = 0; k < MERGED; ++k)
+        if (many[k] > 0) bisect_once(low[k], many[k], value, mine, k < own);
+    }
+    SKDE_UNROLL
+    for (int k = 0; k < MERGED; ++k) place += k == own ? 0 : low[k];
+    to[place] = index;
   });
 }
 

@@ -62,12 +62,11 @@ template <class real, class Self> struct Reductions {
 };
 
 // m sums over a large population in two steps, where one team would take long: first the lanes of all teams make the partial
-// sums that sums() would make (team.cuh), then one team folds them. Team number i takes part number i of the first step.
+// sums that sums() would make (team.cuh), then one team folds them. There are m * PARTIALS / Team::size parts of the first step.
 template <int m, class Team, class At, class Terms, class real>
-SKDE_FN void make_partials(const Team& team, int i, int n, At at, Terms terms, real* partials) {
+SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
   constexpr int BATCH = 8;  // loads at a time
-  const int place = i * Team::size + team.lane, sum = place / PARTIALS;
-  if (sum >= m) return;
+  const int place = part * Team::size + team.lane, sum = place / PARTIALS;
   real partial = 0;
   SKDE_NO_UNROLL
   for (int base = place % PARTIALS; base < n; base += BATCH * PARTIALS) {

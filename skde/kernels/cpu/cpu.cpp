@@ -228,13 +228,14 @@ std::vector<std::string> plan_fields() {
   return fields;
 }
 
-// The largest number of stages between two generations on a GPU, where the algorithm has `own` for a small population.
-int stages_on_gpu(int own, bool ranked, bool opposed, int pop) {
+// The largest number of stages between two generations on a GPU, where the algorithm has `small` of them for a small
+// population, and `large` for a large one, without those of sorting.
+int stages_on_gpu(int small, int large, bool sorts, bool opposed, int pop) {
   using namespace skde;
-  if (pop <= COUNTED_BY_GPU) return own;
-  const auto sorting = [](int n) { return 1 + halvings((n + GPU_PIECE - 1) / GPU_PIECE); };
-  const int more = 2, measuring = 1, survivors = 1, bests = 1;
-  const int selected = (own ? own + more : 0) + (ranked ? sorting(pop) : 0);
+  if (pop <= COUNTED_BY_GPU) return small;
+  const auto sorting = [](int n) { return 1 + merging_stages((n + GPU_PIECE - 1) / GPU_PIECE, MERGED_BY_GPU); };
+  const int measuring = 2, survivors = 1, bests = 1;
+  const int selected = large + (sorts ? sorting(pop) : 0);
   return bests + (opposed ? measuring + std::max(selected, sorting(2 * pop) + survivors) : selected);
 }
 
@@ -302,7 +303,7 @@ NB_MODULE(_cpu, m) {
   m.def("code_limits", &code_limits);
   m.def("plan_fields", &plan_fields);
   m.def("history_slot", &skde::history_slot, "generation"_a);
-  m.def("stages_on_gpu", &stages_on_gpu, "own"_a, "ranked"_a, "opposed"_a, "pop"_a);
+  m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "sorts"_a, "opposed"_a, "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);

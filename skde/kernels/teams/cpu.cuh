@@ -187,6 +187,16 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return many;
   }
 
+  template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
+    int many = 0;
+    for (int j = 0; j < n; ++j) {
+      const bool holds = test(j);
+      visit(j, many, holds);
+      many += holds;
+    }
+    return many;
+  }
+
   template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
     Several<int, m> found;
     for (int s = 0; s < m; ++s) {

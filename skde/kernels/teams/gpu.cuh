@@ -128,8 +128,15 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
-  // Every warp of a team does the same, and the first one writes.
   template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+    return number(n, test, [=](int j, int before, bool holds) {
+      rank[j] = real(before);
+      if (holds) packed[before] = value(j);
+    });
+  }
+
+  // Every warp of a team does the same, and the first one visits.
+  template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
     const int l = lane % width;
     int many = 0;
     for (int base = 0; base < n; base += width) {
@@ -137,8 +144,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
       const bool holds = j < n && test(j);
       const unsigned held = ballot(holds);
       const int before = many + __popc(held & ((1u << l) - 1));
-      if (lane < width && j < n) rank[j] = real(before);
-      if (lane < width && holds) packed[before] = value(j);
+      if (lane < width && j < n) visit(j, before, holds);
       many += __popc(held);
     }
     return many;

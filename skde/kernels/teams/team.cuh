@@ -25,6 +25,8 @@
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
 //   pack(n, test, value, rank, packed)   rank[j]: for how many before j test held; packed[m]: value(j) of the m-th of those;
 //                     returns how many they are
+//   number(n, test, visit)   visit(j, before, holds) for all j: for how many before j test held, and whether it holds for j;
+//                     returns for how many it held
 //   middles<m, n>(term)   of m rows of n numbers of things, term(s, j) of them at place j: the sum of the places of the two
 //                     in the middle, twice the median; -1 where there are none
 //   sync()            what lanes wrote before is seen by the team's other lanes after
