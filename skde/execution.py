@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from skde.arrays import to_numpy
-from skde.engines import RecordingEngine, RecordingError, records, shares
+from skde.engines import RecordingEngine, RecordingError, launches, records, shares
 from skde.engines.recording import (
     TIMED_GENERATIONS,
     Generation,
@@ -53,9 +53,10 @@ def run_fit(
         The batch and its engine.
     objective : Objective
         The objective, in the form that the engine evaluates.
-    execution : {"run", "step", "graph", "auto"}
-        Whole generations inside the engine (compiled objectives), one after the other with the host's evaluation, or
-        one recorded on the GPU and replayed; "auto": recorded where that pays and has the bits of "step", else "step".
+    execution : {"run", "step", "graph", "kernels", "fused", "auto"}
+        Whole generations inside the engine (compiled objectives); one after the other with the host's evaluation, or
+        one recorded on the GPU and replayed; launches for every generation of a compiled objective; "auto": recorded
+        where that pays and has the bits of "step", else "step".
     max_time : float or None
         Time limit in seconds.
     stop : callable or None
@@ -115,6 +116,9 @@ class Execution:
                 self.run_chunks(even=execution == "step")
         elif execution == "step":
             self.run_steps(objective)
+        elif launches(runner.engine) and execution != "run":
+            runner.engine.load_model(runner.on_device[1], objective.compiled, execution)
+            self.run_chunks(even=True)
         else:
             engine, batch = runner.on_device
             engine.load(batch, objective.compiled)

@@ -10,7 +10,7 @@ from skde.algorithms import Algorithm
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
 from skde.continuation import check_rules, check_warm_objective, check_warm_spec
-from skde.engines import Engine, Spec
+from skde.engines import Engine, Spec, model_on
 from skde.execution import run_fit
 from skde.islands import Migration
 from skde.minimizer_spec import (
@@ -494,6 +494,7 @@ class Minimizer(BaseSolver):
         check_populations(self, header, arrays, spec)
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source
+        self.execution = model_on(self.execution, self.device)
         with entry(HEADER):
             runner = Runner(make_engine(self, None if compiled or not source else Objective(box)), spec)
         if "outcomes" in arrays:

@@ -9,7 +9,18 @@ import numpy as np
 
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Engine, JoblibEngine, Spec, check_device, engine_for, records
+from skde.engines import (
+    EXECUTION_MODELS,
+    Engine,
+    JoblibEngine,
+    Spec,
+    check_device,
+    check_kind,
+    engine_for,
+    model_engine,
+    model_path,
+    records,
+)
 from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
@@ -29,7 +40,7 @@ from skde.validation import (
     check_verbose,
 )
 
-EXECUTIONS = ("auto", "run", "step", "graph", "joblib")
+EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
 
 Budget = tuple[Any, Any, Any]  # max_iter, max_evals and max_time
 
@@ -86,19 +97,25 @@ def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
             raise ValueError(f"execution='joblib' needs one device, that of every worker, got device={device!r}")
         check_device(device)
         return JoblibEngine("cpu" if python and device == "auto" else device, parameters.n_jobs)
+    if parameters.execution in EXECUTION_MODELS:
+        return model_engine(parameters.execution, device, parameters.n_jobs)
     return engine_for(device, parameters.n_jobs, python, parameters.verbose)
 
 
 def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
-    """Return the execution of a fit on its engine: "run", "step", "graph" or, for either of these, "auto"."""
+    """Return the execution of a fit on its engine.
+
+    It is "run", "step", "graph", "kernels", "fused" or, for one of "step" and "graph", "auto".
+    """
     compiled = objective.compiled is not None
-    if execution == "run" and not compiled:
-        raise ValueError("execution='run' needs a compiled objective: a name, a Problem or a DeviceObjective")
-    if (execution == "joblib") != isinstance(engine, JoblibEngine):
+    if execution in ("run", *EXECUTION_MODELS) and not compiled:
         raise ValueError(
-            f"execution={execution!r}: this fit began on {engine.name!r}, and whether joblib's workers run it is "
-            "decided when it begins"
+            f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective; a Python "
+            "function runs with execution='step'"
         )
+    check_kind(execution, engine)
+    if execution in EXECUTION_MODELS:
+        return model_path(execution, engine)
     if execution == "auto" and not compiled and records(engine):
         return "auto"
     if execution in ("auto", "joblib"):

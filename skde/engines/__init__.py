@@ -6,14 +6,16 @@ from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
 from skde.engines.devices import check_device, choose_device, evaluate, find_gpus, matrix
+from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
-from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, records, shares
+from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, launches, records, shares
 from skde.engines.recording import RecordingError
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec
 
 __all__ = [
+    "EXECUTION_MODELS",
     "Batch",
     "Coevolution",
     "CoevolutionSpec",
@@ -32,12 +34,17 @@ __all__ = [
     "Spec",
     "SplitCoevolution",
     "check_device",
+    "check_kind",
     "choose_device",
     "choose_engine",
     "engine_for",
     "evaluate",
     "find_gpus",
+    "launches",
     "matrix",
+    "model_engine",
+    "model_on",
+    "model_path",
     "records",
     "shares",
 ]

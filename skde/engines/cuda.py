@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous, device_of
-from skde.engines.batch import TASK, Batch, check_batch_memory, fill_data
+from skde.engines.batch import Batch, check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels, generation_plan
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     Launcher,
@@ -22,6 +23,7 @@ from skde.engines.nvrtc import (
     kernel_switches,
 )
 from skde.engines.recording import RecordingError
+from skde.engines.row_evaluator import RowEvaluator
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
 from skde.islands import Step
@@ -129,19 +131,8 @@ class CudaEngine:
         """Make a batch ready to run a compiled objective: plan the launch, compile, upload the data."""
         with self.device_context:
             spec = batch.spec
-            arrays = self._upload(objective, spec.dtype)
-            batch.attach(arrays)
             # One more team adapts the parameters between generations while the others work on individuals.
-            teams = batch.pop_max + int(spec.needs.stages > 0)
-            work = Work(
-                batch.dim,
-                teams,
-                batch.n_runs,
-                objective.scratch,
-                tuple(array.size for array in arrays),
-                spec.dtype.itemsize,
-                not spec.needs.stages,  # one team adapts the parameters of a run, and should have many lanes
-            )
+            work = self._attach(batch, objective, batch.pop_max + int(spec.needs.stages > 0))
 
             def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
                 module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective)
@@ -151,10 +142,48 @@ class CudaEngine:
                 plan = make_plan(work, self.machine, resident)
             module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
-            if not plan.trials_shared:
-                teams = plan.grid * plan.teams
-                size = max(1, teams * objective.scratch * batch.dim)
-                batch.replace_array("workspace", self.xp.empty(size, spec.dtype))
+            self._make_workspace(batch, plan, objective.scratch)
+
+    def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
+        """Make a batch ready to run a compiled objective by launches for every generation, "kernels" or "fused"."""
+        with self.device_context:
+            spec = batch.spec
+            if spec.run_seconds is not None:
+                raise ValueError(f"execution={model!r} has no clock for each run; execution='persistent' has")
+            work = self._attach(batch, objective, batch.pop_max)
+
+            def compile_for(source: str, plan: Plan) -> Any:
+                shape = plan.team, plan.threads, plan.resident
+                return self._module(source, spec.dtype, *shape, batch, objective if source == GENERATION else None)
+
+            def occupancy(team: str, threads: int, least: int, shared_bytes: int) -> int:
+                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective)
+                return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
+
+            with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
+                plan = generation_plan(work, self.machine, occupancy)
+                batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
+            self._make_workspace(batch, plan, objective.scratch)
+
+    def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
+        """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
+        arrays = self._upload(objective, batch.spec.dtype)
+        batch.attach(arrays)
+        return Work(
+            batch.dim,
+            teams,
+            batch.n_runs,
+            objective.scratch,
+            tuple(array.size for array in arrays),
+            batch.spec.dtype.itemsize,
+            not batch.spec.needs.stages,  # one team adapts the parameters of a run, and should have many lanes
+        )
+
+    def _make_workspace(self, batch: Batch, plan: Plan, scratch: int) -> None:
+        """Allocate the working memory of the teams, where a plan has no room for it in shared memory."""
+        if not plan.trials_shared:
+            size = max(1, plan.grid * plan.teams * scratch * batch.dim)
+            batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
         """Start whole generations up to number `until`, from `begin`, that of the runs furthest behind.
@@ -162,6 +191,9 @@ class CudaEngine:
         `synchronize` waits for their end.
         """
         with self.device_context:
+            if isinstance(batch.program, GenerationKernels):
+                batch.program.run(begin, until)
+                return
             arrivals = batch.array["arrivals"]
             arrivals.data.memset_async(0, arrivals.nbytes)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
@@ -261,24 +293,21 @@ class CudaEngine:
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
         with self.device_context:
-            n, dim = x.shape
-            arrays = self._upload(objective, x.dtype)
-            task = np.zeros(1, TASK)
-            fill_data(task, arrays, x.dtype, self.device)
+            return self.row_evaluator(objective, x.shape, x.dtype).values(x)
+
+    def row_evaluator(self, objective: Compiled, shape: tuple[int, int], dtype: np.dtype[Any]) -> RowEvaluator:
+        """Return an objective that is ready for arrays of a shape on this GPU, with its data there."""
+        with self.device_context:
+            n, dim = shape
+            arrays = self._upload(objective, dtype)
             sizes = tuple(array.size for array in arrays)
-            work = Work(dim, n, 1, objective.scratch, sizes, x.dtype.itemsize)
+            work = Work(dim, n, 1, objective.scratch, sizes, dtype.itemsize)
             staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # evaluation needs no bounds
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
-            workspace = self.xp.empty(max(1, blocks * STEP_TEAMS * objective.scratch * dim), x.dtype)
-            task["dim"], task["workspace"] = dim, workspace.data.ptr
-            f = self.xp.empty(n, x.dtype)
-            module = self._module("gpu_evaluate", x.dtype, "Warp", plan.threads, 1, objective=objective)
-            Launcher(module, plan, objective.scratch)(
-                "evaluate", task[0], self._address(x, f.dtype, n * dim), np.int64(n), f
-            )
-            return f
+            module = self._module("gpu_evaluate", dtype, "Warp", plan.threads, 1, objective=objective)
+            return RowEvaluator(self.xp, self.device, arrays, Launcher(module, plan, objective.scratch), shape, dtype)
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""

@@ -129,6 +129,18 @@ class RecordingEngine(Protocol):
         """Record one generation; see CudaEngine.record."""
 
 
+class LaunchingEngine(Protocol):
+    """An engine with the execution models that launch kernels for every generation."""
+
+    def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
+        """Make a batch ready to run a compiled objective by a model, "kernels" or "fused"."""
+
+
+def launches(engine: Any) -> TypeGuard[LaunchingEngine]:
+    """Whether an engine has these models."""
+    return hasattr(engine, "load_model")
+
+
 def shares(engine: Any) -> TypeGuard[SharingEngine]:
     """Whether an engine divides batches; isinstance with a protocol would take as long as a small generation."""
     return hasattr(engine, "share")

@@ -95,6 +95,16 @@ def test_steps(algorithm: str) -> None:
     build("gpu_step", 90, options("Warp", "float64", algorithm))
 
 
+@pytest.mark.parametrize(("algorithm", "team"), list(zip(kernels(), itertools.cycle(["Warp", "Block"]), strict=False)))
+def test_launches_for_every_generation(algorithm: str, team: str) -> None:
+    """Those of execution="kernels" and "fused"."""
+    fixed = options(team, "float64", algorithm, constants=CONSTANTS, objective=get_problem("rotated_rastrigin", dim=2))
+    build("gpu_generation", 90, fixed)
+    if _cpu.algorithm_traits()[algorithm][0]:
+        for kind in (team, "Tile8"):
+            build("gpu_operators", 90, (*options(kind, "float32", algorithm), "-DSKDE_OPPOSITION"))
+
+
 def test_steps_of_blocks() -> None:
     build("gpu_step", 90, options("Block", "float32", "shade"))
 

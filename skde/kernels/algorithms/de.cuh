@@ -115,33 +115,53 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     }
 
     SKDE_FN u32 control(int k) const { return individual.block[Layout::CONTROLS].w[k]; }
-
-   private:
     template <class R> SKDE_FN static u32 fifth(const R& run, i64 g, int i) {
       return indices_of(run.settings.mutation) > 4 ? run.stream(g, i, INDICES).block(1).w[0] : 0u;
     }
   };
 
-  template <class Team, class R>
-  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
+  // Draws may also be PreparedDraws of operators.cuh.
+  template <class Team, class R, class TrialDraws>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const TrialDraws& draws, const Context& context,
                               typename R::real* out) {
-    using real = typename R::real;
-    const Control control = run.settings.control.trial(run, g, i, unit<double>(draws.control(0)));
-    const Mutant<real> v = mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control(1)));
-    const real* const x = run.x(g - 1, i);
-    const int j_rand = below(draws.control(2), run.dim);
+    const Control control = control_of(run, g, i, draws);
+    const auto v = mutant(run, g, i, draws, context, control);
+    const auto* const x = run.x(g - 1, i);
+    crossover(team, run, g, i, draws, control, [&](auto takes) { cross(team, run, g, i, v, x, out, takes); });
+  }
 
+  template <class R, class TrialDraws>
+  SKDE_FN static Control control_of(const R& run, i64 g, int i, const TrialDraws& draws) {
+    return run.settings.control.trial(run, g, i, unit<double>(draws.control(0)));
+  }
+
+  template <class R, class TrialDraws>
+  SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const TrialDraws& draws,
+                                                 const Context& context, const Control& control) {
+    using real = typename R::real;
+    return mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control(1)));
+  }
+
+  // apply(takes), where takes(j, k) is whether the trial has component j of the mutant, with the k of fill().
+  template <class Team, class R, class TrialDraws, class Apply>
+  SKDE_FN static void crossover(Team& team, const R& run, i64 g, int i, const TrialDraws& draws, const Control& control,
+                                Apply apply) {
+    const int j_rand = below(draws.control(2), run.dim);
     switch (run.settings.crossover) {
-      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, j_rand); break;
+      case Crossover::BIN: {
+        const Binomial binomial(control.CR);
+        apply([&](int j, int k) { return binomial.takes(draws.words.at(j, k)) | (j == j_rand); });
+        break;
+      }
       case Crossover::EXP: {
         const int length = exponential_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
-        cross(team, run, g, i, v, x, out, [&](int j, int) {
+        apply([&](int j, int) {
           const int after = j - j_rand;
           return (after < 0 ? after + run.dim : after) < length;
         });
         break;
       }
-      default: cross(team, run, g, i, v, x, out, [](int, int) { return true; });
+      default: apply([](int, int) { return true; });
     }
   }
 

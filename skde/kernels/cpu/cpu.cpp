@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithms/all.cuh"
+#include "algorithms/operators.cuh"
 #include "coevolution/games.cuh"
 #include "coevolution/requests.cuh"
 #include "core/drive.cuh"
@@ -85,6 +86,16 @@ nb::dict algorithms() {
   table[#name] =                                                                                               \
       nb::make_tuple(number++, #Algorithm, skde::Algorithm::Parameters::names, skde::Algorithm::Arrays::names, \
                      skde::Algorithm::Vectors::names, skde::Algorithm::Scratch::names);
+  SKDE_ALGORITHMS(SKDE_CASE)
+#undef SKDE_CASE
+  return table;
+}
+
+// {name: (whether operators.cuh has it, whether its type may change the size of a population)}
+nb::dict algorithm_traits() {
+  nb::dict table;
+#define SKDE_CASE(name, Algorithm) \
+  table[#name] = nb::make_tuple(skde::has_operators<skde::Algorithm>, skde::Run<skde::Algorithm, double>::VARIES);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;
@@ -191,6 +202,7 @@ nb::dict constants() {
   SKDE_ADD(WARP)
   SKDE_ADD(PARTIALS)
   SKDE_ADD(BLOCK_BYTES)
+  SKDE_ADD(PREPARED_BYTES)
   SKDE_ADD(SuccessHistory::TERMINAL)
   SKDE_ADD(Sade::STRATEGIES)
   SKDE_ADD(Sade::CROSSED)
@@ -294,6 +306,7 @@ NB_MODULE(_cpu, m) {
   m.def("task_fields", &task_fields);
   m.def("task_size", [] { return sizeof(skde::Task<double>); });
   m.def("algorithms", &algorithms);
+  m.def("algorithm_traits", &algorithm_traits);
   m.def("problems", &problems);
   m.def("coevolution_fields", &coevolution_fields);
   m.def("coevolution_phases", &coevolution_phases, "coevolution"_a, "cycle"_a, "y_evaluated"_a);

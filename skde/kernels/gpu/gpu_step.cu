@@ -1,25 +1,8 @@
 // The step driver: the two halves of one generation (and, after it, the parts of what some algorithms end_generation) as launches of
 // their own, for objectives that the host evaluates.
-//
-// The generation is `g`, or with a clock `*clock + g`: a recorded graph is replayed with the same arguments, so there the
-// device counts.
 #include "algorithms/all.cuh"
 #include "core/drive.cuh"
-#include "gpu/gpu.cuh"
-
-namespace skde {
-
-SKDE_FN i64 generation(const i64* clock, i64 g) { return clock ? *clock + g : g; }
-
-// body(team, share, run) for the runs of this block's group.
-template <class Body> __device__ void for_each_run(const Task<real>& task, const Plan& plan, Body body) {
-  const Place place(plan, reinterpret_cast<real*>(shared_memory));
-  Team team = place.team();
-  GroupShare share(place, plan, task.arrivals);
-  for (i64 r = place.group; r < task.n_runs; r += place.groups) body(team, share, r);
-}
-
-}  // namespace skde
+#include "gpu/each_run.cuh"
 
 extern "C" __global__ void propose(const __grid_constant__ skde::Task<skde::real> task,
                                    const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,

@@ -1,0 +1,99 @@
+// Differential evolution by operators, each of which leaves its result in memory for the next (Qin, Raimondo, Forbes, Ong:
+// An improved CUDA-based implementation of differential evolution on GPU; GECCO 2012): kernel P draws indices, kernel M makes
+// mutants, kernel C makes trials. Together they make the trials that `propose` makes.
+#pragma once
+#include "algorithms/de.cuh"
+#include "core/drive.cuh"
+
+namespace SKDE_NAMESPACE {
+
+// Whether an algorithm has these operators: the family of de.cuh.
+template <class Algorithm> constexpr bool has_operators = false;
+template <class ControlRule> constexpr bool has_operators<Differential<ControlRule>> = true;
+
+// The random words of a trial but for those of its crossover. They depend on their address only, so they may be drawn while
+// the generation before is made.
+struct alignas(16) PreparedTrial {
+  Words4 control;
+  DistinctIndices indices;
+};
+constexpr int PREPARED_BYTES = sizeof(PreparedTrial);
+
+template <class Algorithm, class R> SKDE_FN PreparedTrial prepared_trial(const R& run, i64 g, int i) {
+  using Layout = typename Algorithm::Layout;
+  const auto words = [&](int block) { return run.stream(g, i, Layout::purpose(block)).block(Layout::slot(block)); };
+  const int wanted = indices_of(run.settings.mutation);
+  const u32 fifth = wanted > 4 ? run.stream(g, i, Layout::purpose(Layout::INDEX)).block(1).w[0] : 0u;
+  return {words(Layout::CONTROLS), DistinctIndices(words(Layout::INDEX), fifth, run.pop, i, wanted)};
+}
+
+// The draws of a trial of which P has made those that P makes.
+template <class Team> struct PreparedDraws {
+  const PreparedTrial made;
+  const DistinctIndices& indices = made.indices;
+  ComponentWords<Team, Stream> words;
+
+  template <class R>
+  SKDE_FN PreparedDraws(Team& team, const R& run, i64 g, int i, const PreparedTrial& made)
+      : made(made), words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {}
+  PreparedDraws(const PreparedDraws&) = delete;
+
+  SKDE_FN u32 control(int k) const { return made.control.w[k]; }
+};
+
+// P: the words of the trials of generation g, a lane an individual.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void prepare(const Team& team, const Task<real>& task, i64 r, const Share& share, i64 g, PreparedTrial* out) {
+  if (task.status[r] != RUNNING) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
+  share.each_position(team, run.pop, [&](int i) { out[r * task.pop_max + i] = prepared_trial<Algorithm>(run, g, i); });
+}
+
+// M: the end of generation g - 1 is judged, and the mutants of the running runs are made, as those of a crossover that takes
+// every component: repair, which goes by components, is done here.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void mutate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, const PreparedTrial* prepared,
+                    real* mutants) {
+  if (conclude<Algorithm>(team, task, r, share, g - 1) != RUNNING) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
+  share.divide(run.pop);
+  if (Opposition<Algorithm>::opposes(run, g)) return;
+  const auto context = context_of<Algorithm>(team, run, g);
+  for (int i = share.begin; i < share.end; i += share.step) {
+    const i64 row = r * task.pop_max + i;
+    const PreparedDraws<Team> draws(team, run, g, i, prepared[row]);
+    const auto v = Algorithm::mutant(run, g, i, draws, context, Algorithm::control_of(run, g, i, draws));
+    cross(team, run, g, i, v, run.x(g - 1, i), mutants + row * task.dim, [](int, int) { return true; });
+  }
+}
+
+// C: the trials, at their place in the new population.
+template <class Algorithm, class Team, class real, class Share>
+SKDE_FN void cross_mutants(Team& team, const Task<real>& task, i64 r, Share& share, i64 g,
+                           const PreparedTrial* prepared, const real* mutants) {
+  if (task.status[r] != RUNNING) return;
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.enter(g);
+  share.divide(run.pop);
+  const bool opposes = Opposition<Algorithm>::opposes(run, g);
+  for (int i = share.begin; i < share.end; i += share.step) {
+    real* const out = run.x(g, i);
+    if (CAN_OPPOSE<Algorithm> && opposes) {
+      Opposition<Algorithm>::propose(team, run, g, i, out);
+      continue;
+    }
+    const i64 row = r * task.pop_max + i;
+    const PreparedDraws<Team> draws(team, run, g, i, prepared[row]);
+    const real *const v = mutants + row * task.dim, *const x = run.x(g - 1, i);
+    Algorithm::crossover(team, run, g, i, draws, Algorithm::control_of(run, g, i, draws), [&](auto takes) {
+      team.map(run.dim, out, [&](int j, int k) {
+        const real mutated = v[j], old = x[j];
+        return takes(j, k) ? mutated : old;
+      });
+    });
+  }
+}
+
+}  // namespace SKDE_NAMESPACE

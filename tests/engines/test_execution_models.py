@@ -1,0 +1,172 @@
+"""The execution models: the same bits, and errors that name the model, the device and the algorithm's objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from skde import DE, GODE, GOJDE, JDE, DeviceObjective, Migration, Minimizer
+from skde.algorithms import ALGORITHMS
+from skde.algorithms.de import strategies
+from skde.engines import EXECUTION_MODELS, CpuEngine
+
+GPU = ("naive", "kernels", "fused", "persistent")
+
+
+def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:
+    """Return a short fit's minimizer."""
+    return Minimizer(algorithm, **{"max_iter": 60, "random_state": 3, **parameters})
+
+
+def results(m: Minimizer) -> str:
+    """Return all that a fit ended with, as text."""
+    runs = [
+        (run.x.tolist(), run.fun, run.n_evals, run.n_iter, run.status, run.history.best.tolist()) for run in m.runs_
+    ]
+    return repr([runs, m.population_.tolist(), m.fitness_.tolist()])
+
+
+@pytest.mark.parametrize("algorithm", ["de", "jso", "ss"])
+def test_serial_and_threads_have_the_bits_of_run(algorithm: str) -> None:
+    run = results(make(algorithm, n_runs=2, device="cpu").fit("rotated_rastrigin", dim=7))
+    for execution, n_jobs in (("serial", None), ("serial", 1), ("threads", 2)):
+        assert (
+            results(make(algorithm, n_runs=2, execution=execution, n_jobs=n_jobs).fit("rotated_rastrigin", dim=7))
+            == run
+        )
+
+
+def test_threads_evaluate_and_the_first_of_them_selects(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, int]] = []
+    for name in ("propose", "evaluate", "accept", "run"):
+        plain = getattr(CpuEngine, name)
+
+        def noted(self: Any, *arguments: Any, name: str = name, plain: Any = plain) -> Any:
+            calls.append((name, self.threads))
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(CpuEngine, name, noted)
+    make(max_iter=1, execution="threads", n_jobs=2).fit("sphere", dim=3)
+    assert calls == [(name, 2) for name in ("propose", "evaluate", "accept") * 2] + [("propose", 2)]
+    calls.clear()
+    make(max_iter=1, execution="serial", device="auto").fit("sphere", dim=3)
+    assert set(calls) == {("run", 1)}
+
+
+@pytest.mark.parametrize("model", GPU)
+def test_models_of_a_gpu_say_that_there_is_none(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skde.engines.execution_models.find_gpus", lambda: (0, "CuPy is not installed"))
+    with pytest.raises(RuntimeError, match=rf"execution='{model}' needs a GPU, but CuPy is not installed"):
+        make(execution=model).fit("sphere", dim=3)
+    with pytest.raises(ValueError, match=rf"execution='{model}' runs on a GPU, got device='cpu'; set device='cuda'"):
+        make(execution=model, device="cpu").fit("sphere", dim=3)
+
+
+@pytest.mark.parametrize("model", ["serial", "threads"])
+def test_models_of_a_cpu_refuse_a_gpu(model: str) -> None:
+    with pytest.raises(ValueError, match=rf"execution='{model}' runs on the CPU, got device='cuda:1'"):
+        make(execution=model, device="cuda:1").fit("sphere", dim=3)
+
+
+@pytest.mark.parametrize("model", EXECUTION_MODELS)
+def test_models_need_one_device_and_a_compiled_objective(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=rf"execution='{model}'.*device=\['cpu', 'cpu'\]"):
+        make(execution=model, device=["cpu", "cpu"], n_runs=2).fit("sphere", dim=3)
+    monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: CpuEngine(1))
+    with pytest.raises(ValueError, match=rf"execution='{model}' needs a compiled objective.*execution='step'"):
+        make(execution=model).fit(lambda X: (X * X).sum(axis=1), bounds=[(-1.0, 1.0)] * 3)
+
+
+def test_serial_has_one_thread() -> None:
+    with pytest.raises(ValueError, match=r"execution='serial' has one thread: n_jobs must be None or 1, got 2"):
+        make(execution="serial", n_jobs=2).fit("sphere", dim=3)
+
+
+def test_a_fit_keeps_its_kind_of_engine() -> None:
+    m = make(execution="serial").fit("sphere", dim=3).set_params(execution="threads", max_iter=70)
+    with pytest.raises(ValueError, match=r"execution='threads': this fit began on 'cpu with one thread'"):
+        m.resume()
+    m = make(device="cpu").fit("sphere", dim=3).set_params(execution="fused", max_iter=70)
+    with pytest.raises(ValueError, match=r"execution='fused' runs on a GPU, got device='cpu'"):
+        m.resume()
+    m.set_params(execution="threads").resume()
+    assert results(m) == results(make(max_iter=70, device="cpu").fit("sphere", dim=3))
+
+
+def test_a_saved_fit_continues_on_a_device_without_its_model(tmp_path: Any) -> None:
+    path = tmp_path / "fit.skde"
+    m = make(execution="threads").fit("sphere", dim=3)
+    m.set_params(execution="fused").save(path)  # as a fit on a GPU saves it
+    loaded = Minimizer.load(path, device="cpu")
+    assert loaded.execution == "auto"
+    assert results(loaded.set_params(max_iter=70).resume()) == results(
+        make(max_iter=70, device="cpu").fit("sphere", dim=3)
+    )
+    m.set_params(execution="serial").save(path)
+    assert Minimizer.load(path).execution == "serial"
+
+
+# -- on a GPU ----------------------------------------------------------------------------------------------------------
+
+
+def check_models(algorithm: Any, problem: Any, fit: dict[str, Any], **parameters: Any) -> None:
+    """Compare all models with whole generations on the CPU."""
+    expected = results(make(algorithm, device="cpu", **parameters).fit(problem, **fit))
+    for model in GPU:
+        found = make(algorithm, device="cuda", execution=model, **parameters).fit(problem, **fit)
+        assert results(found) == expected, model
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("strategy", strategies())
+def test_every_strategy_has_the_same_bits_by_every_model(strategy: str) -> None:
+    check_models(DE(strategy, pop_size=37), "rotated_rastrigin", {"dim": 10}, n_runs=2, max_iter=150)
+    check_models(JDE(strategy, pop_size=40), "rastrigin", {"dim": 100}, max_iter=150)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_algorithm_has_the_same_bits_by_every_model(name: str) -> None:
+    algorithm = ALGORITHMS[name](**ALGORITHMS[name].get_test_params())
+    check_models(algorithm, "ackley", {"dim": 12}, n_runs=3, max_iter=150)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "dim", "parameters"),
+    [
+        (DE(pop_size=50), "rastrigin", 30, {"target": 200.0, "n_runs": 5, "max_iter": 3000}),
+        (JDE(pop_size=30), "sphere", 10, {"stagnation": 5, "n_runs": 3, "max_iter": 3000}),
+        (GODE(pop_size=30, opposition=0.3), "rastrigin", 10, {"n_runs": 2, "tol": 1e-3, "max_iter": 2000}),
+        (GOJDE(pop_size=20), "griewank", 6, {"n_islands": 3, "migration": Migration(every=9), "max_iter": 200}),
+        (JDE("best/1/exp", pop_size=5000), "janssen2024/F8", 20, {"max_iter": 12}),
+        (DE(pop_size=700), "janssen2024/F5", 50, {"max_iter": 80, "dtype": "float32"}),
+        (DE(pop_size=9), "shifted_rosenbrock", 20_011, {"max_iter": 5}),
+        ("jso", "rotated_rastrigin", 30, {"max_evals": 30_000, "max_iter": None, "n_runs": 2}),
+    ],
+    ids=str,
+)
+def test_rules_islands_and_sizes(algorithm: Any, problem: str, dim: int, parameters: dict[str, Any]) -> None:
+    check_models(algorithm, problem, {"dim": dim}, **parameters)
+
+
+@pytest.mark.gpu
+def test_a_device_objective_with_working_memory() -> None:
+    body = """
+    real* y = team.scratch;
+    team.each(d, [&](int j) { y[j] = cos(x[j]) * w[j % int(w_size)]; });
+    team.sync();
+    return team.sum(d, [&](int j) { return y[j] + x[(j + 1) % d] * x[j]; });
+    """
+    f = DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
+    check_models("de", f, {"bounds": [(-5.0, 5.0)] * 30}, max_iter=100)
+
+
+@pytest.mark.gpu
+def test_a_fit_on_a_gpu_may_change_its_model() -> None:
+    whole = results(make(max_iter=400, device="cpu", n_runs=2).fit("rastrigin", dim=8))
+    m = make(max_iter=100, device="cuda", execution="fused", n_runs=2).fit("rastrigin", dim=8)
+    for last, model in ((170, "kernels"), (250, "persistent"), (330, "step"), (400, "fused")):
+        m.set_params(execution=model, max_iter=last).resume()
+    assert results(m) == whole
