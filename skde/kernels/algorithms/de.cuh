@@ -126,8 +126,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
                               typename R::real* out) {
     const Control control = control_of(run, g, i, draws);
     const auto v = mutant(run, g, i, draws, context, control);
-    const auto* const x = run.x(g - 1, i);
-    crossover(team, run, g, i, draws, control, [&](auto takes) { cross(team, run, g, i, v, x, out, takes); });
+    crossover(team, run, g, i, draws, control, v, out);
   }
 
   template <class R, class TrialDraws>
@@ -142,26 +141,24 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     return mutant(run, g, i, draws.indices, context, real(control.F), unit<real>(draws.control(1)));
   }
 
-  // apply(takes), where takes(j, k) is whether the trial has component j of the mutant, with the k of fill().
-  template <class Team, class R, class TrialDraws, class Apply>
+  // Crossover of mutant v and individual i.
+  template <class Team, class R, class TrialDraws, class real>
   SKDE_FN static void crossover(Team& team, const R& run, i64 g, int i, const TrialDraws& draws, const Control& control,
-                                Apply apply) {
+                                const Mutant<real>& v, real* out) {
+    const real* const x = run.x(g - 1, i);
     const int j_rand = below(draws.control(2), run.dim);
+
     switch (run.settings.crossover) {
-      case Crossover::BIN: {
-        const Binomial binomial(control.CR);
-        apply([&](int j, int k) { return binomial.takes(draws.words.at(j, k)) | (j == j_rand); });
-        break;
-      }
+      case Crossover::BIN: cross_binomial(team, run, g, i, v, x, out, draws.words, control.CR, j_rand); break;
       case Crossover::EXP: {
         const int length = exponential_length(team, run.stream(g, i, CROSSOVER), control.CR, run.dim);
-        apply([&](int j, int) {
+        cross(team, run, g, i, v, x, out, [&](int j, int) {
           const int after = j - j_rand;
           return (after < 0 ? after + run.dim : after) < length;
         });
         break;
       }
-      default: apply([](int, int) { return true; });
+      default: cross(team, run, g, i, v, x, out, [](int, int) { return true; });
     }
   }
 

@@ -86,13 +86,10 @@ SKDE_FN void cross_mutants(Team& team, const Task<real>& task, i64 r, Share& sha
     }
     const i64 row = r * task.pop_max + i;
     const PreparedDraws<Team> draws(team, run, g, i, prepared[row]);
-    const real *const v = mutants + row * task.dim, *const x = run.x(g - 1, i);
-    Algorithm::crossover(team, run, g, i, draws, Algorithm::control_of(run, g, i, draws), [&](auto takes) {
-      team.map(run.dim, out, [&](int j, int k) {
-        const real mutated = v[j], old = x[j];
-        return takes(j, k) ? mutated : old;
-      });
-    });
+    const real* const made = mutants + row * task.dim;
+    // As a Mutant, to the bit: made + -0 (made - made).
+    const Mutant<real> v{made, nullptr, nullptr, made, made, real(0), -real(0)};
+    Algorithm::crossover(team, run, g, i, draws, Algorithm::control_of(run, g, i, draws), v, out);
   }
 }
 
