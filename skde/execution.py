@@ -53,7 +53,7 @@ def run_fit(
         The batch and its engine.
     objective : Objective
         The objective, in the form that the engine evaluates.
-    execution : {"run", "step", "graph", "kernels", "fused", "auto"}
+    execution : {"run", "step", "graph", "kernels", "fpde", "fused", "auto"}
         Whole generations inside the engine (compiled objectives); one after the other with the host's evaluation, or
         one recorded on the GPU and replayed; launches for every generation of a compiled objective; "auto": recorded
         where that pays and has the bits of "step", else "step".

@@ -105,7 +105,7 @@ def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
 def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
     """Return the execution of a fit on its engine.
 
-    It is "run", "step", "graph", "kernels", "fused" or, for one of "step" and "graph", "auto".
+    It is "run", "step", "graph", "kernels", "fpde", "fused" or, for one of "step" and "graph", "auto".
     """
     compiled = objective.compiled is not None
     if execution in ("run", *EXECUTION_MODELS) and not compiled:

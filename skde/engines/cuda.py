@@ -12,7 +12,7 @@ import numpy as np
 from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import Batch, check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
-from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels, generation_plan
+from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     Launcher,
@@ -145,7 +145,7 @@ class CudaEngine:
             self._make_workspace(batch, plan, objective.scratch)
 
     def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
-        """Make a batch ready to run a compiled objective by launches for every generation, "kernels" or "fused"."""
+        """Make a batch ready to run a compiled objective by launches for every generation: one of MODELS."""
         with self.device_context:
             spec = batch.spec
             if spec.run_seconds is not None:
@@ -161,7 +161,7 @@ class CudaEngine:
                 return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
-                plan = generation_plan(work, self.machine, occupancy)
+                plan = MODELS[model].plan(work, self.machine, occupancy)
                 batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
             self._make_workspace(batch, plan, objective.scratch)
 

@@ -16,7 +16,7 @@ from skde.engines.selection import choose_engine
 
 # Execution model -> how a Runner goes on its engine.
 CPU_MODELS = {"serial": "run", "threads": "step"}
-GPU_MODELS = {"naive": "step", "kernels": "kernels", "fused": "fused", "persistent": "run"}
+GPU_MODELS = {"naive": "step", "kernels": "kernels", "fpde": "fpde", "fused": "fused", "persistent": "run"}
 EXECUTION_MODELS = CPU_MODELS | GPU_MODELS
 
 

@@ -3,6 +3,7 @@
 "kernels": an operator a kernel, which leaves its result in memory for the next (the all-GPU model of Janssen et al.
 2024; kernels I, E, P, M, C and R of Qin et al. 2012). "fused": mutation, crossover, evaluation and selection are one
 kernel (cudaDE_i of Qin et al. 2012), and the indices of the next generation are drawn in a second stream meanwhile.
+"fpde": the operators in the launch shape of FPDE, with which Qin et al. compare.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from skde.typing import Array
 RECORDED = 32
 GENERATION = "gpu_generation"  # the source of the kernels that evaluate
 NULL = np.int64(0)
+# FPDE's blocks; a multiprocessor holds many of them.
+FPDE_THREADS, FPDE_TEAM, FPDE_RESIDENT = 16, "Tile16", 2
 # Warps in a block that are tried.
 WARPS = (1, 2, 4, 8)
 
@@ -107,8 +110,9 @@ class GenerationKernels(ABC):
         self.cuda = batch.xp.cuda
         self.has_operators, self.varies = _cpu.algorithm_traits()[batch.spec.algorithm]
         self.evaluating = Launcher(compile_for(GENERATION, plan), plan, scratch)
+        self.step: Launcher = batch.step
         if self.has_operators:
-            operators, lanes = operator_plan(plan), lane_plan(batch)
+            operators, lanes = self.operator_plans(plan)
             self.operators = Launcher(compile_for("gpu_operators", operators), operators)
             self.preparing = Launcher(compile_for("gpu_operators", lanes), lanes)
         self.main, self.other = (self.cuda.Stream(non_blocking=True) for _ in range(2))
@@ -116,6 +120,15 @@ class GenerationKernels(ABC):
         self.clock = batch.xp.zeros(1, np.int64)
         self.graph: Any = None
         self.recorded = b""  # the record of the batch that the graph has
+
+    @classmethod
+    def plan(cls, work: Work, device: Device, occupancy: Occupancy) -> Plan:
+        """Choose the launch of the kernels that evaluate; see `generation_plan`."""
+        return generation_plan(work, device, occupancy)
+
+    def operator_plans(self, plan: Plan) -> tuple[Plan, Plan]:
+        """Return the launches of the kernels that evaluate nothing, and of the one that draws indices."""
+        return operator_plan(plan), lane_plan(self.batch)
 
     def run(self, begin: int, until: int) -> None:
         """Start generations begin + 1, ..., until of runs that are all at generation `begin`, and judge the last."""
@@ -127,10 +140,10 @@ class GenerationKernels(ABC):
                 if islands.migrates(start):
                     with self.main:
                         for step in range(Step.JUDGE, Step.REORDER + 1):
-                            self.batch.step("migrate", record, np.int64(start), NULL, np.int64(step))
+                            self.step("migrate", record, np.int64(start), NULL, np.int64(step))
                 self.make(start, end)
             with self.main:
-                self.batch.step("migrate", record, np.int64(until), NULL, np.int64(Step.JUDGE))
+                self.step("migrate", record, np.int64(until), NULL, np.int64(Step.JUDGE))
             self.order(self.main, current)
 
     def make(self, begin: int, end: int) -> None:
@@ -169,7 +182,7 @@ class GenerationKernels(ABC):
     def kernels(self) -> list[tuple[Launcher, tuple[str, ...]]]:
         """Return all kernels, which must be loaded before a recording."""
         launchers: list[tuple[Launcher, tuple[str, ...]]] = [
-            (self.batch.step, ("propose", "accept", "end_generation", "migrate")),
+            (self.step, ("propose", "accept", "end_generation", "migrate")),
             (self.evaluating, ("make", "evaluate", "count", "advance")),
         ]
         if self.has_operators:
@@ -188,7 +201,7 @@ class GenerationKernels(ABC):
     def end_generation(self, g: np.int64, clock: np.int64) -> None:
         """Launch the stages between generation g and the next."""
         for stage in range(self.batch.stages):
-            self.batch.step("end_generation", self.batch.record, g, clock, np.int64(stage))
+            self.step("end_generation", self.batch.record, g, clock, np.int64(stage))
 
     def buffer(self, shape: tuple[int, ...], dtype: Any, content: str) -> Array:
         """Allocate memory between two kernels."""
@@ -229,8 +242,7 @@ class OperatorKernels(GenerationKernels):
 
     def launch(self, g: int, generations: int, clock: np.int64) -> None:
         """Launch generations g + 1, ..., g + generations."""
-        batch, record = self.batch, self.batch.record
-        values = self.address(self.values)
+        record, values = self.batch.record, self.address(self.values)
         with self.main:
             for k in range(g + 1, g + generations + 1):
                 now = np.int64(k)
@@ -240,10 +252,40 @@ class OperatorKernels(GenerationKernels):
                     self.operators("mutate", record, now, clock, self.trial_words, mutants)
                     self.operators("cross", record, now, clock, self.trial_words, mutants)
                 else:
-                    batch.step("propose", record, now, clock, NULL)
+                    self.step("propose", record, now, clock, NULL)
                 self.evaluating("evaluate", record, now, clock, values)
-                batch.step("accept", record, now, clock, NULL, values)
+                self.step("accept", record, now, clock, NULL, values)
                 self.end_generation(now, clock)
+
+
+class FpdeKernels(OperatorKernels):
+    """Execution model "fpde": the operators in blocks of 16 threads.
+
+    A thread an individual, and for evaluation a block an individual, whatever the sizes (Qin et al. 2012, section 3).
+
+    Parameters
+    ----------
+    batch, plan, scratch, compile_for
+        As for `GenerationKernels`.
+    """
+
+    def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
+        super().__init__(batch, plan, scratch, compile_for)
+        step = self.operator_plans(plan)[0]
+        self.step = Launcher(compile_for("gpu_step", step), step)
+
+    @classmethod
+    def plan(cls, work: Work, device: Device, occupancy: Occupancy) -> Plan:
+        """Return the launch of the kernel that evaluates: a block an individual."""
+        _, trials_shared, _ = shared_memory(work, device, FPDE_TEAM, 1, FPDE_RESIDENT)
+        shared_bytes = (1 + work.scratch) * work.dim * work.itemsize if trials_shared else 0
+        return Plan(FPDE_TEAM, FPDE_THREADS, FPDE_RESIDENT, work.pop, work.n_runs, 0, trials_shared, shared_bytes)
+
+    def operator_plans(self, plan: Plan) -> tuple[Plan, Plan]:
+        """Return the launches of the other kernels: a thread an individual."""
+        blocks = -(-self.batch.pop_max // FPDE_THREADS)
+        operators = Plan("Tile1", FPDE_THREADS, FPDE_RESIDENT, blocks, self.batch.n_runs, 0, False, 0)
+        return operators, operators
 
 
 class FusedKernels(GenerationKernels):
@@ -285,4 +327,8 @@ class FusedKernels(GenerationKernels):
                 self.main.wait_event(self.prepared)
 
 
-MODELS: dict[str, type[GenerationKernels]] = {"kernels": OperatorKernels, "fused": FusedKernels}
+MODELS: dict[str, type[GenerationKernels]] = {
+    "kernels": OperatorKernels,
+    "fpde": FpdeKernels,
+    "fused": FusedKernels,
+}

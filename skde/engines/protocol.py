@@ -133,7 +133,7 @@ class LaunchingEngine(Protocol):
     """An engine with the execution models that launch kernels for every generation."""
 
     def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
-        """Make a batch ready to run a compiled objective by a model, "kernels" or "fused"."""
+        """Make a batch ready to run a compiled objective by "kernels", "fpde" or "fused"."""
 
 
 def launches(engine: Any) -> TypeGuard[LaunchingEngine]:

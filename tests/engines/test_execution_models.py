@@ -11,7 +11,8 @@ from skde.algorithms import ALGORITHMS
 from skde.algorithms.de import strategies
 from skde.engines import EXECUTION_MODELS, CpuEngine
 
-GPU = ("naive", "kernels", "fused", "persistent")
+FAST = ("naive", "kernels", "fused", "persistent")
+GPU = (*FAST, "fpde")
 
 
 def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:
@@ -110,10 +111,12 @@ def test_a_saved_fit_continues_on_a_device_without_its_model(tmp_path: Any) -> N
 # -- on a GPU ----------------------------------------------------------------------------------------------------------
 
 
-def check_models(algorithm: Any, problem: Any, fit: dict[str, Any], **parameters: Any) -> None:
-    """Compare all models with whole generations on the CPU."""
+def check_models(
+    algorithm: Any, problem: Any, fit: dict[str, Any], *, models: tuple[str, ...] = FAST, **parameters: Any
+) -> None:
+    """Compare models with whole generations on the CPU."""
     expected = results(make(algorithm, device="cpu", **parameters).fit(problem, **fit))
-    for model in GPU:
+    for model in models:
         found = make(algorithm, device="cuda", execution=model, **parameters).fit(problem, **fit)
         assert results(found) == expected, model
 
@@ -130,6 +133,12 @@ def test_every_strategy_has_the_same_bits_by_every_model(strategy: str) -> None:
 def test_every_algorithm_has_the_same_bits_by_every_model(name: str) -> None:
     algorithm = ALGORITHMS[name](**ALGORITHMS[name].get_test_params())
     check_models(algorithm, "ackley", {"dim": 12}, n_runs=3, max_iter=150)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("algorithm", ["de", JDE("current-to-best/1/exp", pop_size=23), "shade"], ids=str)
+def test_fpde_has_the_same_bits(algorithm: Any) -> None:
+    check_models(algorithm, "rotated_rastrigin", {"dim": 21}, models=("fpde",), n_runs=2, max_iter=150)
 
 
 @pytest.mark.gpu

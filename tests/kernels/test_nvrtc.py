@@ -101,8 +101,14 @@ def test_launches_for_every_generation(algorithm: str, team: str) -> None:
     fixed = options(team, "float64", algorithm, constants=CONSTANTS, objective=get_problem("rotated_rastrigin", dim=2))
     build("gpu_generation", 90, fixed)
     if _cpu.algorithm_traits()[algorithm][0]:
-        for kind in (team, "Tile8"):
+        for kind in (team, "Tile1"):
             build("gpu_operators", 90, (*options(kind, "float32", algorithm), "-DSKDE_OPPOSITION"))
+
+
+def test_launches_in_the_shape_of_fpde() -> None:
+    sphere = get_problem("sphere", dim=2)
+    build("gpu_generation", 90, kernel_options(np.dtype("float64"), "Tile16", 16, 2, "jde", objective=sphere))
+    build("gpu_step", 90, kernel_options(np.dtype("float64"), "Tile1", 16, 2, "jde"))
 
 
 def test_steps_of_blocks() -> None:
