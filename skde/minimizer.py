@@ -87,7 +87,8 @@ class Minimizer(BaseSolver):
         "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. A list
         of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. Every
         device has a thread, which calls a Python function with the points of its part.
-    execution : {"auto", "run", "step", "graph", "joblib"}, default "auto"
+    execution : str, default "auto"
+        "auto", "run", "step", "graph", "joblib", or one of the models below.
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for
         Python functions. "graph": a generation with a function on one GPU is recorded as a CUDA graph and replayed,
         which saves the host's work; the function must do the same operations every time and read nothing back to the
@@ -97,6 +98,12 @@ class Minimizer(BaseSolver):
         "joblib": islands and runs are divided among joblib's workers: processes or, under
         ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
         itself. A fit that has begun cannot change to or from "joblib".
+        Models that papers compare, for compiled objectives, with the same result by each (docs/execution.md). On the
+        CPU "serial": one thread; "threads": one thread makes trials and selects, all of them evaluate (master-slave).
+        On a GPU "naive": the algorithm on the CPU, the objective on the GPU; "kernels": a kernel for each operator;
+        "fpde": these in the launch shape of FPDE; "fused": one kernel makes, evaluates and selects trials, while a
+        second stream draws the next indices; "persistent": one launch makes many generations, as "auto" does. With
+        device="auto" a model takes its device. A fit that has begun cannot change to or from "serial" and "naive".
     dtype : {"float64", "float32"}, default "float64"
         The precision of positions and values.
     vectorized : bool, default True
