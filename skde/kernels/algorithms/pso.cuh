@@ -53,6 +53,12 @@ struct Pso : BaseAlgorithm {
         : cognitive(team, run.stream(g, i, COGNITIVE), run.dim), social(team, run.stream(g, i, SOCIAL), run.dim) {}
   };
 
+  template <class Team, class R> SKDE_FN static void fetch(const Team& team, const R& run, i64 g, int i) {
+    team.fetch(run.dim, run.vector(Vectors::position, g - 1, i));
+    team.fetch(run.dim, run.vector(Vectors::velocity, g - 1, i));
+    team.fetch(run.dim, run.x(g - 1, i));
+  }
+
   // The first velocity leads half-way to a random point of the box.
   template <class Team, class R>
   SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real* x) {

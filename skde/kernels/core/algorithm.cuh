@@ -93,6 +93,9 @@ struct BaseAlgorithm {
   // The individual of generation g - 1 that the trial of individual i of generation g competes with.
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
 
+  // Asks for the rows that the trial of individual i of generation g reads, where they are known before its turn.
+  template <class Team, class R> SKDE_FN static void fetch(const Team&, const R&, i64, int) {}
+
   // The state of individual i of generation 0, in addition to x and f.
   template <class Team, class R> SKDE_FN static void initialize(Team&, const R&, int, const typename R::real*) {}
 

@@ -13,10 +13,15 @@ namespace SKDE_NAMESPACE {
 
 // Whether a trial's draws are made before the trial's turn: where a GPU's multiprocessor holds few teams, because each of
 // them would wait.
+// And whether its rows are asked for early: where there are many, so that most of them come from far away.
 #ifdef __CUDACC__
-constexpr bool EARLY_DRAWS = !BUSY;
+#ifdef SKDE_NO_FETCH
+constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = false;
 #else
-constexpr bool EARLY_DRAWS = false;
+constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY;
+#endif
+#else
+constexpr bool EARLY_DRAWS = false, EARLY_ROWS = false;
 #endif
 
 // Whether generation g, and the one after it, are generations of opposites.
@@ -192,6 +197,8 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
         const int index = parent_of<Algorithm>(run, h, i);
         make_trial<Algorithm>(team, run, h, i, turn.now, draws, context, trial);
         const auto parent = parent_with_value(run, h, index);
+        if constexpr (EARLY_ROWS)
+          if (g > 0 && i + share.step < share.end) Algorithm::fetch(team, run, g, i + share.step);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
         judge_trial<Algorithm>(team, run, h, i, turn.now, trial, f, parent);

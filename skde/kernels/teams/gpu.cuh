@@ -53,7 +53,11 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return value;
   }
 
-  SKDE_FN void fetch(int, const real*) const {}
+  // Asks the memory for a row that is wanted soon.
+  SKDE_FN void fetch(int n, const real* row) const {
+    constexpr int CHUNK = 64 / int(sizeof(real));
+    for (int j = lane * CHUNK; j < n; j += size * CHUNK) asm volatile("prefetch.global.L2 [%0];" ::"l"(row + j));
+  }
 
   template <class Body> SKDE_FN void each(int n, Body body) const {
 #pragma unroll 1
