@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from skde.benchmark.hypothesis_tests import holm
 from skde.typing import FloatArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -143,9 +144,5 @@ def adjusted(p: FloatArray, adjustment: str) -> FloatArray:
     if adjustment == "bonferroni":
         return np.minimum(p * m, 1.0)
     if adjustment == "holm":
-        order = np.argsort(p, kind="stable")
-        steps = np.maximum.accumulate(p[order] * np.arange(m, 0, -1))
-        values = np.empty(m)
-        values[order] = np.minimum(steps, 1.0)
-        return values
+        return holm(p)
     return p

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks
 from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import suites
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
-
-ALPHA = 0.05
 
 
 def merge(records: Mapping[str, Record]) -> Record:
@@ -172,23 +171,6 @@ def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
     if p >= alpha:
         return "equal"
     return "better" if statistic < len(a) * len(b) / 2 else "worse"
-
-
-def friedman_ranks(values: FloatArray) -> FloatArray:
-    """Return the mean rank of every algorithm.
-
-    Parameters
-    ----------
-    values : ndarray of shape (functions, algorithms)
-        For example median errors; equal ones share their ranks.
-
-    Returns
-    -------
-    ranks : ndarray of shape (algorithms,)
-        1 is best.
-    """
-    ranks: FloatArray = stats.rankdata(values, axis=1).mean(axis=0)
-    return ranks
 
 
 def natural_key(function: str) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skde.benchmark.statistics import compare, errors, friedman_ranks, merge, rank_sum, stratified_t, summary
+from skde.benchmark.statistics import compare, errors, merge, rank_sum, stratified_t, summary
 from skde.cli.main import main
 
 LOW, HIGH = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
@@ -72,16 +72,6 @@ def test_rank_sum_has_its_stated_level():
     rng = np.random.default_rng(0)
     wrong = sum(rank_sum(rng.normal(size=20), rng.normal(size=20)) != "equal" for _ in range(1000))
     assert 30 <= wrong <= 70
-
-
-def test_friedman_ranks():
-    assert friedman_ranks(np.array([[1.0, 2.0, 3.0], [5.0, 5.0, 1.0]])).tolist() == [1.75, 2.25, 2.0]
-    values = np.random.default_rng(1).normal(size=(9, 4))
-    # Friedman's own statistic follows from the mean ranks.
-    n, k = values.shape
-    ranks = friedman_ranks(values)
-    expected = 12 * n / (k * (k + 1)) * ((ranks - (k + 1) / 2) ** 2).sum()
-    assert stats.friedmanchisquare(*values.T).statistic == pytest.approx(expected)
 
 
 def test_compare():
