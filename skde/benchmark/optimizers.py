@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 from sklearn.base import clone
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
+from skde.benchmark.curves import WatchedFunction
 from skde.benchmark.suites import Function
 from skde.minimizer import Minimizer
-from skde.result import RunResult
+from skde.result import History, RunResult
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
 
@@ -92,10 +94,34 @@ class Budget:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best values of a cell's runs, and their evaluations."""
+    """The results of a cell's runs.
+
+    Attributes
+    ----------
+    best : list of float
+        The best values; infinite where a run failed.
+    n_evals : list of int
+        Evaluations.
+    histories : list of History or None
+        The best value of each run over time; None where a run failed. Empty for an optimiser without histories.
+    failures : dict of int to str
+        The errors of the runs that failed.
+    """
 
     best: list[float]
     n_evals: list[int]
+    histories: list[History | None] = field(default_factory=list)
+    failures: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def failed(cls, runs: int, error: Exception) -> Outcome:
+        """Return the outcome of runs that failed together."""
+        return cls([inf] * runs, [0] * runs, [None] * runs, dict.fromkeys(range(runs), describe(error)))
+
+
+def describe(error: Exception) -> str:
+    """Return the first line of an error, with its type."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 class Optimizer(ABC):
@@ -152,7 +178,9 @@ class SkdeOptimizer(Optimizer):
             # A short fit first, because compilation for a GPU would use up the time.
             self.fit(clone(minimizer).set_params(max_time=None, max_iter=1), function)
         runs_done = self.fit(minimizer, function)
-        return Outcome([run.fun for run in runs_done], [run.n_evals for run in runs_done])
+        return Outcome(
+            [run.fun for run in runs_done], [run.n_evals for run in runs_done], [run.history for run in runs_done]
+        )
 
     def fit(self, minimizer: Minimizer, function: Function) -> list[RunResult]:
         """Return the runs of one fit."""
@@ -176,8 +204,19 @@ class ExternalOptimizer(Optimizer):
         """Minimise a function `runs` times."""
         evals = budget.evals(function.dim)
         assert evals is not None
-        runs_done = [self.minimize(function, evals, seed + run) for run in range(runs)]
-        return Outcome([best for best, _ in runs_done], [n_evals for _, n_evals in runs_done])
+        outcome = Outcome([], [])
+        for run in range(runs):
+            watched = WatchedFunction(function)
+            try:
+                best, n_evals = self.minimize(watched.function, evals, seed + run)
+                history: History | None = watched.history()
+            except Exception as error:  # another library may raise anything; the other runs go on
+                best, n_evals, history = inf, 0, None
+                outcome.failures[run] = describe(error)
+            outcome.best.append(best)
+            outcome.n_evals.append(n_evals)
+            outcome.histories.append(history)
+        return outcome
 
     @abstractmethod
     def minimize(self, function: Function, evals: int, seed: int) -> tuple[float, int]:

@@ -89,12 +89,24 @@ class Recording:
         return record
 
     def save(self, record: Record) -> None:
-        """Write the file, if there is one."""
+        """Write the file, if there is one.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; the old file is then untouched.
+        """
         if self.out is not None:
-            self.write(self.out, record)
+            try:
+                self.write(self.out, record)
+            except OSError as error:
+                raise OSError(
+                    f"{self.out} cannot be written ({error}); it has all parts but the last one. When it can be "
+                    "written, for example after files are removed from a full disk, repeat the command: it goes on"
+                ) from error
 
     def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:
-        """Measure the cells that a record does not have yet, and write the record after each.
+        """Measure the cells that a record does not have yet or that have failures, and write the record after each.
 
         Parameters
         ----------
@@ -114,11 +126,13 @@ class Recording:
 
         cells: list[Cell] = record[entry]
         with tqdm(total=len(jobs), unit="cell", dynamic_ncols=True, disable=not self.verbose) as bar:
-            done = {tuple(cell[name] for name in jobs[0].key) for cell in cells} if jobs else set()
+            places = {tuple(cell[name] for name in jobs[0].key): n for n, cell in enumerate(cells)} if jobs else {}
             for job in jobs:
                 bar.set_postfix_str(job.text)
-                if tuple(job.key.values()) not in done:
-                    cells.append({**job.key, **job.measure()})
+                place = places.get(tuple(job.key.values()), len(cells))
+                # A cell with failures is repeated, and stays until its new one is complete.
+                if place == len(cells) or cells[place].get("failures"):
+                    cells[place : place + 1] = [{**job.key, **job.measure()}]
                     self.save(record)
                 bar.update()
         return record

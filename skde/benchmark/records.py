@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from skde.files import atomic_write
 Cell = dict[str, Any]
 Record = dict[str, Any]
 LISTS = ("best", "error", "n_evals")
-PER_RUN = (*LISTS, "violation", "feasible")
+PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
 SOURCE = ("cpu", "commit")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
@@ -50,11 +51,24 @@ def read_record(file: str | os.PathLike[str]) -> Record:
         If the file cannot be read.
     ValueError
         If the file is not a record.
+
+    Warns
+    -----
+    UserWarning
+        If the end of the file is missing; the record then has the cells before.
     """
+    data = Path(file).read_bytes()
     try:
-        record = json.loads(Path(file).read_bytes())
+        record = json.loads(data)
     except ValueError as error:  # UnicodeDecodeError too
-        raise ValueError(f"{file} is no record of skde bench run: it is not JSON ({error})") from None
+        record = complete_part(data.decode(errors="replace"))
+        if record is None:
+            raise ValueError(f"{file} is no record of skde bench run: it is not JSON ({error})") from None
+        warnings.warn(
+            f"{file} is not complete: the record has the {len(record['cells'])} cells before the place where it breaks "
+            "off; the command that wrote it measures the others again",
+            stacklevel=2,
+        )
     wrong = find_defect(record)
     if wrong:
         raise ValueError(f"{file} is no record of skde bench run: {wrong}")
@@ -66,6 +80,24 @@ def read_record(file: str | os.PathLike[str]) -> Record:
         raise ValueError(f"{file} is no record of skde bench run: {error}") from None
     checked: Record = record
     return checked
+
+
+def complete_part(text: str) -> Any:
+    """Return the record of a file that breaks off, with the cells that are complete; None if there is no such part."""
+    head, opening, rest = text.partition('\n "cells": [\n')
+    try:
+        record = json.loads(head.rstrip().removesuffix(",") + "}") if opening else None
+    except ValueError:
+        return None
+    if record is None:
+        return None
+    record["cells"] = []
+    for line in rest.splitlines():
+        try:
+            record["cells"].append(json.loads(line.removesuffix(",")))
+        except ValueError:
+            break
+    return record
 
 
 def find_defect(record: Any) -> str:

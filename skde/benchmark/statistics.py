@@ -10,7 +10,7 @@ from scipy import stats
 
 from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks
 from skde.benchmark.records import Cell, Record, key_of, round_values
-from skde.benchmark.suites import suites
+from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_real
 
@@ -49,13 +49,6 @@ def merge(records: Mapping[str, Record]) -> Record:
     return {**record, "cells": list(cells.values())}
 
 
-def zero_of(record: Record) -> float:
-    """Return the error below which papers on the record's suite set it to zero."""
-    known = suites()
-    name = record["settings"]["suite"]
-    return known[name].zero if name in known else 1e-8
-
-
 def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
     """Return a cell's errors.
 
@@ -92,7 +85,7 @@ def summary(record: Record, zero: float | None = None) -> list[dict[str, Any]]:
     rows : list of dict
         function, dim, algorithm, and median, mean, std (with runs - 1) and best of the errors.
     """
-    zero = zero_of(record) if zero is None else zero
+    zero = zero_of(record["settings"]["suite"]) if zero is None else zero
     rows = []
     for cell in record["cells"]:
         values = errors(cell, zero)
@@ -205,7 +198,7 @@ def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: 
     ValueError
         For a record without cells, and for a baseline that the record does not have.
     """
-    zero = zero_of(record) if zero is None else check_real("zero", zero, 0)
+    zero = zero_of(record["settings"]["suite"]) if zero is None else check_real("zero", zero, 0)
     algorithms = list(dict.fromkeys(cell["algorithm"] for cell in record["cells"]))
     if not algorithms:
         raise ValueError("the record has no cells yet")

@@ -142,3 +142,9 @@ def find_suite(name: str) -> Suite:
     """Return the suite of that name; the nearest is suggested."""
     known = suites()
     return known[check_choice("suite", name, known)]
+
+
+def zero_of(suite: str) -> float:
+    """Return the error below which papers on a suite set it to zero; 1e-8 for a suite that is not known."""
+    known = suites()
+    return known[suite].zero if suite in known else 1e-8

@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any
 
 from skde.benchmark import now
-from skde.benchmark.optimizers import Budget, Optimizer
+from skde.benchmark.curves import CURVES, curve_entries
+from skde.benchmark.optimizers import Budget, Optimizer, Outcome
 from skde.benchmark.recording import UNRECORDED, Job, Recording
 from skde.benchmark.records import Cell, Record, best_values, errors_of, or_null, round_values
-from skde.benchmark.suites import Function, find_suite
+from skde.benchmark.suites import Function, find_suite, zero_of
 from skde.engines import choose_engine
 from skde.validation import check_int
 
@@ -52,6 +53,7 @@ def run(
     functions: Sequence[str] | None = None,
     *,
     exact: bool = False,
+    curves: bool = False,
     recording: Recording = UNRECORDED,
 ) -> Record:
     """Run every algorithm on every function in every dimension.
@@ -69,6 +71,8 @@ def run(
     exact : bool, default False
         Whether the best values are stored exactly, which takes more space. Otherwise the errors have ten significant
         digits, as the statistics do, and the best values are the sums of minimum and error.
+    curves : bool, default False
+        Whether cells have convergence curves, which take more space: see `curve_entries`.
     recording : Recording, default UNRECORDED
         The file of the record, and the progress bar.
 
@@ -76,12 +80,15 @@ def run(
     -------
     record : dict
         Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt, the best value,
-        the error and the evaluations of each run, and the seconds of all runs.
+        the error and the evaluations of each run, and the seconds of all runs. Cells with runs that failed also have
+        the list failures, of objects with run and error.
 
     Raises
     ------
-    ValueError, TypeError, RuntimeError
-        For unknown names, values that are not allowed, missing devices, and a file with other settings.
+    ValueError, TypeError
+        For unknown names, values that are not allowed, and a file with other settings.
+    RuntimeError
+        For missing devices, and after all cells if runs have failed.
     """
     cells = plan_cells(settings, optimizers, dims, functions)
     budget = Budget.read(settings.budget)
@@ -92,11 +99,36 @@ def run(
             function.name,
             function.dim,
             optimizer.text,
-            partial(measure_cell, settings, budget, function, optimizer, exact),
+            partial(cell_entries, partial(measure_cell, settings, budget, function, optimizer, exact), curves),
         )
         for function, optimizer in cells
     ]
-    return recording.run(record, jobs)
+    recording.run(record, jobs)
+    check_failures(record)
+    return record
+
+
+def cell_entries(measure: Callable[[], Cell], curves: bool) -> Cell:
+    """Return the entries of a measured cell, without its curves where they are not wanted."""
+    return {name: value for name, value in measure().items() if curves or name not in CURVES}
+
+
+def check_failures(record: Record) -> None:
+    """Raise if runs of the record have failed, after all cells are done.
+
+    Raises
+    ------
+    RuntimeError
+        With the first error.
+    """
+    failed = [cell for cell in record["cells"] if cell.get("failures")]
+    if failed:
+        cell, first = failed[0], failed[0]["failures"][0]
+        raise RuntimeError(
+            f"runs of {len(failed)} of {len(record['cells'])} cells failed, first run {first['run']} of "
+            f"{cell['algorithm']} on {cell['function']} D={cell['dim']}: {first['error']}; the other runs are done, "
+            "and the same command with --out repeats only the cells with failures"
+        )
 
 
 def quality_job(record: Record, function: str, dim: int, algorithm: str, measure: Callable[[], Cell]) -> Job:
@@ -139,17 +171,23 @@ def measure_cell(
 ) -> dict[str, Any]:
     """Measure one cell."""
     begin = time.perf_counter()
-    outcome = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    try:
+        outcome = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
+    except Exception as error:  # functions and libraries of users may raise anything; the other cells go on
+        outcome = Outcome.failed(settings.runs, error)
     seconds = time.perf_counter() - begin
     best = or_null(outcome.best)
     error = errors_of(best, function.f_opt)
     if not exact:
         error = round_values(error)
         best = best_values(error, function.f_opt)
+    failures = [{"run": run, "error": message} for run, message in outcome.failures.items()]
     return {
         "f_opt": function.f_opt,
         "best": best,
         "error": error,
         "n_evals": outcome.n_evals,
         "seconds": round(seconds, 6),
+        **({"failures": failures} if failures else {}),
+        **(curve_entries(outcome.histories, function.f_opt, zero_of(settings.suite)) if outcome.histories else {}),
     }

@@ -81,6 +81,11 @@ def add_run(commands: Any) -> None:
     )
     add("--dims", type=wholes, required=True, metavar="DIM,...", help="variables")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
+    add(
+        "--no-curves",
+        action="store_true",
+        help="no convergence curves in the record: it is smaller, and skde bench report has no such plots",
+    )
     add_trials(add, budget="10000*dim")
 
 
@@ -188,6 +193,7 @@ def bench_run(options: Any) -> int:
             [get_optimizer(name, **parameters) for name, parameters in options.algorithms],
             options.dims,
             options.functions,
+            curves=not options.no_curves,
         ),
         show,
     )

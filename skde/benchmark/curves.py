@@ -1,0 +1,125 @@
+"""Convergence curves of the runs of a cell: the error at evaluations on a logarithmic grid."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skde.benchmark.suites import Function
+from skde.result import History
+from skde.typing import FloatArray, IntArray
+
+# The entries of `curve_entries`.
+CURVES = ("solved_at", "run_seconds", "curves")
+PER_DECADE = 10
+DIGITS = 4
+
+
+def grid(n_evals: int) -> IntArray:
+    """Return the evaluations at which curves have values: 1, ..., n_evals, ten a decade.
+
+    Examples
+    --------
+    >>> from skde.benchmark.curves import grid
+    >>> grid(30).tolist()
+    [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30]
+    """
+    points = np.geomspace(1, n_evals, 1 + int(np.ceil(PER_DECADE * np.log10(max(n_evals, 1)))))
+    return np.unique(np.rint(points).astype(np.int64))
+
+
+class WatchedFunction:
+    """A function that records the best value of one run, for optimisers without a history.
+
+    Parameters
+    ----------
+    function : Function
+        The function.
+
+    Attributes
+    ----------
+    function : Function
+        The same function; its lists of points are recorded.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = replace(function, of_lists=self._values)
+        self._of_lists = function.of_lists
+        self._begin = time.perf_counter()
+        self._n_evals = 0
+        self._improvements: list[tuple[int, float, float]] = []
+
+    def _values(self, points: list[list[float]]) -> list[float]:
+        values = self._of_lists(points)
+        best = self._improvements[-1][2] if self._improvements else np.inf
+        for number, value in enumerate(values, self._n_evals + 1):
+            if value < best:
+                best = value
+                self._improvements.append((number, time.perf_counter() - self._begin, value))
+        self._n_evals += len(points)
+        return values
+
+    def history(self) -> History:
+        """Return the improvements so far, and the number of evaluations as the last entry."""
+        best = self._improvements[-1][2] if self._improvements else np.inf
+        rows = [*self._improvements, (self._n_evals, time.perf_counter() - self._begin, best)]
+        n_evals, seconds, values = zip(*rows, strict=True)
+        return History(np.array(n_evals, np.int64), np.array(seconds), np.array(values, np.float64))
+
+
+def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float) -> dict[str, Any]:
+    """Return the entries of a cell on the course of its runs.
+
+    Parameters
+    ----------
+    histories : sequence of History or None
+        The best values of each run; None for a run that failed.
+    f_opt : float
+        The minimum.
+    zero : float
+        The largest error of a solved run.
+
+    Returns
+    -------
+    entries : dict
+        solved_at, the evaluations after which each run was solved, or None; run_seconds, the seconds until then, or of
+        the whole run; and curves, with the grid n_evals and the error of each run at its points, which is None before
+        the first value and where it is not finite. Errors have four digits.
+    """
+    most = max((int(history.n_evals[-1]) for history in histories if history is not None), default=0)
+    points = grid(most) if most else np.empty(0, np.int64)
+    solved_at: list[int | None] = []
+    run_seconds: list[float | None] = []
+    curves = []
+    for history in histories:
+        if history is None:
+            solved_at.append(None)
+            run_seconds.append(None)
+            curves.append([None] * len(points))
+            continue
+        error = history.best - f_opt
+        solved = np.flatnonzero(error <= zero)
+        end = int(solved[0]) if len(solved) else -1
+        solved_at.append(int(history.n_evals[end]) if len(solved) else None)
+        run_seconds.append(rounded(float(history.seconds[end])))
+        curves.append(errors_at(points, history.n_evals, error))
+    return {
+        "solved_at": solved_at,
+        "run_seconds": run_seconds,
+        "curves": {"n_evals": points.tolist(), "error": curves},
+    }
+
+
+def errors_at(points: IntArray, n_evals: IntArray, error: FloatArray) -> list[float | None]:
+    """Return the error of a run at some evaluations: that of the last value before, None if there is none."""
+    places = np.searchsorted(n_evals, points, side="right") - 1
+    return [rounded(float(error[place])) if place >= 0 else None for place in places]
+
+
+def rounded(value: float) -> float | None:
+    """Return a value in the digits of curves, None if it is not finite."""
+    return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
