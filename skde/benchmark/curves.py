@@ -15,18 +15,18 @@ from skde.typing import FloatArray, IntArray
 
 # The entries of `curve_entries`.
 CURVES = ("solved_at", "run_seconds", "curves")
-PER_DECADE = 10
+PER_DECADE = 20
 DIGITS = 4
 
 
 def grid(n_evals: int) -> IntArray:
-    """Return the evaluations at which curves have values: 1, ..., n_evals, ten a decade.
+    """Return the evaluations at which curves have values: 1, ..., n_evals, twenty a decade.
 
     Examples
     --------
     >>> from skde.benchmark.curves import grid
     >>> grid(30).tolist()
-    [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30]
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 17, 19, 21, 24, 27, 30]
     """
     points = np.geomspace(1, n_evals, 1 + int(np.ceil(PER_DECADE * np.log10(max(n_evals, 1)))))
     return np.unique(np.rint(points).astype(np.int64))
@@ -94,7 +94,7 @@ def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float
     points = grid(most) if most else np.empty(0, np.int64)
     solved_at: list[int | None] = []
     run_seconds: list[float | None] = []
-    curves = []
+    curves: list[list[float | None]] = []
     for history in histories:
         if history is None:
             solved_at.append(None)

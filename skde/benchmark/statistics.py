@@ -44,7 +44,9 @@ def merge(records: Mapping[str, Record]) -> Record:
         for cell in part["cells"]:
             key = key_of(cell)
             if key in cells:
-                raise ValueError(f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too")
+                raise ValueError(
+                    f"{file} has {key[0]} D={key[1]} {key[2]}, which {owners[key]} has too; leave one of them out"
+                )
             cells[key], owners[key] = cell, file
     return {**record, "cells": list(cells.values())}
 

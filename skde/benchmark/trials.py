@@ -173,8 +173,8 @@ def measure_cell(
     begin = time.perf_counter()
     try:
         outcome = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
-    except Exception as error:  # functions and libraries of users may raise anything; the other cells go on
-        outcome = Outcome.failed(settings.runs, error)
+    except Exception as raised:  # functions and libraries of users may raise anything; the other cells go on
+        outcome = Outcome.failed(settings.runs, raised)
     seconds = time.perf_counter() - begin
     best = or_null(outcome.best)
     error = errors_of(best, function.f_opt)

@@ -1,4 +1,4 @@
-"""The commands `skde bench speed`, `skde bench run` and `skde bench compare`."""
+"""The commands `skde bench speed`, `run`, `compare` and `report`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from skde.algorithms import ALGORITHMS
-from skde.benchmark import scale, speed, statistics, tables, trials
+from skde.benchmark import report, scale, speed, statistics, tables, trials
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
 from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, refuse, whole, wholes
 from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.engines import choose_device
 from skde.serialization import json_view
-from skde.validation import DTYPES
+from skde.validation import DTYPES, check_real
 
 SPEED_EXAMPLES = """examples:
   skde bench speed --device cuda --out speed.json
@@ -27,6 +27,10 @@ RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de:F=0.52,CR=0.879,strategy=rand/1/exp,pop_size=48,jde --dims 30
   skde bench run --suite cec2017 --algorithms jde,minionpy:LSHADE --dims 10 --functions f1,f3 --runs 51 --out cec.json
 """
+REPORT_EXAMPLES = """examples:
+  skde bench run --suite qin2012 --algorithms de,jde,shade --dims 10,30 --runs 15 --out results/runs.json
+  skde bench report results
+"""
 
 
 def add_bench(commands: Any) -> None:
@@ -36,6 +40,7 @@ def add_bench(commands: Any) -> None:
     add_speed(measurements)
     add_run(measurements)
     add_compare(measurements)
+    add_report(measurements)
 
 
 def add_speed(commands: Any) -> None:
@@ -128,6 +133,24 @@ def add_compare(commands: Any) -> None:
     )
 
 
+def add_report(commands: Any) -> None:
+    """Add `skde bench report`."""
+    what = "one HTML page of a folder of records, with tables, tests and plots; the same as Markdown and CSV"
+    add = add_command(commands, "report", what, bench_report, REPORT_EXAMPLES).add_argument
+    add("folder", type=Path, metavar="DIR", help="a folder with records, *.json, of skde bench run and speed --scale")
+    add("--out", type=Path, metavar="DIR", help="the folder of the report's files (default: DIR/report)")
+    add(
+        "--baseline",
+        metavar="ALGORITHM",
+        help="the algorithm to compare the others with, by its name in the records (default: the best, by mean rank)",
+    )
+    add(
+        "--zero",
+        type=number,
+        help="errors up to this are solved (default: 1e-12 for nashed2012, 1e-14 for wang2012, else 1e-8)",
+    )
+
+
 def say(text: str) -> None:
     """Print the name of the next measurement where somebody reads it."""
     if sys.stderr.isatty():
@@ -204,4 +227,20 @@ def bench_compare(options: Any) -> int:
     record = statistics.merge({str(file): read_record(file) for file in options.files})
     comparison = statistics.compare(record, options.baseline, zero=options.zero)
     print(to_json(comparison) if options.json else tables.comparison_table(comparison))
+    return 0
+
+
+def bench_report(options: Any) -> int:
+    """Write the report of a folder, and print its files and its remarks."""
+    if options.zero is not None:
+        check_real("--zero", options.zero, 0)
+    out = options.folder / "report" if options.out is None else options.out
+    made = report.make_report(options.folder, baseline=options.baseline, zero=options.zero, say=say)
+    files = [str(file) for file in report.write_report(made, out)]
+    if options.json:
+        print(to_json({"files": files, "notes": made.notes}))
+        return 0
+    for note in made.notes:
+        print(note)
+    print(f"wrote {files[0]} and {len(files) - 1} more files in {out}")
     return 0

@@ -1,0 +1,164 @@
+"""Reports of results folders: one HTML page, the same as Markdown, and CSV and SVG files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from skde.benchmark import report_plots as plots
+from skde.benchmark import report_tables as tables
+from skde.benchmark.experiment import Experiment, Folder, read_folder
+from skde.benchmark.hypothesis_tests import friedman_ranks
+from skde.benchmark.records import replace_text
+from skde.benchmark.report_pages import Plot, Report, Section, Table, csv_text, html_page, markdown_page, svg_file
+from skde.validation import check_choice
+
+FEWEST_ALGORITHMS, FEWEST_FUNCTIONS = 3, 2  # of Friedman's test
+
+
+def make_report(
+    folder: str | os.PathLike[str],
+    *,
+    baseline: str | None = None,
+    zero: float | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """Return the report of a results folder.
+
+    Parameters
+    ----------
+    folder : path
+        The folder with records of `skde bench run` and `skde bench speed --scale`.
+    baseline : str or None, default None
+        The algorithm that the others are compared with; None: the one with the lowest mean rank, in each dimension.
+    zero : float or None, default None
+        Errors up to this limit are solved; None: the limit of papers on the suite.
+    say : callable
+        Called with the name of the next part.
+
+    Returns
+    -------
+    report : Report
+
+    Raises
+    ------
+    ValueError
+        If the folder has no record, two files have the same cell, no record has the baseline, or a library is missing.
+    OSError
+        If there is no such folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skde.benchmark import report, trials
+    >>> from skde.benchmark.optimizers import get_optimizer
+    >>> from skde.benchmark.recording import Recording
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     settings, optimizers = trials.Settings("qin2012", "500", 5), [get_optimizer("de"), get_optimizer("jde")]
+    ...     _ = trials.run(settings, optimizers, [2], recording=Recording(f"{folder}/runs.json"))
+    ...     made = report.make_report(folder)
+    >>> [section.title for section in made.sections]
+    ['Algorithms', 'D = 2', 'Time']
+    """
+    found = read_folder(folder, zero)
+    if baseline is not None:
+        check_choice("baseline", baseline, {name for e in found.experiments for name in e.algorithms})
+    report = Report(title_of(found), list(found.notes), [], [])
+    several = len(found.experiments) > 1
+    for experiment in found.experiments:
+        prefix = re.sub(r"\W+", "-", f"{experiment.suite}-{experiment.budget}-") if several else ""
+        add_experiment(report, experiment, baseline, prefix, say)
+    for file, record in found.scales.items():
+        parts = plots.scale_plots(record, f"{Path(file).stem}-")
+        if parts:
+            report.sections.append(Section(f"Speed, {file}", [*parts]))
+    return report
+
+
+def title_of(folder: Folder) -> str:
+    """Return the title of a report."""
+    titles = "; ".join(experiment.title for experiment in folder.experiments)
+    return (
+        f"Results in {folder.path.resolve().name}: {titles}" if titles else f"Results in {folder.path.resolve().name}"
+    )
+
+
+def add_experiment(
+    report: Report, experiment: Experiment, baseline: str | None, prefix: str, say: Callable[[str], None]
+) -> None:
+    """Add the sections of an experiment to a report."""
+    ahead = f"{experiment.title}: " if prefix else ""
+    report.sections.append(Section(f"{ahead}Algorithms", [tables.algorithms_table(experiment, prefix)]))
+    for dim in experiment.dims:
+        say(f"{ahead}D = {dim}")
+        report.sections.append(Section(f"{ahead}D = {dim}", dim_parts(report, experiment, dim, baseline, prefix)))
+    plot, data = plots.times_plot(experiment, prefix)
+    report.sections.append(Section(f"{ahead}Time", [plot]))
+    report.data.append(data)
+
+
+def dim_parts(
+    report: Report, experiment: Experiment, dim: int, baseline: str | None, prefix: str
+) -> list[Table | Plot]:
+    """Return the tables and plots of one dimension, and add the numbers of the plots to the report."""
+    groups = tables.best_groups(experiment, dim)
+    names = experiment.algorithms_of(dim)
+    parts: list[Table | Plot] = [tables.medians_table(experiment, dim, groups, prefix)]
+    functions = len(experiment.complete(dim))
+    best = baseline if baseline in names else names[0]
+    if functions and len(names) > 1:
+        if baseline not in names:
+            best = names[int(np.argmin(friedman_ranks(experiment.medians(dim))))]
+        parts.append(tables.ranks_table(experiment, dim, best, groups, prefix))
+    if functions >= FEWEST_FUNCTIONS and len(names) >= FEWEST_ALGORITHMS:
+        parts += [plots.difference_plot(experiment, dim, prefix), tables.pairs_table(experiment, dim, prefix)]
+    for drawn in (plots.ecdf_plot(experiment, dim, prefix), plots.convergence_plot(experiment, dim, prefix)):
+        if drawn is not None:
+            parts.append(drawn[0])
+            report.data.append(drawn[1])
+    return [*parts, tables.details_table(experiment, dim, best, prefix)]
+
+
+def write_report(report: Report, out: str | os.PathLike[str]) -> list[Path]:
+    """Write a report's files into a folder, and return them.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    out : path
+        The folder; it is made if its parent exists.
+
+    Returns
+    -------
+    files : list of Path
+        report.html, which needs none of the others, report.md with the plots NAME.svg, and NAME.csv for every table and
+        plot. Each is written under a temporary name and renamed.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written; the records and the files of an earlier report stay as they are.
+    """
+    folder = Path(out)
+    texts = {"report.html": html_page(report), "report.md": markdown_page(report)}
+    for part in report.parts():
+        if isinstance(part, Plot):
+            texts[f"{part.name}.svg"] = svg_file(part)
+        else:
+            texts[f"{part.name}.csv"] = csv_text(part)
+    texts |= {f"{table.name}.csv": csv_text(table) for table in report.data}
+    try:
+        folder.mkdir(exist_ok=True)
+        for name, text in texts.items():
+            replace_text(folder / name, text)
+    except OSError as error:
+        raise OSError(
+            f"the report cannot be written to {os.fspath(out)!r} ({error}); the records are as they were: make room or "
+            "give another folder with --out, and repeat the command"
+        ) from error
+    return [folder / name for name in texts]
