@@ -101,8 +101,8 @@ class Recording:
                 self.write(self.out, record)
             except OSError as error:
                 raise OSError(
-                    f"{self.out} cannot be written ({error}); it has all parts but the last one. When it can be "
-                    "written, for example after files are removed from a full disk, repeat the command: it goes on"
+                    f"{self.out} cannot be written ({error}); it has the parts that were finished before. Make "
+                    "room for it, for example on a full disk, and repeat the command: it goes on from there"
                 ) from error
 
     def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:
