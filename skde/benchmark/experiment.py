@@ -19,6 +19,7 @@ from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
 
 LONGEST_LABEL = 26
+LOWEST = 1e-8
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,18 @@ class Experiment:
     def budget(self) -> str:
         """Budget of a run."""
         return str(self.record["settings"]["budget"])
+
+    @property
+    def solved(self) -> str:
+        """The sentence that says which errors are solved."""
+        if self.zero >= 0:
+            return f"Runs with an error up to {self.zero:g} are solved; smaller errors are 0."
+        return "No run counts as solved, because the minima are not known."
+
+    @property
+    def floor(self) -> float:
+        """The lowest error of plots, whose axes are logarithmic."""
+        return self.zero if self.zero > 0 else LOWEST
 
     @property
     def title(self) -> str:
@@ -179,6 +192,11 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
     found.experiments = [
         Experiment(files, zero_of(suite) if zero is None else zero) for (suite, _), files in groups.items()
     ]
+    for path in sorted(found.path.glob("*.trials")):
+        found.notes.append(
+            f"{path.name} has finished runs of cells that are not complete, which are not in the report; the command "
+            "of the record goes on with them."
+        )
     if not found.experiments and not found.scales:
         reasons = "".join(f"\n  {note}" for note in found.notes)
         raise ValueError(

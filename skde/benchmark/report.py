@@ -96,9 +96,10 @@ def add_experiment(
     for dim in experiment.dims:
         say(f"{ahead}D = {dim}")
         report.sections.append(Section(f"{ahead}D = {dim}", dim_parts(report, experiment, dim, baseline, prefix)))
-    plot, data = plots.times_plot(experiment, prefix)
-    report.sections.append(Section(f"{ahead}Time", [plot]))
-    report.data.append(data)
+    drawn = plots.times_plot(experiment, prefix)
+    if drawn is not None:
+        report.sections.append(Section(f"{ahead}Time", [drawn[0]]))
+        report.data.append(drawn[1])
 
 
 def dim_parts(

@@ -142,7 +142,7 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
         axes = drawn.subplots(rows, columns, squeeze=False).ravel()
         for function, number, (n_evals, errors) in found:
             ax = axes[functions.index(function)]
-            low, middle, high = np.maximum(quartiles(errors), experiment.zero)
+            low, middle, high = np.maximum(quartiles(errors), experiment.floor)
             shown = np.isfinite(middle)
             style = line_style(number)
             ax.plot(n_evals[shown], middle[shown], linewidth=1.6, **style)
@@ -162,7 +162,7 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
         drawn.supylabel("error", fontsize=9)
         legend(drawn, experiment, dim)
         svg = svg_of(drawn, name, f"Convergence curves, D = {dim}")
-    note = f"Median error and quartiles of the runs. Errors below {experiment.zero:g} are drawn there."
+    note = f"Median error and quartiles of the runs. Errors below {experiment.floor:g} are drawn there."
     header = ["function", "dim", "algorithm", "n_evals", "lower quartile", "median", "upper quartile"]
     return Plot(name, f"Convergence, D = {dim}", note, svg), Table(name, "", "", header, table, n_labels=3)
 
@@ -170,9 +170,9 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
 # -- solved targets ----------------------------------------------------------------------------------------------------
 
 
-def targets(zero: float) -> FloatArray:
-    """Return the targets of the ECDF: errors from 100 to the limit of solved runs, on a logarithmic scale."""
-    return np.geomspace(HIGHEST_TARGET, zero, TARGETS)
+def targets(lowest: float) -> FloatArray:
+    """Return the targets of the ECDF: errors from 100 to the lowest, on a logarithmic scale."""
+    return np.geomspace(HIGHEST_TARGET, lowest, TARGETS)
 
 
 def reached_at(n_evals: FloatArray, errors: FloatArray, goals: FloatArray) -> FloatArray:
@@ -208,7 +208,7 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
     complete = [curves for curves in cells.values() if all(curve is not None for curve in curves)]
     if not complete:
         return None
-    goals = targets(experiment.zero)
+    goals = targets(experiment.floor)
     name = f"{prefix}ecdf-d{dim}"
     table: list[list[Any]] = []
     most = max(curve[0][-1] for curves in complete for curve in curves if curve is not None) / dim
@@ -234,7 +234,7 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
         legend(drawn, experiment, dim)
         svg = svg_of(drawn, name, f"Solved targets, D = {dim}")
     note = (
-        f"{TARGETS} targets from {HIGHEST_TARGET:g} to {experiment.zero:g} on a logarithmic scale, of {len(complete)} "
+        f"{TARGETS} targets from {HIGHEST_TARGET:g} to {experiment.floor:g} on a logarithmic scale, of {len(complete)} "
         "functions, for every run. Evaluations are those of the curves, twenty a decade."
     )
     header = ["dim", "algorithm", "evaluations / D", "share"]
@@ -294,9 +294,11 @@ def times(experiment: Experiment) -> list[tuple[str, int, float]]:
     return [(algorithm, dim, float(np.median(values))) for (algorithm, dim), values in found.items()]
 
 
-def times_plot(experiment: Experiment, prefix: str) -> tuple[Plot, Table]:
-    """Return the time of an evaluation over dimensions and populations, and its numbers."""
+def times_plot(experiment: Experiment, prefix: str) -> tuple[Plot, Table] | None:
+    """Return the time of an evaluation over dimensions and populations, and its numbers; None if all cells failed."""
     rows = times(experiment)
+    if not rows:
+        return None
     by_dim: dict[str, list[tuple[float, float]]] = {}
     by_size: dict[str, list[tuple[float, float]]] = {}
     table: list[list[Any]] = []

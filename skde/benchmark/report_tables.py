@@ -53,7 +53,7 @@ def medians_table(experiment: Experiment, dim: int, groups: dict[str, tuple[str,
         if len(best) < len(samples):
             marked |= {(number, 1 + names.index(name)) for name in best}
     note = (
-        f"Errors below {experiment.zero:g} are 0. Marked: the best group, where not all algorithms are in it. It has "
+        f"{experiment.solved} Marked: the best group, where not all algorithms are in it. It has "
         "the algorithm with the lowest mean rank and those that are not significantly worse (Kruskal-Wallis, then "
         f"Dunn's tests with Holm's adjustment, at {GROUP_ALPHA:g})."
     )
@@ -87,7 +87,7 @@ def details_table(experiment: Experiment, dim: int, baseline: str, prefix: str) 
                 ]
             )
     note = (
-        f"A run is solved at an error up to {experiment.zero:g}. Expected running time: the evaluations of all runs "
+        f"{experiment.solved} Expected running time: the evaluations of all runs "
         "until they are solved, divided by the number of solved runs. A12 of Vargha and Delaney: the probability that "
         f"a run is better than one of the baseline, {baseline}; 0.5 is no effect."
     )

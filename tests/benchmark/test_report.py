@@ -283,6 +283,23 @@ def test_runs_that_failed_are_named_and_count_as_the_worst(tmp_path):
     assert details.rows[0][8] == np.inf
 
 
+@pytest.mark.parametrize(("level", "runs"), [(0.0, 3), (np.inf, 3), (-2.0, 1)])
+def test_extreme_errors(level, runs, tmp_path):
+    cells = [cell(f"f{n}", name, 0.0 if np.isinf(level) else level, runs=runs) for n in (1, 2) for name in LEVELS]
+    if np.isinf(level):
+        for one in cells:
+            failures = [{"run": run, "error": "E"} for run in range(runs)]
+            one |= {"best": [None] * runs, "error": [None] * runs, "n_evals": [0] * runs, "failures": failures}
+            one |= {"solved_at": [None] * runs, "run_seconds": [None] * runs}
+            one |= {"curves": {"n_evals": [], "error": [[] for _ in range(runs)]}}
+    write(tmp_path, cells, runs=runs)
+    made = make_report(tmp_path, zero=-np.inf if level < 0 else 0.0)
+    assert {part.name for part in made.parts()} >= {"medians-d5", "ranks-d5", "differences-d5"}
+    for part in made.parts():
+        if isinstance(part, report_pages.Plot):
+            ElementTree.fromstring(part.svg)
+
+
 def test_a_file_that_breaks_off_is_read_to_there(tmp_path):
     write(tmp_path, all_cells(curves=False))
     text = (tmp_path / "runs.json").read_text()
@@ -314,6 +331,12 @@ def test_records_of_different_versions_and_machines_are_named(tmp_path):
     assert "different processors, a, other: their times cannot be compared" in notes
     assert "the records differ in seed: 0 in a.json, 3 in b.json" in notes
     assert "runs" not in notes
+
+
+def test_runs_of_incomplete_cells_are_named(tmp_path):
+    write(tmp_path, all_cells(curves=False))
+    (tmp_path / "runs.json.trials").write_text("{}")
+    assert "runs.json.trials has finished runs of cells that are not complete" in read_folder(tmp_path).notes[0]
 
 
 def test_a_cell_in_two_files_is_refused(tmp_path):
