@@ -7,6 +7,8 @@ one function in one dimension, is such a line. It has no values that follow from
 - only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
 - processor and commit are in the list `sources`; a cell has their index, `source`.
 
+A cell may also have convergence curves (`skde.benchmark.curves`) and failures, the runs that raised.
+
 `read_record` returns cells with all values. Cells of earlier versions have all values in the file.
 """
 
@@ -66,7 +68,7 @@ def read_record(file: str | os.PathLike[str]) -> Record:
             raise ValueError(f"{file} is no record of skde bench run: it is not JSON ({error})") from None
         warnings.warn(
             f"{file} is not complete: the record has the {len(record['cells'])} cells before the place where it breaks "
-            "off; the command that wrote it measures the others again",
+            "off; the command that wrote it measures the others again.",
             stacklevel=2,
         )
     wrong = find_defect(record)

@@ -121,7 +121,12 @@ def dim_parts(
         if drawn is not None:
             parts.append(drawn[0])
             report.data.append(drawn[1])
-    return [*parts, tables.details_table(experiment, dim, best, prefix)]
+    running_times = plots.running_times_table(experiment, dim, prefix)
+    return [
+        *parts,
+        *([] if running_times is None else [running_times]),
+        tables.details_table(experiment, dim, best, prefix),
+    ]
 
 
 def write_report(report: Report, out: str | os.PathLike[str]) -> list[Path]:

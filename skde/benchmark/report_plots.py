@@ -15,6 +15,7 @@ from skde.benchmark.experiment import Experiment, numbers
 from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.report_pages import Plot, Table
+from skde.benchmark.scoring import expected_running_time
 from skde.typing import FloatArray
 
 # Colours that the style sheet defines, by the colours that matplotlib draws with.
@@ -24,6 +25,7 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 COLUMNS = 3
 SHOWN = 1e4  # the most evaluations, divided by the fewest that are shown
 TARGETS = 51
+ERRORS = (10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8)  # of the table of expected running times
 HIGHEST_TARGET = 1e2
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -239,6 +241,29 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
     )
     header = ["dim", "algorithm", "evaluations / D", "share"]
     return Plot(name, f"Solved targets, D = {dim}", note, svg), Table(name, "", "", header, table, n_labels=2)
+
+
+def running_times_table(experiment: Experiment, dim: int, prefix: str) -> Table | None:
+    """Return the expected running times to several errors in one dimension, from the curves; None without curves."""
+    goals = np.array([goal for goal in ERRORS if goal >= experiment.floor])
+    rows: list[list[Any]] = []
+    for function in experiment.functions(dim):
+        for name in experiment.algorithms_of(dim):
+            cell = experiment.cell(function, dim, name)
+            curves = curves_of(cell)
+            if cell is not None and curves is not None:
+                reached, n_evals = reached_at(*curves, goals), numbers(cell["n_evals"])
+                times_to = [expected_running_time(column, n_evals) for column in reached.T]
+                rows.append([function, experiment.labels[name], *times_to])
+    if not rows:
+        return None
+    title = f"Expected running times, D = {dim}"
+    note = (
+        "Evaluations until an error is reached, if runs are repeated until one reaches it: the evaluations of all runs "
+        "until they do, divided by the number of runs that do. From the curves, whose points are 12 % apart."
+    )
+    header = ["function", "algorithm", *(tick_text(goal) for goal in goals)]
+    return Table(f"{prefix}running-times-d{dim}", title, note, header, rows, n_labels=2, folded=True)
 
 
 # -- critical differences ----------------------------------------------------------------------------------------------

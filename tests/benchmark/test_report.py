@@ -167,6 +167,15 @@ def test_the_solved_targets(written):
     assert shares[-1] == pytest.approx(np.mean([[error <= goal for goal in goals] for error in errors]))
 
 
+def test_the_expected_running_times(written):
+    rows = {(row["function"], row["algorithm"]): row for row in rows_of(written / "running-times-d5.csv")}
+    # The runs of shade on f10 end at 5 to 7.5, those of de on f3 at 9 to 13.5: two of six reach 10.
+    assert float(rows["f10", "shade:H=50"]["10"]) == 1000
+    assert float(rows["f3", "de"]["10"]) == 6 * 1000 / 2
+    assert float(rows["f3", "de"]["1"]) == np.inf
+    assert float(rows["f1", "jde"]["1e-5"]) == 10
+
+
 def test_reached_at():
     errors = np.array([[np.inf, 5.0, 0.5], [4.0, 4.0, 4.0]])
     found = reached_at(np.array([1.0, 2.0, 3.0]), errors, np.array([6.0, 1.0, 0.1]))
