@@ -395,9 +395,10 @@ def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
 
 
 def sorting_size(spec: Spec) -> int:
-    """Return the numbers that sorting takes for each run: twice those sorted (order.cuh)."""
+    """Return the words that sorting takes for each run: twice those sorted, and those of two sets of samples."""
     most = max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # with opposites; migrants of all islands
-    return 2 * most if most > CONSTANTS["COUNTED_BY_CPU"] else 0
+    samples = 3 * -(-most // CONSTANTS["BUCKET"]) + 2  # sample_words of order.cuh
+    return 2 * (most + samples) if most > CONSTANTS["COUNTED_BY_CPU"] else 0
 
 
 def best_pieces(pop_max: int) -> int:

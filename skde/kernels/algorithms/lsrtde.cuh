@@ -157,10 +157,10 @@ struct Lsrtde : BaseAlgorithm {
     if (team.lane == 0) learn(run, g, successes, least, sums);
   }
 
-  // A large population has these stages. Where rounds of compete() are too few, one team does the rest.
+  // A large population has these stages, and those of sorting between them.
   static constexpr bool DIVIDES = true;
-  static constexpr int ROUNDS = 3, PIECE = 512;
-  enum LargeStage : int { SUPPOSE, NUMBER, REST = NUMBER + 2 * ROUNDS, RECORD, SORT };
+  static constexpr int PIECE = 512;
+  enum LargeStage : int { SUPPOSE, COMPETE, RECORD, SORT };
   enum SortedStage : int { PLACES, FRONT_PLACES, RANKS, LEAVING, LEAVING_PLACES, FRONT, SORTED_STAGES };
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
     const int sorting = sort_stages(share, run.pop);
@@ -186,7 +186,7 @@ struct Lsrtde : BaseAlgorithm {
     if (!is_large(run.pop)) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
     if (i > 0) return;
     i64* const order = run.sorting();
-    sort_alone(team, run.pop, [&](int k) { return f[k]; }, order, order + run.pop);
+    sort_alone(team, run.pop, [&](int k) { return f[k]; }, order, order + run.pop, run.samples(run.pop));
     for (int k = 0; k < run.pop; ++k) place_member(team, run, g, int(order[k]), k, all_values);
   }
   template <class Team, class R>
@@ -210,18 +210,24 @@ struct Lsrtde : BaseAlgorithm {
     team.sync();
     return successes;
   }
+  // In a large population it decides few trials at a time: with their number the rounds grow.
   template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
-    using real = typename R::real;
-    const real *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
-    int successes, changed;
-    do {
-      team.sync();
-      successes = team.pack(
-          run.pop, [&](int i) { return succeeds[i] > 0; }, [&](int i) { return f[i]; }, run.scratch(Scratch::turn),
-          run.array(Arrays::won, g));
-      team.sync();
-      changed = decide(team, run, g, 0, run.pop);
-    } while (changed);
+    const auto *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
+    auto *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
+    const int some = is_large(run.pop) ? PARTIALS : run.pop;
+    int successes = 0;
+    for (int begin = 0; begin < run.pop; begin += some) {
+      const int n = min_of(some, run.pop - begin);
+      int more;
+      do {
+        team.sync();
+        more = team.pack(
+            n, [&](int i) { return succeeds[begin + i] > 0; }, [&](int i) { return f[begin + i]; }, turn + begin, won,
+            successes);
+        team.sync();
+      } while (decide(team, run, g, begin, n));
+      successes += more;
+    }
     return successes;
   }
 
@@ -272,63 +278,29 @@ struct Lsrtde : BaseAlgorithm {
              [&](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
   }
 
-  // The pieces of a large population, and two numbers of each: how many are counted in it, and how many a round changed.
+  // The pieces of a large population, and how many are counted in each.
   template <class R, class Share, class Body>
   SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
     share.each_item(pieces(run), [&](int k) { body(k, k * PIECE, min_of(PIECE, run.pop - k * PIECE)); });
   }
   template <class R> SKDE_FN static int pieces(const R& run) { return (run.pop + PIECE - 1) / PIECE; }
   template <class R> SKDE_FN static typename R::real* counts(const R& run) { return run.scratch(Scratch::by_piece); }
-  template <class R> SKDE_FN static typename R::real* changes(const R& run, int round) {
-    return counts(run) + (1 + (round & 1)) * pieces(run);
-  }
   // The numbers of the first k pieces, added up.
   template <class Team, class real> SKDE_FN static int before(Team& team, const real* numbers, int k) {
     return int(team.sum(k, [=](int piece) { return numbers[piece]; }));
   }
 
-  // compete() by all teams.
+  // compete(), with one team for the part where a trial depends on those before.
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void compete_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    using real = typename R::real;
-    const int round = (stage - NUMBER) / 2, all = pieces(run);
-    const real *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
-    real *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g), *const count = counts(run);
-    const auto count_successes = [&](int piece, int begin, int n) {
-      team.sync();
-      const int many = team.count(n, [&](int i) { return succeeds[begin + i] > 0; });
-      if (team.lane == 0) count[piece] = real(many);
-    };
-    if (stage == SUPPOSE) {
-      each_piece(run, share, [&](int piece, int begin, int n) {
-        suppose(team, run, g, begin, n);
-        count_successes(piece, begin, n);
-      });
-    } else if (stage < REST) {
-      const bool settled = round > 0 && before(team, changes(run, round - 1), all) == 0;
-      each_piece(run, share, [&](int piece, int begin, int n) {
-        if ((stage - NUMBER) % 2 == 0) {
-          if (settled) return;
-          const int first = before(team, count, piece);
-          team.number(
-              n, [&](int i) { return succeeds[begin + i] > 0; },
-              [&](int i, int earlier, bool holds) {
-                turn[begin + i] = real(first + earlier);
-                if (holds) won[first + earlier] = f[begin + i];
-              });
-        } else {
-          const int changed = settled ? 0 : decide(team, run, g, begin, n);
-          if (changed) count_successes(piece, begin, n);
-          if (team.lane == 0) changes(run, round)[piece] = real(changed);
-        }
-      });
-    } else if (stage == REST) {
-      if (!share.adapts(run.pop)) return;
-      const bool settled = before(team, changes(run, ROUNDS - 1), all) == 0;
-      const int successes = settled ? before(team, count, all) : compete_on(team, run, g);
+    if (stage == SUPPOSE) each_piece(run, share, [&](int, int begin, int n) { suppose(team, run, g, begin, n); });
+    if (stage == COMPETE && share.adapts(run.pop)) {
+      const int successes = compete_on(team, run, g);
       if (team.lane == 0) numbers(run, g)[SUCCESSES] = successes;
-    } else {
+    }
+    if (stage == RECORD) {
       const int successes = int(numbers(run, g)[SUCCESSES]);
+      auto* const won = run.array(Arrays::won, g);
       each_piece(run, share, [&](int, int begin, int n) {
         record(team, run, g, begin, n, successes);
         team.each(n, [&](int k) {
@@ -345,12 +317,14 @@ struct Lsrtde : BaseAlgorithm {
   SKDE_OUTLINE static void sort_values(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const int n = g == 0 ? run.pop : int(numbers(run, g)[SUCCESSES]);
     const auto* const first = g == 0 ? run.f(0) : run.array(Arrays::won, g);
+    i64* const order = won_order(run);
     if (stage < sort_stages(share, n))
-      sort_stage(team, share, n, [=](int k) { return first[k]; }, stage, won_order(run), won_order(run) + run.pop);
+      sort_stage(
+          team, share, n, [=](int k) { return first[k]; }, stage, order, order + run.pop, run.samples(n, run.pop));
     if (g == 0) return;
     const auto* const front = run.array(Arrays::value, g - 1);
     const auto member = [=](int k) { return front[k]; };
-    sort_stage(team, share, run.pop, member, stage, front_order(run), front_order(run) + run.pop);
+    sort_stage(team, share, run.pop, member, stage, front_order(run), front_order(run) + run.pop, run.samples(run.pop));
   }
 
   // What follows from these orders.

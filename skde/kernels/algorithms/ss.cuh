@@ -279,7 +279,7 @@ struct ScatterSearch : BaseAlgorithm {
     else if (g > 0)
       last = n;
     const auto at = [&](int k) { return k < last || k == stays ? value(run, g, k) : real(not_a_number()); };
-    if (many(run)) return sort_alone(team, n, at, run.order(g), run.sorting());
+    if (many(run)) return sort_alone(team, n, at, run.order(g), run.sorting(), run.samples(n));
     each_candidate(run, i, [&](int c) {
       const int place = count_before(team, n, at, at(c), [&](int k) { return k < c; });
       if (team.lane == 0) run.order(g)[place] = c;

@@ -280,7 +280,7 @@ template <class Team, class real, class Share> struct Cycle {
       });
     if (!share.leader) return;
     i64* const order = run.sorting();
-    sort_alone(team, pop, [&](int k) { return f[k]; }, order, order + pop);
+    sort_alone(team, pop, [&](int k) { return f[k]; }, order, order + pop, run.samples(pop));
     for (int k = first; k < pop; ++k) renew(int(order[k]));
   }
 

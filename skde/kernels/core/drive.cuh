@@ -129,7 +129,8 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
                               bool opposes) {
   if (stage < stages.sorting) {
     const auto* const f = run.f(g);
-    return sort_stage(team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting());
+    return sort_stage(
+        team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting(), run.samples(run.pop));
   }
   stage -= stages.sorting;
   if constexpr (Algorithm::DIVIDES)

@@ -125,9 +125,9 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
     const auto sort = [&](bool drawn, u32 slot) {
       const real* const f = island_values(run, g);
       if (drawn)
-        sort_alone(team, pop, [&](int k) { return double(draw(run, g, k, slot)); }, order, other);
+        sort_alone(team, pop, [&](int k) { return double(draw(run, g, k, slot)); }, order, other, run.samples(pop));
       else
-        sort_alone(team, pop, [&](int k) { return f[k]; }, order, other);
+        sort_alone(team, pop, [&](int k) { return f[k]; }, order, other, run.samples(pop));
     };
     sort(drawn_migrants, 0);
     for (int row = 0; row < many; ++row) send(int(order[row]), row);
@@ -203,7 +203,9 @@ SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& sh
     // Migrations are rare: one team sorts many migrants.
     if (!share.leader) return;
     i64* const order = run.sorting();
-    sort_alone(team, arrivals.all(), [&](int k) { return arrivals.value(k); }, order, order + arrivals.all());
+    sort_alone(
+        team, arrivals.all(), [&](int k) { return arrivals.value(k); }, order, order + arrivals.all(),
+        run.samples(arrivals.all()));
     for (int i = 0; i < run.pop; ++i) receive(i);
   } else {
     for (int i = share.begin; i < share.end; i += share.step) receive(i);
@@ -229,7 +231,8 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
   share.divide(run.members());
   const real* const f = run.f(g);
   const bool sorts = run.task.ranked && is_large(run.pop);
-  if (sorts && share.leader) sort_alone(team, run.pop, [&](int k) { return f[k]; }, run.order(g), run.sorting());
+  if (sorts && share.leader)
+    sort_alone(team, run.pop, [&](int k) { return f[k]; }, run.order(g), run.sorting(), run.samples(run.pop));
   for (int i = share.begin; i < share.end; i += share.step) {
     if (run.task.ranked && !sorts) BaseAlgorithm::rank(team, run, g, i);
     Algorithm::restore(team, run, g, i, all_values);

@@ -56,7 +56,7 @@ template <class Algorithm> struct Opposition {
     i64* const order = run.sorting();
     if (stage + 1 < stages(run, share)) {
       const auto candidate = [&](int c) { return value(run, g, c); };
-      return sort_stage(team, share, 2 * pop, candidate, stage, order, order + 2 * pop);
+      return sort_stage(team, share, 2 * pop, candidate, stage, order, order + 2 * pop, run.samples(2 * pop));
     }
     for (int i = share.begin; i < share.end; i += share.step) {
       if (is_large(pop))

@@ -1,8 +1,9 @@
 // The order of a population's values: order[k] becomes the index of the k-th best of n, NaN last, equal ones by their index.
 //
 // Few values are ranked by counting: each by the team of its individual, all at once. Many are sorted, in stages with a
-// barrier after each: pieces first, then neighbouring sorted pieces are merged, where every value finds its place in the
-// other pieces by bisection. The work then grows as n log n (on a GPU n log^2 n, with few barriers).
+// barrier after each, so that the work grows as n log n. On a CPU each thread sorts a piece; then neighbouring sorted pieces
+// are merged in pairs, where every value finds its place in the other piece by bisection. A GPU has a sample sort: some
+// values, sorted, part the others into small buckets.
 #pragma once
 #include "core/select.cuh"
 
@@ -21,118 +22,146 @@ SKDE_FN constexpr bool is_large(int) { return false; }
 #else
 SKDE_FN constexpr bool is_large(int n) { return n > COUNTED; }
 #endif
-constexpr int GPU_PIECE = 512;  // values of a piece on a GPU; on a CPU each thread has one piece
 
-// Sorted parts that one stage merges. A GPU has few barriers then, and the bisections in different parts do not wait for each
-// other.
-constexpr int MERGED_BY_CPU = 2, MERGED_BY_GPU = 4;
-#ifdef __CUDACC__
-constexpr int MERGED = MERGED_BY_GPU;
-#else
-constexpr int MERGED = MERGED_BY_CPU;
-#endif
-
-// The number of stages that merge a number of pieces.
-SKDE_FN int merging_stages(int pieces, int merged = MERGED) {
-  int stages = 0;
-  for (; pieces > 1; pieces = (pieces + merged - 1) / merged) ++stages;
-  return stages;
-}
-template <class Share> SKDE_FN int sort_stages(const Share& share, int n) {
-  return 1 + merging_stages(share.pieces(n));
+// The number of times that a number of pieces is halved until one is left.
+SKDE_FN int halvings(int pieces) {
+  int rounds = 0;
+  for (; pieces > 1; pieces = (pieces + 1) / 2) ++rounds;
+  return rounds;
 }
 
-// A step of a bisection: the `many` sorted values from at(low) on are not yet compared with `value`; `ties`: whether an equal
-// one comes before it.
-template <class At, class real> SKDE_FN void bisect_once(int& low, int& many, At at, real value, bool ties) {
-  const int half = many / 2;
-  const real other = at(low + half);
-  const bool before = is_nan(value) ? !is_nan(other) | ties : comes_before(other, value, ties) != 0;
-  low = before ? low + half + 1 : low;
-  many = before ? many - half - 1 : half;
-}
-// The number of the sorted values at(begin) ... at(end - 1) that come before `value`.
+// The number of the sorted values at(begin) ... at(end - 1) that come before `value`; `ties`: whether equal ones do.
 template <class At, class real> SKDE_FN int bisect(int begin, int end, At at, real value, bool ties) {
   int low = begin;
-  for (int many = end - begin; many > 0;) bisect_once(low, many, at, value, ties);
+  for (int many = end - begin; many > 0;) {
+    const int half = many / 2;
+    const bool before = precedes(at(low + half), value, ties);
+    low = before ? low + half + 1 : low;
+    many = before ? many - half - 1 : half;
+  }
   return low - begin;
 }
 
-// The first stage: every piece is sorted. On a GPU each value is ranked within its piece by the team of its individual.
+// One stage of merging.
 template <class Team, class Share, class At>
-SKDE_FN void sort_pieces(Team& team, const Share& share, int n, At at, i64* order) {
-#ifdef __CUDACC__
-  for (int i = share.begin; i < n; i += share.step) {
-    const int piece = share.piece_of(n, i), begin = share.bound(n, piece), end = share.bound(n, piece + 1);
-    const int place = count_before(
-        team, end - begin, [&](int k) { return at(begin + k); }, at(i), [&](int k) { return begin + k < i; });
-    if (team.lane == 0) order[begin + place] = i;
-  }
-#else
-  team.sort(share.bound(n, share.part), share.bound(n, share.part + 1), at, order);
-#endif
-}
-
-// One stage of sorting n values at(k). `other` is a second array like `order`, which the stages use in turn.
-template <class Team, class Share, class At>
-SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other) {
-  const int rounds = sort_stages(share, n) - 1;
+SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other) {
+  const int rounds = halvings(share.pieces(n));
   const auto after = [&](int stage) { return (rounds - stage) % 2 ? other : order; };
   i64* const to = after(stage);
-  if (stage == 0) return sort_pieces(team, share, n, at, to);
+  if (stage == 0) return team.sort(share.bound(n, share.part), share.bound(n, share.part + 1), at, to);
   const i64* const from = after(stage - 1);
-  int pieces = 1;  // in a sorted part
-  for (int merged = 1; merged < stage; ++merged) pieces *= MERGED;
+  const int pieces = 1 << (stage - 1);  // in a sorted part
   share.each_position(team, n, [&](int p) {
-    const int part = share.piece_of(n, p) / pieces, own = part % MERGED, first = part - own;
+    const int part = share.piece_of(n, p) / pieces, sibling = part ^ 1;
     const auto bound = [&](int part) { return share.bound(n, part * pieces); };
-    const int index = int(from[p]);
+    const int index = int(from[p]), begin = bound(sibling), end = bound(sibling + 1);
+    const bool right = part & 1;
     const auto value = [&](int p) { return at(int(from[p])); };
-    const auto mine = at(index);
-    // A step of all bisections, and then the next one.
-    int low[MERGED], many[MERGED], place = p - bound(part), longest = 0;
-    SKDE_UNROLL
-    for (int k = 0; k < MERGED; ++k) {
-      low[k] = bound(first + k), many[k] = k == own ? 0 : bound(first + k + 1) - low[k];
-      place += k == own ? low[0] : -low[k];
-      longest = max_of(longest, many[k]);
-    }
-    for (; longest > 0; longest /= 2) {
-      SKDE_UNROLL
-      for (int k = 0; k < MERGED; ++k)
-        if (many[k] > 0) bisect_once(low[k], many[k], value, mine, k < own);
-    }
-    SKDE_UNROLL
-    for (int k = 0; k < MERGED; ++k) place += k == own ? 0 : low[k];
-    to[place] = index;
+    const int before = begin < end ? bisect(begin, end, value, at(index), right) : 0;
+    to[(right ? p - bound(part) + begin : p) + before] = index;
   });
 }
 
+// One stage of a sample sort. Every BUCKET-th value is a sample. Bucket b has the values that come behind b of the samples.
+// The numbers of the last stage of a value, its bucket and its place or its index, are the two halves of a word.
+constexpr int BUCKET = 128, SAMPLE_STAGES = 5;
+SKDE_FN int samples_of(int n) { return (n + BUCKET - 1) / BUCKET; }
+SKDE_FN i64 sample_words(int n) { return 3 * i64(samples_of(n)) + 2; }
+template <class Team, class Share, class At>
+SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other,
+                          i64* memory) {
+  const int samples = samples_of(n), buckets = samples + 1;
+  i64 *const sorted = memory, *const many = sorted + samples, *const begin = many + buckets;
+  const auto word = [](int bucket, int number) { return i64(bucket) << 32 | number; };
+  const auto bucket_of = [](i64 word) { return int(word >> 32); };
+  const auto number_of = [](i64 word) { return int(word); };
+  switch (stage) {
+    case 0:  // the samples are sorted
+      share.each_item(samples, [&](int k) {
+        const int i = k * BUCKET;
+        const int place =
+            count_before(team, samples, [&](int m) { return at(m * BUCKET); }, at(i), [&](int m) { return m < k; });
+        if (team.lane == 0) sorted[place] = i;
+      });
+      return share.each_position(team, buckets, [&](int b) { many[b] = 0; });
+    case 1:  // every value finds its bucket, and gets a place in it
+      return share.each_position(team, n, [&](int i) {
+        const auto value = at(i);
+        int bucket = 0;
+        for (int left = samples; left > 0;) {
+          const int half = left / 2, sample = int(sorted[bucket + half]);
+          const bool before = precedes(at(sample), value, sample < i);
+          bucket = before ? bucket + half + 1 : bucket;
+          left = before ? left - half - 1 : half;
+        }
+        order[i] = word(bucket, int(next_at(many + bucket)));
+      });
+    case 2:  // where the buckets begin; in two sums of numbers that are exact in float32
+      return share.each_item(buckets, [&](int b) {
+        const int sixties = int(team.sum(b, [&](int k) { return many[k] / 64; }));
+        const int ones = int(team.sum(b, [&](int k) { return many[k] % 64; }));
+        if (team.lane == 0) begin[b] = i64(sixties) * 64 + ones;
+      });
+    case 3:  // the values go to their buckets
+      return share.each_position(team, n, [&](int i) {
+        const i64 now = order[i];
+        other[begin[bucket_of(now)] + number_of(now)] = word(bucket_of(now), i);
+      });
+    default:  // and are ranked among the few of their bucket
+      return share.each_position(team, n, [&](int p) {
+        const int bucket = bucket_of(other[p]), i = number_of(other[p]), first = int(begin[bucket]);
+        const int last = first + int(many[bucket]);
+        const auto value = at(i);
+        int place = first;
+        for (int base = first; base < last; base += 4) {
+          int index[4];
+          SKDE_UNROLL
+          for (int k = 0; k < 4; ++k) index[k] = number_of(other[min_of(base + k, last - 1)]);
+          SKDE_UNROLL
+          for (int k = 0; k < 4; ++k) place += (base + k < last) & precedes(at(index[k]), value, index[k] < i);
+        }
+        order[place] = i;
+      });
+  }
+}
+
+// One stage of sorting n values at(k). `other` is a second array like `order`, and `memory` has sample_words(n) words.
+#if defined(__CUDACC__) || defined(SKDE_SORT_BY_SAMPLES)
+template <class Share> SKDE_FN int sort_stages(const Share&, int) { return SAMPLE_STAGES; }
+template <class Team, class Share, class At>
+SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other, i64* memory) {
+  sample_stage(team, share, n, at, stage, order, other, memory);
+}
+#else
+template <class Share> SKDE_FN int sort_stages(const Share& share, int n) { return 1 + halvings(share.pieces(n)); }
+template <class Team, class Share, class At>
+SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other, i64*) {
+  merge_stage(team, share, n, at, stage, order, other);
+}
+#endif
+
 // The share of a team that works alone.
 struct WholeShare {
-  int begin = 0, step = 1, part = 0;
+  int part = 0;
 
-  SKDE_FN int pieces(int n) const { return PIECE < n ? (n + PIECE - 1) / PIECE : 1; }
-  SKDE_FN int bound(int n, int piece) const { return i64(piece) * PIECE < n ? piece * PIECE : n; }
-  SKDE_FN int piece_of(int, int position) const { return position / PIECE; }
+  SKDE_FN int pieces(int) const { return 1; }
+  SKDE_FN int bound(int n, int piece) const { return piece > 0 ? n : 0; }
+  SKDE_FN int piece_of(int, int) const { return 0; }
+  template <class Body> SKDE_FN void each_item(int n, Body body) const {
+    for (int k = 0; k < n; ++k) body(k);
+  }
   template <class Team, class Body> SKDE_FN void each_position(const Team& team, int n, Body body) const {
     for (int p = team.lane; p < n; p += team.size) body(p);
   }
-
- private:
-#ifdef __CUDACC__
-  static constexpr int PIECE = PARTIALS;
-#else
-  static constexpr int PIECE = 0x7fffffff;  // no pieces
-#endif
 };
 
 // The order of n values, by one team while the others wait: for what is rare.
-template <class Team, class At> SKDE_OUTLINE void sort_alone(Team& team, int n, At at, i64* order, i64* other) {
+template <class Team, class At>
+SKDE_OUTLINE void sort_alone(Team& team, int n, At at, i64* order, i64* other, i64* memory) {
   const WholeShare share;
   team.sync();
   for (int stage = 0; stage < sort_stages(share, n); ++stage) {
-    sort_stage(team, share, n, at, stage, order, other);
+    sort_stage(team, share, n, at, stage, order, other, memory);
     team.sync();
   }
 }

@@ -119,6 +119,15 @@ SKDE_FN void max_at(i64* place, i64 number) {
 #endif
 }
 
+// Adds one, and returns the number before.
+SKDE_FN i64 next_at(i64* place) {
+#ifdef __CUDACC__
+  return i64(atomicAdd(reinterpret_cast<unsigned long long*>(place), 1ull));
+#else
+  return __atomic_fetch_add(place, 1, __ATOMIC_RELAXED);
+#endif
+}
+
 // A word for each number: words are in the order of the numbers, and NaN is the last.
 SKDE_FN u64 order_key(double value) {
   const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0

@@ -141,6 +141,10 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
   SKDE_FN i64* sorting() const { return task.sorting + run * task.sorting_size; }  // of a large population
+  // The memory of sorting n values: the last words of it, or those before these.
+  SKDE_FN i64* samples(int n, int before = 0) const {
+    return sorting() + task.sorting_size - sample_words(n) - (before ? sample_words(before) : 0);
+  }
   SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
   SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };

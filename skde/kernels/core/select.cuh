@@ -41,6 +41,11 @@ template <class real> SKDE_FN int comes_before(real value, real other, bool tie)
   return (value < other) | ((value == other) & tie);
 }
 
+// The same for any value: NaN is worse than any number.
+template <class real> SKDE_FN bool precedes(real value, real other, bool tie) {
+  return is_nan(other) ? !is_nan(value) | tie : comes_before(value, other, tie) != 0;
+}
+
 // How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {

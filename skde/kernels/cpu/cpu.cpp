@@ -195,6 +195,7 @@ nb::dict constants() {
   SKDE_ADD(COUNTED_BY_CPU)
   SKDE_ADD(COUNTED_BY_GPU)
   SKDE_ADD(BEST_PIECE)
+  SKDE_ADD(BUCKET)
   SKDE_ADD(OPPONENT_ARRAYS)
   SKDE_ADD(INDIVIDUAL_BITS)
   SKDE_ADD(COMPONENTS_WORTH_SHARING)
@@ -245,10 +246,9 @@ std::vector<std::string> plan_fields() {
 int stages_on_gpu(int small, int large, bool sorts, bool opposed, int pop) {
   using namespace skde;
   if (pop <= COUNTED_BY_GPU) return small;
-  const auto sorting = [](int n) { return 1 + merging_stages((n + GPU_PIECE - 1) / GPU_PIECE, MERGED_BY_GPU); };
   const int measuring = 2, survivors = 1, bests = 1;
-  const int selected = large + (sorts ? sorting(pop) : 0);
-  return bests + (opposed ? measuring + std::max(selected, sorting(2 * pop) + survivors) : selected);
+  const int selected = large + (sorts ? SAMPLE_STAGES : 0);
+  return bests + (opposed ? measuring + std::max(selected, SAMPLE_STAGES + survivors) : selected);
 }
 
 // The sampled generations 0 ... last in order; history_slot alone knows the rule. Strides are powers of two that only grow.

@@ -85,10 +85,6 @@ struct GroupShare : Meeting {
   template <class Body> __device__ void each_item(int n, Body body) const {
     for (int k = begin; k < n; k += step) body(k);
   }
-  // Pieces of n values; piece q begins at bound(n, q).
-  __device__ int pieces(int n) const { return (n + GPU_PIECE - 1) / GPU_PIECE; }
-  __device__ int bound(int n, int piece) const { return min_of(n, piece * GPU_PIECE); }
-  __device__ int piece_of(int, int position) const { return position / GPU_PIECE; }
   template <class Body> __device__ void each_position(const Team& team, int n, Body body) const {
     for (int p = begin * Team::size + team.lane; p < n; p += step * Team::size) body(p);
   }

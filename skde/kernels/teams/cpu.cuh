@@ -178,13 +178,14 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
   }
 
-  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
-    int many = 0;
+  template <class Test, class Value>
+  SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed, int first = 0) const {
+    int many = first;
     for (int j = 0; j < n; ++j) {
       rank[j] = real(many), packed[many] = value(j);
       many += test(j);
     }
-    return many;
+    return many - first;
   }
 
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {

@@ -132,10 +132,11 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
-  template <class Test, class Value> SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed) const {
+  template <class Test, class Value>
+  SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed, int first = 0) const {
     return number(n, test, [=](int j, int before, bool holds) {
-      rank[j] = real(before);
-      if (holds) packed[before] = value(j);
+      rank[j] = real(first + before);
+      if (holds) packed[first + before] = value(j);
     });
   }
 

@@ -23,8 +23,8 @@
 //   gather<m>(term)   term(0) ... term(m - 1), each made by one lane, known to every lane; m is at most 32
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
-//   pack(n, test, value, rank, packed)   rank[j]: for how many before j test held; packed[m]: value(j) of the m-th of those;
-//                     returns how many they are
+//   pack(n, test, value, rank, packed, first)   rank[j]: for how many before j test held, and `first`; packed[rank[j]]: value(j)
+//                     where it holds for j; returns how many these are
 //   number(n, test, visit)   visit(j, before, holds) for all j: for how many before j test held, and whether it holds for j;
 //                     returns for how many it held
 //   middles<m, n>(term)   of m rows of n numbers of things, term(s, j) of them at place j: the sum of the places of the two
