@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skde.benchmark.suites import Function
 from skde.result import History
 from skde.typing import FloatArray, IntArray
 
@@ -30,45 +27,6 @@ def grid(n_evals: int) -> IntArray:
     """
     points = np.geomspace(1, n_evals, 1 + int(np.ceil(PER_DECADE * np.log10(max(n_evals, 1)))))
     return np.unique(np.rint(points).astype(np.int64))
-
-
-class WatchedFunction:
-    """A function that records the best value of one run, for optimisers without a history.
-
-    Parameters
-    ----------
-    function : Function
-        The function.
-
-    Attributes
-    ----------
-    function : Function
-        The same function; its lists of points are recorded.
-    """
-
-    def __init__(self, function: Function) -> None:
-        self.function = replace(function, of_lists=self._values)
-        self._of_lists = function.of_lists
-        self._begin = time.perf_counter()
-        self._n_evals = 0
-        self._improvements: list[tuple[int, float, float]] = []
-
-    def _values(self, points: list[list[float]]) -> list[float]:
-        values = self._of_lists(points)
-        best = self._improvements[-1][2] if self._improvements else np.inf
-        for number, value in enumerate(values, self._n_evals + 1):
-            if value < best:
-                best = value
-                self._improvements.append((number, time.perf_counter() - self._begin, value))
-        self._n_evals += len(points)
-        return values
-
-    def history(self) -> History:
-        """Return the improvements so far, and the number of evaluations as the last entry."""
-        best = self._improvements[-1][2] if self._improvements else np.inf
-        rows = [*self._improvements, (self._n_evals, time.perf_counter() - self._begin, best)]
-        n_evals, seconds, values = zip(*rows, strict=True)
-        return History(np.array(n_evals, np.int64), np.array(seconds), np.array(values, np.float64))
 
 
 def curve_entries(histories: Sequence[History | None], f_opt: float, zero: float) -> dict[str, Any]:

@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from skde.benchmark import gpu_descriptions, provenance
-from skde.benchmark.records import Cell, Record, read_record, write_record
+from skde.benchmark.records import Cell, Record, check_settings, read_record, write_record
 from skde.engines import choose_engine
+
+
+def nothing() -> None:
+    """Do nothing."""
 
 
 class Job(NamedTuple):
@@ -23,11 +27,14 @@ class Job(NamedTuple):
         The text of the progress bar.
     measure : callable
         Returns the other entries of the cell.
+    saved : callable, default nothing
+        Called when the file has the cell.
     """
 
     key: dict[str, Any]
     text: str
     measure: Callable[[], Cell]
+    saved: Callable[[], object] = nothing
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,7 @@ class Recording:
         wanted, entries = asdict(settings), empty
         if self.out is not None and os.path.exists(self.out):
             found = self.read(self.out)
-            for name, value in wanted.items():
-                if name not in found["settings"] or found["settings"][name] != value:
-                    raise ValueError(
-                        f"{self.out} has {name}={found['settings'].get(name)!r}, not {value!r}; "
-                        "use the same settings, or another file"
-                    )
+            check_settings(self.out, found["settings"], wanted)
             entries = {name: found[name] for name in empty}
         here = provenance(self.command)
         here["machine"] |= gpu_of(settings.device)
@@ -134,6 +136,7 @@ class Recording:
                 if place == len(cells) or cells[place].get("failures"):
                     cells[place : place + 1] = [{**job.key, **job.measure()}]
                     self.save(record)
+                job.saved()
                 bar.update()
         return record
 

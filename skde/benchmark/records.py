@@ -18,7 +18,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,16 @@ def complete_part(text: str) -> Any:
         except ValueError:
             break
     return record
+
+
+def check_settings(path: os.PathLike[str] | str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Refuse a file of other settings."""
+    for name, value in wanted.items():
+        if name not in found or found[name] != value:
+            raise ValueError(
+                f"{os.fspath(path)} has {name}={found.get(name)!r}, not {value!r}; "
+                "use the same settings, or another file"
+            )
 
 
 def find_defect(record: Any) -> str:

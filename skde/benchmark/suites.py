@@ -1,50 +1,17 @@
-"""Test functions of quality experiments: skde's suites, and CEC 2017's from minionpy."""
+"""Suites of test functions: skde's, those of platforms and other packages, and those of users."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from typing import Any
+from dataclasses import replace
+from importlib.metadata import entry_points
 
 import numpy as np
 
+from skde.benchmark.functions import Function, Suite
+from skde.benchmark.platforms import coco, ioh, minion
+from skde.benchmark.user_functions import ENTRY_POINTS, user_suite
 from skde.problems import Problem, get_problem, problem_names
-from skde.typing import FloatArray
 from skde.validation import check_choice
-
-CEC2017_DIMS = (10, 30, 50, 100)
-BLOCK = 256
-
-
-@dataclass(frozen=True)
-class Function:
-    """One function of a suite in one dimension.
-
-    Attributes
-    ----------
-    name : str
-        Name in its suite.
-    objective : Problem or callable
-        The objective of a Minimizer: compiled, or f(X) on NumPy arrays of shape (n, dim).
-    of_lists : callable
-        The same function for lists of points; returns a list of values.
-    bounds : ndarray of shape (dim, 2)
-        The box.
-    f_opt : float
-        The minimum.
-    """
-
-    name: str
-    objective: Any
-    of_lists: Callable[[list[list[float]]], list[float]]
-    bounds: FloatArray
-    f_opt: float
-
-    @property
-    def dim(self) -> int:
-        """Number of variables."""
-        return len(self.bounds)
 
 
 def skde_function(suite: str, name: str, dim: int) -> Function:
@@ -67,81 +34,54 @@ def problem_function(name: str, problem: Problem) -> Function:
     return Function(name, problem, of_lists, problem.bounds, problem.f_opt)
 
 
-def cec2017_function(suite: str, name: str, dim: int) -> Function:
-    """Return a function of CEC 2017's suite; its minimum is 100 times its number."""
-    if dim not in CEC2017_DIMS:
-        raise ValueError(f"dims of {suite!r} must be of {', '.join(map(str, CEC2017_DIMS))}; got {dim}")
-    if find_spec("minionpy") is None:
-        raise ValueError(f"the suite {suite!r} needs minionpy, which is not installed: pip install minionpy")
-    import minionpy
-
-    number = int(name[1:])
-    function = minionpy.CEC2017Functions(number, dim)
-
-    def of_arrays(X: FloatArray) -> FloatArray:
-        # minionpy takes arrays too, but reads lists faster, and short ones fastest, because they stay in the cache.
-        return np.concatenate([function(X[row : row + BLOCK].tolist()) for row in range(0, len(X), BLOCK)])
-
-    return Function(name, of_arrays, function, np.tile([-100.0, 100.0], (dim, 1)), 100.0 * number)
-
-
-@dataclass(frozen=True)
-class Suite:
-    """A suite of test functions.
-
-    Attributes
-    ----------
-    name : str
-        Name of the suite.
-    functions : tuple of str
-        Their names, in order.
-    make : callable
-        (suite, function, dim) -> Function; raises ValueError for a dimension that is not allowed.
-    compiled : bool
-        Whether the functions run on a GPU too.
-    zero : float
-        Smaller errors count as zero, as in papers on the suite.
-    """
-
-    name: str
-    functions: tuple[str, ...]
-    make: Callable[[str, str, int], Function]
-    compiled: bool
-    zero: float = 1e-8
-
-    def function(self, name: str, dim: int) -> Function:
-        """Return one function.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For a name or a dimension that the suite does not have.
-        """
-        return self.make(self.name, check_choice(f"function of {self.name!r}", name, self.functions), dim)
-
-
-def suites() -> dict[str, Suite]:
-    """Return every suite by its name."""
+def skde_suites() -> list[Suite]:
+    """Return the suites of compiled problems."""
     names: dict[str, list[str]] = {}
     for problem in problem_names():
         suite, slash, name = problem.partition("/")
         if slash:
             names.setdefault(suite, []).append(name)
-    zeros = {"nashed2012": {"zero": 1e-12}, "wang2012": {"zero": 1e-14}}
-    named = {
-        suite: Suite(suite, tuple(functions), skde_function, True, **zeros.get(suite, {}))
+    zeros = {"nashed2012": 1e-12, "wang2012": 1e-14}
+    made = [
+        Suite(suite, tuple(functions), skde_function, True, zeros.get(suite, 1e-8))
         for suite, functions in names.items()
-    }
-    # Function 2 was removed from the competition because its values in high dimensions are not stable.
-    cec2017 = tuple(f"f{number}" for number in range(1, 31) if number != 2)
-    as_run = replace(named["nashed2012"], name="nashed2012-as-run", make=nashed2012_as_run_function)
-    return {**named, as_run.name: as_run, "cec2017": Suite("cec2017", cec2017, cec2017_function, False)}
+    ]
+    as_run = [
+        replace(suite, name="nashed2012-as-run", make=nashed2012_as_run_function)
+        for suite in made
+        if suite.name == "nashed2012"
+    ]
+    return made + as_run
+
+
+def suites() -> dict[str, Suite]:
+    """Return every suite by its name; suites of users by entry points are not loaded."""
+    return {suite.name: suite for suite in (*skde_suites(), *minion.suites(), *coco.suites(), *ioh.suites())}
 
 
 def find_suite(name: str) -> Suite:
-    """Return the suite of that name; the nearest is suggested."""
+    """Return the suite of that name; the nearest is suggested.
+
+    Parameters
+    ----------
+    name : str
+        A name of `suites`, the name of an entry point of the group "skde.suites", or "MODULE:NAME", which is imported
+        and has one function or a mapping of names to functions.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a name that is not there, and for functions that cannot be used.
+    """
     known = suites()
-    return known[check_choice("suite", name, known)]
+    if name not in known:
+        users = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+        if name in users:
+            return user_suite(name, users[name].load())
+        if ":" in name:
+            return user_suite(name)
+        check_choice("suite", name, [*known, *users])
+    return known[name]
 
 
 def zero_of(suite: str) -> float:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from skde.benchmark import now
 from skde.benchmark.curves import CURVES, curve_entries
+from skde.benchmark.functions import Function, Suite
+from skde.benchmark.journal import CellKey, Journal, Trial
+from skde.benchmark.optimizer_base import describe
 from skde.benchmark.optimizers import Budget, Optimizer, Outcome
 from skde.benchmark.recording import UNRECORDED, Job, Recording
 from skde.benchmark.records import Cell, Record, best_values, errors_of, or_null, round_values
-from skde.benchmark.suites import Function, find_suite, zero_of
+from skde.benchmark.suites import find_suite
+from skde.benchmark.trial_logs import TrialLogs
 from skde.engines import choose_engine
+from skde.problems import Problem
+from skde.result import History
 from skde.validation import check_int
 
 
@@ -29,7 +36,7 @@ class Settings:
     budget : str
         Evaluations of a run, such as "300000" or "10000*dim", or seconds of all runs of a cell, such as "2.5s".
     runs : int
-        Runs of every algorithm on every function.
+        Runs of every algorithm on every function; on a platform, run k is on instance k.
     seed : int
         The first of the runs' seeds.
     device : str
@@ -46,15 +53,56 @@ class Settings:
     n_jobs: int | None = None
 
 
+@dataclass(frozen=True)
+class PlatformSettings(Settings):
+    """Settings of a record of a platform's suite.
+
+    Attributes
+    ----------
+    platform : str
+        Name and version of its package.
+    """
+
+    platform: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One algorithm on one function in one dimension, which a cell of a record measures.
+
+    Attributes
+    ----------
+    function : str
+        Name of the function.
+    dim : int
+        Its dimension.
+    optimizer : Optimizer
+        The algorithm.
+    problem : Function or None
+        The function; None on a platform, which opens one for each trial.
+    """
+
+    function: str
+    dim: int
+    optimizer: Optimizer
+    problem: Function | None = field(repr=False)
+
+    @property
+    def key(self) -> CellKey:
+        """The names that identify the cell."""
+        return self.function, self.dim, self.optimizer.text
+
+
 def run(
     settings: Settings,
     optimizers: Sequence[Optimizer],
-    dims: Sequence[int],
+    dims: Sequence[int] | None,
     functions: Sequence[str] | None = None,
     *,
     exact: bool = False,
     curves: bool = False,
     recording: Recording = UNRECORDED,
+    logs: TrialLogs | None = None,
 ) -> Record:
     """Run every algorithm on every function in every dimension.
 
@@ -64,8 +112,8 @@ def run(
         Settings of all cells.
     optimizers : sequence of Optimizer
         The algorithms.
-    dims : sequence of int
-        The dimensions.
+    dims : sequence of int or None
+        The dimensions; None: all that the suite's functions have.
     functions : sequence of str or None, default None
         The suite's functions; None: all.
     exact : bool, default False
@@ -75,13 +123,15 @@ def run(
         Whether cells have convergence curves, which take more space: see `curve_entries`.
     recording : Recording, default UNRECORDED
         The file of the record, and the progress bar.
+    logs : TrialLogs or None, default None
+        The folder of the files of a platform's logger; needed for a suite of a platform.
 
     Returns
     -------
     record : dict
-        Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt, the best value,
-        the error and the evaluations of each run, and the seconds of all runs. Cells with runs that failed also have
-        the list failures, of objects with run and error.
+        Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt (not on platforms,
+        where every instance has another one), the best value, the error and the evaluations of each run, and the
+        seconds of all runs. Cells with runs that failed also have the list failures, of objects with run and error.
 
     Raises
     ------
@@ -89,20 +139,24 @@ def run(
         For unknown names, values that are not allowed, and a file with other settings.
     RuntimeError
         For missing devices, and after all cells if runs have failed.
+    OSError
+        When a file cannot be written. Finished trials are in the files, and the same call goes on after them.
     """
-    cells = plan_cells(settings, optimizers, dims, functions)
+    suite = find_suite(settings.suite)
+    parts = plan_parts(suite, settings, optimizers, dims, functions)
+    if suite.platform is not None:
+        if logs is None:
+            raise ValueError(f"the suite {suite.name!r} needs a folder for the files of its platform (--data FOLDER)")
+        settings = PlatformSettings(**asdict(settings), platform=suite.platform.package.text)
+        logs.check_names([part.optimizer.text for part in parts])
     budget = Budget.read(settings.budget)
+    journal = Journal(recording.out, asdict(settings))
     record = recording.begin(settings, {"cells": []})
-    jobs = [
-        quality_job(
-            record,
-            function.name,
-            function.dim,
-            optimizer.text,
-            partial(cell_entries, partial(measure_cell, settings, budget, function, optimizer, exact), curves),
-        )
-        for function, optimizer in cells
-    ]
+    jobs = []
+    for part in parts:
+        measure = Measurement(settings, budget, part, journal, exact, suite, logs)
+        cell = partial(cell_entries, partial(measure_cell, measure), curves)
+        jobs.append(quality_job(record, *part.key, cell, measure.forget))
     recording.run(record, jobs)
     check_failures(record)
     return record
@@ -131,21 +185,31 @@ def check_failures(record: Record) -> None:
         )
 
 
-def quality_job(record: Record, function: str, dim: int, algorithm: str, measure: Callable[[], Cell]) -> Job:
+def quality_job(
+    record: Record,
+    function: str,
+    dim: int,
+    algorithm: str,
+    measure: Callable[[], Cell],
+    saved: Callable[[], object] = lambda: None,
+) -> Job:
     """Return the job of a cell of a record: its date, processor and commit are added to the measured values.
 
     A record may grow over days, versions and machines.
     """
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
     key = {"function": function, "dim": dim, "algorithm": algorithm}
-    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": now(), **source})
+    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": now(), **source}, saved)
 
 
-def plan_cells(
-    settings: Settings, optimizers: Sequence[Optimizer], dims: Sequence[int], functions: Sequence[str] | None
-) -> list[tuple[Function, Optimizer]]:
-    """Check all arguments before the first run, and return the cells in order."""
-    suite = find_suite(settings.suite)
+def plan_parts(
+    suite: Suite,
+    settings: Settings,
+    optimizers: Sequence[Optimizer],
+    dims: Sequence[int] | None,
+    functions: Sequence[str] | None,
+) -> list[Part]:
+    """Check all arguments before the first run, and return the parts in order."""
     budget = Budget.read(settings.budget)
     check_int("runs", settings.runs, 1)
     check_int("seed", settings.seed, 0)
@@ -154,40 +218,185 @@ def plan_cells(
         raise ValueError(
             f"device must be 'cpu' for {suite.name!r}, whose functions take NumPy arrays; got {engine.name!r}"
         )
+    if suite.platform is not None and budget.seconds is not None:
+        raise ValueError(f"{suite.name!r} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
     for optimizer in optimizers:
         optimizer.check_budget(budget)
+        if suite.constrained and not optimizer.takes_constraints:
+            raise ValueError(f"{optimizer.text} takes no constraints, which {suite.name!r} has: use skde's algorithms")
     names = suite.functions if functions is None else functions
+    every = dims is None
+    dims = suite.all_dims() if dims is None else dims
     for what, given in (("algorithms", [c.text for c in optimizers]), ("dims", list(dims)), ("functions", list(names))):
         if not given:
             raise ValueError(f"{what} must be one or more, got none")
         if len(set(given)) < len(given):
             raise ValueError(f"{what} must differ from one another, got {', '.join(map(str, given))}")
-    made = [suite.function(name, check_int("dims", dim, 1)) for dim in dims for name in names]
-    return [(function, optimizer) for function in made for optimizer in optimizers]
+    parts = []
+    for dim in dims:
+        for name in names:
+            if every and suite.dims is not None and name in suite.functions and dim not in suite.dims(name):
+                continue  # CEC 2011's and 2019's functions have one dimension each
+            suite.check(name, dim)
+            problem = None if suite.make is None else suite.function(name, dim)
+            parts += [Part(name, dim, optimizer, problem) for optimizer in optimizers]
+    return parts
 
 
-def measure_cell(
-    settings: Settings, budget: Budget, function: Function, optimizer: Optimizer, exact: bool = False
-) -> dict[str, Any]:
+# -- trials ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All that one cell is measured with.
+
+    Attributes
+    ----------
+    settings : Settings
+        Settings of all cells.
+    budget : Budget
+        The budget of a run.
+    part : Part
+        Algorithm, function and dimension.
+    journal : Journal
+        The finished trials.
+    exact : bool
+        Whether values are stored exactly.
+    suite : Suite
+        The suite.
+    logs : TrialLogs or None
+        The files of a platform's logger.
+    """
+
+    settings: Settings
+    budget: Budget
+    part: Part
+    journal: Journal
+    exact: bool
+    suite: Suite
+    logs: TrialLogs | None = None
+
+    def forget(self) -> None:
+        """Remove the trials of a cell that the record has."""
+        self.journal.drop(self.part.key)
+        if self.logs is not None:
+            self.logs.drop(*self.part.key)
+
+
+def measure_cell(measurement: Measurement) -> Cell:
     """Measure one cell."""
-    begin = time.perf_counter()
+    part, settings = measurement.part, measurement.settings
+    if part.problem is not None and part.optimizer.batches and not measurement.journal.of(part.key):
+        begin = time.perf_counter()
+        outcome = run_batch(measurement, part.problem)
+        if outcome is not None:
+            best = or_null(outcome.best)
+            error = errors_of(best, part.problem.f_opt)
+            failures = [{"run": run, "error": message} for run, message in outcome.failures.items()]
+            curves = shifted(outcome.histories, [part.problem.f_opt] * settings.runs)
+            return cell_of(measurement, best, error, outcome.n_evals, time.perf_counter() - begin, failures, curves)
+    trials = [trial_of(measurement, run) for run in range(settings.runs)]
+    if measurement.logs is not None:
+        measurement.logs.merge(*part.key, settings.runs)
+    failures = [{"run": run, "error": trial.failure} for run, trial in enumerate(trials) if trial.failure]
+    best, error = [trial.best for trial in trials], [trial.error for trial in trials]
+    seconds = sum(trial.seconds for trial in trials)
+    if part.problem is not None:
+        minima = [part.problem.f_opt] * settings.runs
+    else:
+        minima = [0.0 if one is None or other is None else one - other for one, other in zip(best, error, strict=True)]
+    curves = shifted([trial.history for trial in trials], minima)
+    return cell_of(measurement, best, error, [trial.n_evals for trial in trials], seconds, failures, curves)
+
+
+def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
+    """Run all trials at once; None where one of them raised, and the others have to be done without it."""
+    settings, budget = measurement.settings, measurement.budget
     try:
-        outcome = optimizer.run(function, budget, settings.runs, settings.seed, settings.device, settings.n_jobs)
-    except Exception as raised:  # functions and libraries of users may raise anything; the other cells go on
-        outcome = Outcome.failed(settings.runs, raised)
-    seconds = time.perf_counter() - begin
-    best = or_null(outcome.best)
-    error = errors_of(best, function.f_opt)
-    if not exact:
+        return measurement.part.optimizer.run(
+            problem, budget, settings.runs, settings.seed, settings.device, settings.n_jobs
+        )
+    except Exception as error:  # functions of users may raise anything; the other runs and cells go on
+        # A compiled problem raises only for reasons that all runs share.
+        if isinstance(problem.objective, Problem) or budget.seconds is not None:
+            return Outcome.failed(settings.runs, error)
+        return None
+
+
+def shifted(histories: Sequence[History | None], minima: Sequence[float]) -> list[History | None]:
+    """Return histories of errors from those of values."""
+    return [
+        None if history is None else replace(history, best=history.best - f_opt)
+        for history, f_opt in zip(histories, minima, strict=True)
+    ]
+
+
+def cell_of(
+    measurement: Measurement,
+    best: list[float | None],
+    error: list[float | None],
+    n_evals: list[int],
+    seconds: float,
+    failures: list[dict[str, Any]],
+    curves: list[History | None],
+) -> Cell:
+    """Return the values of a cell; the curves are histories of errors."""
+    f_opt: dict[str, float] = {}
+    problem = measurement.part.problem
+    if not measurement.exact:
         error = round_values(error)
-        best = best_values(error, function.f_opt)
-    failures = [{"run": run, "error": message} for run, message in outcome.failures.items()]
+    if problem is not None:
+        f_opt = {"f_opt": problem.f_opt}
+        if not measurement.exact:
+            best = best_values(error, problem.f_opt)
     return {
-        "f_opt": function.f_opt,
+        **f_opt,
         "best": best,
         "error": error,
-        "n_evals": outcome.n_evals,
+        "n_evals": n_evals,
         "seconds": round(seconds, 6),
         **({"failures": failures} if failures else {}),
-        **(curve_entries(outcome.histories, function.f_opt, zero_of(settings.suite)) if outcome.histories else {}),
+        **(curve_entries(curves, 0.0, measurement.suite.zero) if curves else {}),
     }
+
+
+def trial_of(measurement: Measurement, run: int) -> Trial:
+    """Return a trial from the journal, or run it and add it."""
+    part, journal = measurement.part, measurement.journal
+    if run in journal.of(part.key) and (measurement.logs is None or measurement.logs.has(*part.key, run)):
+        return journal.of(part.key)[run]
+    seed = part.optimizer.seeds(measurement.settings.seed, measurement.settings.runs)[run]
+    with opened(measurement, run) as function:
+        trial = run_trial(part.optimizer, function, measurement.budget, seed, measurement.settings.n_jobs)
+    if measurement.logs is not None:
+        error, n_evals = measurement.logs.finish(*part.key, run)
+        # COCO publishes no minimum: its logger knows the error.
+        trial = replace(trial, n_evals=n_evals, error=trial.error if error is None or trial.failure else error)
+    journal.add(part.key, run, trial)
+    return trial
+
+
+@contextmanager
+def opened(measurement: Measurement, run: int) -> Iterator[Function]:
+    """Return the function of a trial; on a platform with a logger."""
+    part = measurement.part
+    if part.problem is not None:
+        yield part.problem
+        return
+    assert measurement.logs is not None
+    with measurement.logs.open(*part.key, run) as function:
+        yield function
+
+
+def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: int, n_jobs: int | None) -> Trial:
+    """Run one trial; an exception of the algorithm or of the function is its result."""
+    evals = budget.evals(function.dim)
+    assert evals is not None  # plan_parts and the optimisers refuse seconds for single runs
+    begin = time.perf_counter()
+    try:
+        history = optimizer.minimize(function, evals, seed, n_jobs)
+    except Exception as error:  # other libraries and functions of users may raise anything; the other runs go on
+        return Trial(None, None, 0, round(time.perf_counter() - begin, 6), failure=describe(error))
+    seconds = round(time.perf_counter() - begin, 6)
+    best = or_null([float(history.best[-1])])
+    return Trial(best[0], errors_of(best, function.f_opt)[0], int(history.n_evals[-1]), seconds, history)

@@ -10,9 +10,22 @@ from typing import Any
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import report, scale, speed, statistics, tables, trials
+from skde.benchmark.functions import Suite
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
-from skde.cli.arguments import add_command, algorithms, check_record_options, names, number, refuse, whole, wholes
+from skde.benchmark.suites import find_suite
+from skde.benchmark.trial_logs import RECORD, TrialLogs
+from skde.cli.arguments import (
+    InputError,
+    add_command,
+    algorithms,
+    check_record_options,
+    names,
+    number,
+    refuse,
+    whole,
+    wholes,
+)
 from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.engines import choose_device
 from skde.serialization import json_view
@@ -26,6 +39,9 @@ RUN_EXAMPLES = """examples:
   skde bench run --suite nashed2012 --algorithms de,jde --dims 10,30 --out runs.json
   skde bench run --suite nashed2012 --algorithms de:F=0.52,CR=0.879,strategy=rand/1/exp,pop_size=48,jde --dims 30
   skde bench run --suite cec2017 --algorithms jde,minionpy:LSHADE --dims 10 --functions f1,f3 --runs 51 --out cec.json
+  skde bench run --suite bbob --algorithms jde,lshade --dims 2,3,5,10,20 --runs 15 --data coco
+  skde bench run --suite ioh:bbob --algorithms jde --dims 5 --runs 10 --data ioh
+  skde bench run --suite mymodule:function --algorithms jde,cma:bipop --dims 10 --out mine.json
 """
 REPORT_EXAMPLES = """examples:
   skde bench run --suite qin2012 --algorithms de,jde,shade --dims 10,30 --runs 15 --out results/runs.json
@@ -75,16 +91,19 @@ def add_run(commands: Any) -> None:
         "--suite",
         required=True,
         metavar="NAME",
-        help="nashed2012, nashed2012-as-run, qin2012, janssen2024, wang2012, or cec2017 (needs minionpy)",
+        help="nashed2012, nashed2012-as-run, qin2012, janssen2024, wang2012; with coco-experiment: bbob, "
+        "bbob-constrained, bbob-mixint, bbob-largescale; with ioh: ioh:bbob, ioh:sbox, ioh:cec2022; with minionpy: "
+        "cec2011, cec2014, cec2017, cec2019, cec2020, cec2022, bbob2009; or MODULE:NAME of your functions",
     )
     add(
         "--algorithms",
         type=algorithms,
         required=True,
         metavar="NAME[:PARAMETER=VALUE,...],...",
-        help="see skde algorithms; also minionpy:LSHADE, pygmo:sade and others, where they are installed",
+        help="see skde algorithms; also algorithms of scipy, pygmo, minionpy, cma, fcmaes, evosax and evox, such as "
+        "minionpy:LSHADE, where they are installed",
     )
-    add("--dims", type=wholes, required=True, metavar="DIM,...", help="variables")
+    add("--dims", type=wholes, metavar="DIM,...", help="variables (default: all of the suite, where it has a list)")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
     add(
         "--no-curves",
@@ -92,6 +111,13 @@ def add_run(commands: Any) -> None:
         help="no convergence curves in the record: it is smaller, and skde bench report has no such plots",
     )
     add_trials(add, budget="10000*dim")
+    add(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="bbob... and ioh:...: the folder of the platform's files, which cocopp or IOHanalyzer reads, and of the "
+        "record, runs.json; run k is on instance k",
+    )
 
 
 def add_trials(add: Any, budget: str, runs: str = "30") -> None:
@@ -204,22 +230,30 @@ def bench_run(options: Any) -> int:
     settings = trials.Settings(
         options.suite, options.budget, options.runs, options.seed, options.device, options.n_jobs
     )
+    optimizers = [get_optimizer(name, **parameters) for name, parameters in options.algorithms]
+    suite = find_suite(options.suite)
+    run = partial(trials.run, settings, optimizers, options.dims, options.functions, curves=not options.no_curves)
+    if suite.platform is None:
+        refuse(options, ("data",), f"is for suites of platforms, such as bbob; {suite.name!r} has no logger")
+    else:
+        trials.plan_parts(suite, settings, optimizers, options.dims, options.functions)  # before a folder is made
+        run = partial(run, logs=prepare_logs(options, suite))
 
     def show(record: Any) -> None:
         print(to_json(record) if options.json else tables.summary_table(statistics.summary(record)))
 
-    return record_and_show(
-        options,
-        partial(
-            trials.run,
-            settings,
-            [get_optimizer(name, **parameters) for name, parameters in options.algorithms],
-            options.dims,
-            options.functions,
-            curves=not options.no_curves,
-        ),
-        show,
-    )
+    return record_and_show(options, run, show)
+
+
+def prepare_logs(options: Any, suite: Suite) -> TrialLogs:
+    """Return the folder of a platform's files, in which the record is too."""
+    assert suite.platform is not None
+    if options.data is None:
+        raise InputError(f"--suite {suite.name} needs --data FOLDER, for the files that {suite.platform.reader} reads")
+    refuse(options, ("out",), f"has no effect with --data: the record is {options.data / RECORD}")
+    logs = TrialLogs(options.data, suite.name, suite.platform)
+    options.out = logs.folder / RECORD
+    return logs
 
 
 def bench_compare(options: Any) -> int:

@@ -5,10 +5,9 @@ import pytest
 
 from skde import Minimizer
 from skde.benchmark import trials
-from skde.benchmark.curves import CURVES, WatchedFunction, curve_entries, grid
+from skde.benchmark.curves import CURVES, curve_entries, grid
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_record
-from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import Settings
 from skde.result import History
 
@@ -58,16 +57,3 @@ def test_cells_have_the_histories_of_their_runs(tmp_path):
 def test_curves_are_left_out_where_they_are_not_wanted():
     record = trials.run(Settings("nashed2012", "200", 2), [get_optimizer("jde")], [2], ["f0"])
     assert not set(CURVES) & set(record["cells"][0])
-
-
-def test_a_watched_function_records_improvements():
-    function = find_suite("nashed2012").function("f0", 2)
-    watched = WatchedFunction(function)
-    assert watched.function.of_lists([[3.0, 4.0], [6.0, 8.0], [0.0, 2.0]]) == [25.0, 100.0, 4.0]
-    watched.function.of_lists([[1.0, 0.0], [5.0, 5.0]])
-    found = watched.history()
-    assert found.n_evals.tolist() == [1, 3, 4, 5]
-    assert found.best.tolist() == [25, 4, 1, 1]
-    assert (np.diff(found.seconds) >= 0).all()
-    assert watched.function.name == "f0"
-    assert WatchedFunction(function).history().best.tolist() == [np.inf]

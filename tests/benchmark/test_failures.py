@@ -6,8 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from skde.benchmark import optimizers, trials
+from skde.benchmark import functions, optimizers, trials
 from skde.benchmark.optimizers import Outcome, get_optimizer
+from skde.benchmark.peer_optimizers import MinionpyOptimizer
 from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.statistics import errors
@@ -22,14 +23,13 @@ def peer(monkeypatch):
     """An optimiser of another library, which raises in the runs with the given seeds."""
     raises = set()
 
-    def minimize(self, function, evals, seed):
-        values = function.of_lists([[1.0, 1.0], [0.5, 0.5], [0.75, 0.75]])
+    def search(self, evaluations, bounds, seed):
+        evaluations.of_points([[1.0, 1.0], [0.5, 0.5], [0.75, 0.75]])
         if seed in raises:
             raise ZeroDivisionError("of the peer\nmore")
-        return min(values), 3
 
-    monkeypatch.setattr(optimizers, "find_spec", lambda name: True)
-    monkeypatch.setattr(optimizers.MinionpyOptimizer, "minimize", minimize)
+    monkeypatch.setattr(functions, "find_spec", lambda name: True)
+    monkeypatch.setattr(MinionpyOptimizer, "search", search)
     return raises
 
 

@@ -6,10 +6,12 @@ import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
+from skde.benchmark.functions import Function
+from skde.benchmark.journal import Journal
 from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record, write_record
-from skde.benchmark.suites import Function
+from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import Settings
 from skde.cli.main import main
 from skde.engines.nvrtc import compile_module
@@ -92,11 +94,11 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["runs.json"]
     run, measure_cell = [], trials.measure_cell
 
-    def interrupted(settings, budget, function, algorithm, exact):
-        run.append((function.name, algorithm.text))
-        if function.name == "f9":
+    def interrupted(measurement):
+        run.append((measurement.part.function, measurement.part.optimizer.text))
+        if measurement.part.function == "f9":
             raise KeyboardInterrupt
-        return measure_cell(settings, budget, function, algorithm, exact)
+        return measure_cell(measurement)
 
     monkeypatch.setattr(trials, "measure_cell", interrupted)
     both = [get_optimizer("jde"), get_optimizer("de")]
@@ -161,8 +163,11 @@ def test_an_interrupted_fit_is_no_cell(calls):
 
 def test_values_that_are_not_finite_become_null():
     function = Function("f", lambda X: abs(X[:, 0]) + float("inf"), list, get_problem("sphere", dim=2).bounds, 0.0)
-    cell = trials.measure_cell(SMALL, Budget.read("200"), function, get_optimizer("jde"))
+    part = trials.Part("f", 2, get_optimizer("jde"), function)
+    suite = find_suite("nashed2012")
+    cell = trials.measure_cell(trials.Measurement(SMALL, Budget.read("200"), part, Journal(None, {}), False, suite))
     assert cell["best"] == cell["error"] == [None] * 3
+    assert "failures" not in cell
 
 
 def test_other_settings_are_refused(tmp_path, capsys, nothing_runs):
@@ -218,8 +223,15 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
     [
         (
             ["--suite", "nashed2021"],
-            "suite must be one of 'nashed2012', 'qin2012', 'janssen2024', 'wang2012', 'nashed2012-as-run', 'cec2017'; "
-            "got 'nashed2021'; did",
+            "suite must be one of 'nashed2012', 'qin2012', 'janssen2024', 'wang2012', 'nashed2012-as-run', 'cec2011', ",
+        ),
+        (
+            ["--suite", "bob"],
+            "'bbob-largescale', 'ioh:bbob', 'ioh:sbox', 'ioh:cec2022'; got 'bob'; did you mean 'bbob'?",
+        ),
+        (
+            ["--suite", "nashed2021"],
+            "; got 'nashed2021'; did you mean 'nashed2012'",
         ),
         (["--functions", "f99"], "function of 'nashed2012' must be one of 'f0', "),
         (["--functions", "f0,f0"], "functions must differ from one another, got f0, f0"),
@@ -229,7 +241,10 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
         (["--algorithms", "de:f=0.5"], "parameter of 'de' must be one of "),
         (["--algorithms", "de:F=5"], "DE.F must be a number in [0, 2], got 5"),
         (["--algorithms", "de:F="], "NAME=VALUE is needed"),
-        (["--algorithms", "minionpy:LSHDE"], "did you mean 'minionpy:LSHADE'?"),
+        (["--algorithms", "minionpy:LSHDE"], "algorithm of 'minionpy' must be one of 'JADE', "),
+        (["--algorithms", "minionpy:LSHDE"], "got 'LSHDE'; did you mean 'LSHADE'?"),
+        (["--algorithms", "minonpy:LSHADE"], "library of an algorithm must be one of 'scipy', "),
+        (["--algorithms", "minonpy:LSHADE"], "got 'minonpy'; did you mean 'minionpy'?"),
         (["--dims", "0"], "dims must be an integer >= 1, got 0"),
         (["--dims", "two"], "a whole number is needed"),
         (["--functions", "f13", "--dims", "1"], "dim of 'nashed2012/f13' must be an integer in [2, "),

@@ -1,0 +1,145 @@
+"""Functions of users as suites."""
+
+import json
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+from skde.benchmark import suites, trials
+from skde.benchmark.optimizers import get_optimizer
+from skde.benchmark.suites import find_suite
+from skde.cli.main import main
+
+MODULE = """
+import numpy as np
+
+def bowl(X):
+    return (X**2).sum(axis=1) + 3.0
+
+bowl.bounds = (-5, 5)
+bowl.f_opt = 3.0
+
+def valley(X):
+    return np.abs(X[:, 0] - X[:, 1])
+
+valley.bounds = [(-1, 1), (0, 2)]
+valley.f_opt = 0.0
+
+def raising(X):
+    if raising.calls == 0:
+        raise ZeroDivisionError("in the function")
+    raising.calls -= 1
+    return bowl(X)
+
+raising.bounds, raising.f_opt, raising.calls = (-5, 5), 3.0, 0
+
+def without_bounds(X):
+    return X[:, 0]
+
+def without_f_opt(X):
+    return X[:, 0]
+
+without_f_opt.bounds = (0, 1)
+FUNCTIONS = {"bowl": bowl, "valley": valley}
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The name of a module in the current directory."""
+    name = f"user_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
+
+
+def test_a_function_by_its_module(module, capsys):
+    arguments = ["bench", "run", "--suite", f"{module}:bowl", "--algorithms", "jde,scipy:direct", "--dims", "2,3"]
+    assert main([*arguments, "--runs", "2", "--budget", "3000", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert [(cell["function"], cell["dim"], cell["algorithm"]) for cell in record["cells"]] == [
+        ("bowl", dim, algorithm) for dim in (2, 3) for algorithm in ("jde", "scipy:direct")
+    ]
+    assert all(cell["f_opt"] == 3.0 and 0 <= max(cell["error"]) < 1e-2 for cell in record["cells"])
+
+
+def test_a_mapping_is_a_suite(module):
+    suite = find_suite(f"{module}:FUNCTIONS")
+    assert suite.functions == ("bowl", "valley")
+    assert suite.function("bowl", 4).bounds.tolist() == [[-5, 5]] * 4
+    assert suite.function("valley", 2).bounds.tolist() == [[-1, 1], [0, 2]]
+    assert suite.function("valley", 2).of_lists([[0.5, 2.0]]) == [1.5]
+    with pytest.raises(ValueError, match=r"dims of 'valley' of .* must be 2, as its bounds say; got 3"):
+        suite.function("valley", 3)
+
+
+def test_functions_of_one_dimension_need_no_dims(module):
+    record = trials.run(trials.Settings(f"{module}:valley", "200", 1), [get_optimizer("jde")], None)
+    assert [cell["dim"] for cell in record["cells"]] == [2]
+    with pytest.raises(ValueError, match=r"dims of '.*:bowl' must be given, such as 10,30"):
+        trials.run(trials.Settings(f"{module}:bowl", "200", 1), [get_optimizer("jde")], None)
+
+
+def test_a_suite_by_an_entry_point(module, monkeypatch):
+    points = [EntryPoint("mine", f"{module}:FUNCTIONS", "skde.suites")]
+    monkeypatch.setattr(suites, "entry_points", lambda group: points if group == "skde.suites" else [])
+    assert find_suite("mine").functions == ("bowl", "valley")
+    with pytest.raises(ValueError, match="did you mean 'mine'"):
+        find_suite("mime")
+
+
+def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
+    optimizer, settings = get_optimizer("jde", pop_size=10), trials.Settings(f"{module}:raising", "100", 3, seed=4)
+    function = find_suite(settings.suite).function("raising", 2)
+    function.objective.calls = 10**6
+    expected = trials.run(settings, [optimizer], [2])["cells"][0]
+    function.objective.calls = 8  # the batch raises after these, and then the first run alone
+    seen = []
+    minimize = type(optimizer).minimize
+
+    def fresh(self, *arguments):
+        function.objective.calls = 0 if len(seen) == 1 else 10**6  # run 1 raises at once
+        seen.append(arguments)
+        return minimize(self, *arguments)
+
+    monkeypatch.setattr(type(optimizer), "minimize", fresh)
+    kept = {}
+    with pytest.raises(
+        RuntimeError, match="first run 1 of jde:pop_size=10 on raising D=2: ZeroDivisionError: in the f"
+    ):
+        trials.run(settings, [optimizer], [2], recording=trials.Recording(started=kept.update))
+    (cell,) = kept["cells"]
+    assert cell["failures"] == [{"run": 1, "error": "ZeroDivisionError: in the function"}]
+    # Each run alone has the bits that it has in a batch.
+    assert [cell["best"][run] for run in (0, 2)] == [expected["best"][run] for run in (0, 2)]
+    assert cell["best"][1] is None
+    assert cell["n_evals"] == [100, 0, 100]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("without_bounds", "'without_bounds' of '.*' has no bounds; it needs f.bounds = "),
+        ("without_f_opt", "'without_f_opt' of '.*' has no f_opt; it needs f.bounds = "),
+        ("bwl", "has no 'bwl'; did you mean 'bowl'"),
+        ("np.pi", "must be a function, or a mapping of names to functions"),
+    ],
+)
+def test_bad_functions_are_refused(module, name, told):
+    with pytest.raises(ValueError, match=told):
+        find_suite(f"{module}:{name}")
+
+
+def test_bad_bounds_are_refused(module):
+    function = find_suite(f"{module}:bowl").function("bowl", 2).objective
+    for bounds in ("none", 3, [(1, 2, 3)], np.zeros((2, 2, 2))):
+        function.bounds = bounds
+        with pytest.raises(ValueError, match=r"(?s)'bowl' of '.*' has the bounds .*; it needs f.bounds = "):
+            find_suite(f"{module}:bowl")
+
+
+def test_a_module_that_is_not_there_is_named(module):
+    with pytest.raises(ValueError, match=f"there is no module '{module}x' in .*did you mean '{module}'"):
+        find_suite(f"{module}x:bowl")
