@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, plots, reproduce, scale, speed, tuning, which
+from pages import algorithms, peers, platforms, plots, reproduce, scale, speed, tuning, which
 
 DOCS = Path(__file__).resolve().parent
 
 
 def texts() -> dict[str, str]:
     """Return the text of every generated page by its path in docs/."""
-    pages = {"speed": speed, "which": which, "peers": peers, "reproduce": reproduce, "tuning": tuning}
+    pages = {
+        "speed": speed,
+        "which": which,
+        "peers": peers,
+        "platforms": platforms,
+        "reproduce": reproduce,
+        "tuning": tuning,
+    }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
 
@@ -21,6 +28,7 @@ def write() -> None:
         (DOCS / path).write_text(text)
     for name in algorithms.names():
         (DOCS / "algorithms" / f"{name}.svg").write_bytes(plots.convergence(name))
+    (DOCS / f"{platforms.NAME}.svg").write_bytes(platforms.plot(platforms.read()))
     for name, record in scale.records().items():
         (DOCS / f"{name}.svg").write_bytes(scale.plot(record))
 

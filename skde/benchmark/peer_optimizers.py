@@ -59,12 +59,30 @@ class Evaluations:
         BudgetSpent
             When not all rows can be evaluated; those that can have been.
         """
-        rows = X[: self.limit - self.count]
-        if len(rows):
-            values = np.asarray(self.function.objective(rows), float)
-            self._note(values)
-            self.count += len(rows)
-        if len(rows) < len(X) or self.function.solved():
+        return self._values(X, self.function.objective)
+
+    def of_points(self, points: list[list[float]]) -> list[float]:
+        """Return the values of a list of points, as `of_arrays` does."""
+        values: list[float] = self._values(points, self.function.of_lists).tolist()
+        return values
+
+    def of_point(self, x: Any) -> float:
+        """Return the value of one point."""
+        return float(self.of_arrays(np.array(x, float, ndmin=2))[0])
+
+    def history(self) -> History:
+        """Return the improvements, and the number of evaluations as the last entry."""
+        rows = [*self._improvements, (self.count, time.perf_counter() - self._begin, self.best)]
+        n_evals, seconds, best = zip(*rows, strict=True)
+        return History(np.array(n_evals, np.int64), np.array(seconds), np.array(best, np.float64))
+
+    def _values(self, points: Any, function: Callable[[Any], Any]) -> FloatArray:
+        """Evaluate the points that the budget allows."""
+        rows = points[: self.limit - self.count]
+        values = np.asarray(function(rows), float) if len(rows) else np.empty(0)
+        self._note(values)
+        self.count += len(rows)
+        if len(rows) < len(points) or self.function.solved():
             raise BudgetSpent
         return values
 
@@ -77,21 +95,6 @@ class Evaluations:
         seconds = time.perf_counter() - self._begin
         self._improvements += [(self.count + row + 1, seconds, lowest[row + 1]) for row in better.tolist()]
         self.best = float(lowest[-1])
-
-    def history(self) -> History:
-        """Return the improvements, and the number of evaluations as the last entry."""
-        rows = [*self._improvements, (self.count, time.perf_counter() - self._begin, self.best)]
-        n_evals, seconds, best = zip(*rows, strict=True)
-        return History(np.array(n_evals, np.int64), np.array(seconds), np.array(best, np.float64))
-
-    def of_point(self, x: Any) -> float:
-        """Return the value of one point."""
-        return float(self.of_arrays(np.array(x, float, ndmin=2))[0])
-
-    def of_points(self, rows: Any) -> list[float]:
-        """Return the values of a list of points."""
-        values: list[float] = self.of_arrays(np.array(rows, float, ndmin=2)).tolist()
-        return values
 
 
 class PeerOptimizer(Optimizer):
@@ -232,7 +235,8 @@ class CmaOptimizer(PeerOptimizer):
         fixed = {"bounds": [0, 1], "verbose": -9, "maxfevals": evaluations.limit, "seed": seed + 1}  # 0: the clock
 
         def values(points: list[FloatArray]) -> list[float]:
-            return evaluations.of_points([low + width * point for point in points])
+            found: list[float] = evaluations.of_arrays(low + width * np.array(points)).tolist()
+            return found
 
         cma.fmin(
             None,

@@ -32,7 +32,10 @@ def sphere():
     def values(X):
         return ((X - 1.75) ** 2).sum(axis=1)
 
-    return Function("sphere", values, None, np.array([[-5.0, 5.0]] * 3), 0.0)
+    def of_lists(points):
+        return values(np.array(points)).tolist()
+
+    return Function("sphere", values, of_lists, np.array([[-5.0, 5.0]] * 3), 0.0)
 
 
 def test_the_fields_libraries_are_there():
