@@ -82,7 +82,8 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
         Number of variables; None: that of the problem or, for any number of variables, 30
         (50 in janssen2024, 100 for "fabris2012/p1").
     **options
-        Options of the suite; nashed2012 has as_run and index_base, janssen2024 and wang2012 have data, folder and spec.
+        Options of the suite: nashed2012, qin2012, janssen2024 and wang2012 have data and folder; nashed2012 also has
+        as_run and index_base, janssen2024 and wang2012 have spec.
 
     Returns
     -------

@@ -14,12 +14,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from typing import Any
 
 import numpy as np
 
 from skde import _cpu
-from skde.problems import data
+from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
+from skde.problems.cec2005 import OfficialData, given_options
 from skde.typing import FloatArray
 from skde.validation import check_int
 
@@ -70,13 +72,16 @@ def roots(n: int) -> FloatArray:
     return values
 
 
-def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
+def schwefel26(n: int, official: OfficialData) -> tuple[FloatArray, Arrays]:
     """Return the minimiser, on the box's sides in most variables, and the system A x = B that it solves."""
-    o = data.shift("nashed2012:f7:o", n, -100, 100)
+    if official.used:
+        o, A = official.schwefel_206(n)
+    else:
+        o = streams.shift("nashed2012:f7:o", n, -100, 100)
+        A = streams.integers(f"nashed2012:f7:A:D{n}", (n, n), -500, 500)
     index = np.arange(1, n + 1)
     o[index >= 3 * n // 4] = 100.0
     o[: -(-n // 4)] = -100.0
-    A = data.integers(f"nashed2012:f7:A:D{n}", (n, n), -500, 500)
     # The kernel adds a row's products in the order of the columns; B does the same, so that f is 0 at o.
     B = np.zeros(n)
     for j in range(n):
@@ -84,11 +89,14 @@ def schwefel26(n: int) -> tuple[FloatArray, Arrays]:
     return o, (np.ascontiguousarray(A.T), B)
 
 
-def fletcher_powell(n: int) -> tuple[FloatArray, Arrays]:
+def fletcher_powell(n: int, official: OfficialData) -> tuple[FloatArray, Arrays]:
     """Return alpha, a, b and the trigonometric sums at alpha, in the kernel's arithmetic so that f is 0 there."""
-    a = data.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
-    b = data.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
-    alpha = data.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
+    if official.used:
+        a, b, alpha = official.schwefel_213(n)
+    else:
+        a = streams.integers(f"nashed2012:f17:a:D{n}", (n, n), -100, 100)
+        b = streams.integers(f"nashed2012:f17:b:D{n}", (n, n), -100, 100)
+        alpha = streams.shift("nashed2012:f17:alpha", n, -math.pi, math.pi)
     angles = np.asarray(alpha, np.float64)
     sines, cosines = _cpu.sin(angles), _cpu.cos(angles)
     from_sines, from_cosines = np.zeros(n), np.zeros(n)
@@ -146,7 +154,15 @@ def dim_range(name: str) -> DimRange:
     return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
-def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> Problem:
+def build(
+    name: str,
+    dim: int,
+    *,
+    as_run: bool = False,
+    index_base: int = 0,
+    data: str = "generated",
+    folder: Any = None,
+) -> Problem:
     """Return a function of the suite.
 
     Parameters
@@ -159,6 +175,11 @@ def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> 
         As in `Options`.
     index_base : int, default 0
         As in `Options`, 0 or 1.
+    data : {"generated", "official"}, default "generated"
+        The matrices and minimisers of f7 and f17: those of skde, for any number of variables, or those of CEC 2005's F5
+        and F12, for at most 100. The other functions have no data.
+    folder : str, path or None, default None
+        Folder with the competition's files; None: the data of the package optproblems.
 
     Returns
     -------
@@ -167,17 +188,19 @@ def build(name: str, dim: int, *, as_run: bool = False, index_base: int = 0) -> 
     if not isinstance(as_run, bool | np.bool_):
         raise TypeError(f"as_run must be True or False, got {as_run!r} ({type(as_run).__name__})")
     options = Options(bool(as_run), check_int("index_base", index_base, 0, 1))
+    official = OfficialData(data, folder)
     key = name.rpartition("/")[2]
     definition = TABLE[key]
     x_opt, arrays = np.full(dim, definition.x_opt), definition.arrays(dim, options)
     f_opt = SCHWEFEL_F * dim if key == "f10" else 0.0
     if key == "f7":
-        x_opt, arrays = schwefel26(dim)
+        x_opt, arrays = schwefel26(dim, official)
     elif key == "f8":
         x_opt = dixon_price_optimum(dim)
     elif key == "f17":
-        x_opt, arrays = fletcher_powell(dim)
+        x_opt, arrays = fletcher_powell(dim, official)
     given = {"as_run": options.as_run, "index_base": options.index_base} if options != Options() else {}
+    given |= given_options(data, folder)
     return Problem(
         name, f"{SUITE}_{key}", np.tile([-definition.box, definition.box], (dim, 1)), x_opt, f_opt, arrays, given
     )

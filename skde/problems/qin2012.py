@@ -10,18 +10,21 @@ minimiser is o (as the paper prints it, it would be o + 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from skde.problems import data
+from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
+from skde.problems.cec2005 import OfficialData, given_options
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A function: its kernel, half the width of its box, and the range of its shift."""
+    """A function: its kernel, CEC 2005's name of it, half the width of its box, and the range of its shift."""
 
     kernel: str
+    official: str
     box: float
     shift: tuple[float, float]
     smallest_dim: int = 1
@@ -29,10 +32,10 @@ class Definition:
 
 
 TABLE = {
-    "F1": Definition("qin2012_F1", 100.0, (-100.0, 100.0)),
-    "F2": Definition("qin2012_F2", 100.0, (-90.0, 90.0), smallest_dim=2),
-    "F3": Definition("qin2012_F3", 600.0, (-600.0, 0.0), with_roots=True),
-    "F4": Definition("qin2012_F4", 5.0, (-5.0, 5.0)),
+    "F1": Definition("qin2012_F1", "F1", 100.0, (-100.0, 100.0)),
+    "F2": Definition("qin2012_F2", "F6", 100.0, (-90.0, 90.0), smallest_dim=2),
+    "F3": Definition("qin2012_F3", "F7", 600.0, (-600.0, 0.0), with_roots=True),
+    "F4": Definition("qin2012_F4", "F9", 5.0, (-5.0, 5.0)),
 }
 NAMES = tuple(f"qin2012/{key}" for key in TABLE)
 
@@ -42,10 +45,31 @@ def dim_range(name: str) -> DimRange:
     return DimRange(TABLE[name.rpartition("/")[2]].smallest_dim)
 
 
-def build(name: str, dim: int) -> Problem:
-    """Return a function of the suite."""
+def build(name: str, dim: int, *, data: str = "generated", folder: Any = None) -> Problem:
+    """Return a function of the suite.
+
+    Parameters
+    ----------
+    name : str
+        "qin2012/F1" ... "qin2012/F4".
+    dim : int
+        Number of variables.
+    data : {"generated", "official"}, default "generated"
+        Shifts of skde, for any number of variables, or those of CEC 2005, for at most 100.
+    folder : str, path or None, default None
+        Folder with the competition's files; None: the data of the package optproblems.
+
+    Returns
+    -------
+    problem : Problem
+    """
+    official = OfficialData(data, folder)
     key = name.rpartition("/")[2]
     definition = TABLE[key]
-    o = data.shift(f"qin2012:{key}:shift", dim, *definition.shift)
+    if official.used:
+        o = official.shift(definition.official, dim)
+    else:
+        o = streams.shift(f"qin2012:{key}:shift", dim, *definition.shift)
     arrays = (o, np.sqrt(np.arange(1.0, dim + 1))) if definition.with_roots else (o,)
-    return Problem(name, definition.kernel, np.tile([-definition.box, definition.box], (dim, 1)), o, 0.0, arrays)
+    box = np.tile([-definition.box, definition.box], (dim, 1))
+    return Problem(name, definition.kernel, box, o, 0.0, arrays, given_options(data, folder))
