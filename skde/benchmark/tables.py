@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from skde.benchmark import minmax_trials
-from skde.benchmark.papers import MinMaxPaper, Paper
-from skde.benchmark.papers.paper import Milliseconds
-from skde.benchmark.reproduction import AS_GOOD, NOISE, VERDICTS, WORSE, Row
+from skde.benchmark.reproduction import Comparison, Line
+from skde.benchmark.verdicts import DIFFERS, NOISE, NONE, SLOWER, WORSE
 
-MARKS = {AS_GOOD: " ", NOISE: "~", WORSE: "!"}
-VALUES = ("best", "median", "mean", "std", "worst")
+MARKS = {NOISE: "~", WORSE: "!", SLOWER: "!", DIFFERS: "!"}  # of cells that are not as good
+WIDTH = 150
 LONGEST_LABEL = 16  # a longer name becomes a number in the table's head, with the name above the table
 
 
@@ -50,84 +47,53 @@ def comparison_table(comparison: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def reproduction_table(paper: Paper, rows: Sequence[Row]) -> str:
-    """Return the rows of `reproduction.rows` as text: the paper's means and ours."""
-    names = list(dict.fromkeys(row.algorithm for row in rows))
-    lines = [paper.title, "Means of the best values; ! marks ours where it is worse, ~ where that may be chance"]
-    for dim in dict.fromkeys(row.dim for row in rows):
-        lines += ["", f"{f'D={dim}':<10}" + "".join(f"{name:>10} paper{'ours':>11} " for name in names)]
-        for function in dict.fromkeys(row.function for row in rows):
-            cells = {row.algorithm: row for row in rows if (row.function, row.dim) == (function, dim)}
-            row_cells = (cells.get(name) for name in names)
-            texts = (
-                f"{row.paper[0]:>16.1e}{row.ours[0]:>11.1e}{MARKS[row.verdict]}" if row else " " * 28
-                for row in row_cells
-            )
-            lines.append(f"{function:<10}{''.join(texts)}")
-    lines.append("")
-    lines += [
-        f"{name:<10}{', '.join(f'{n} {verdict}' for verdict, n in counts.items())}" for name, counts in totals(rows)
+def comparison_text(comparison: Comparison, *, explained: bool = True) -> str:
+    """Return a paper's table as text: the paper's figures with ours, and the reasons of cells that are not as good."""
+    lines = [f"{comparison.name}. {comparison.title}"]
+    cells = {(line.row, line.column): line for line in comparison.lines}
+    names = list(dict.fromkeys(line.row for line in comparison.lines))
+    heads = list(dict.fromkeys(line.column for line in comparison.lines))
+    label = max(map(len, names)) + 2
+    theirs = max(map(len, ["paper", *(line.paper for line in comparison.lines)])) + 2
+    own = max(map(len, ["ours", *(line.ours for line in comparison.lines)])) + 2
+    width = max([theirs, *(len(head) + 9 for head in heads)]) + own + 1
+    fit = max(1, (WIDTH - label) // width)
+    for first in range(0, len(heads), fit):
+        part = heads[first : first + fit]
+        lines.append(" " * label + "".join(f"{head + ': paper':>{width - own - 1}}{'ours':>{own}} " for head in part))
+        for name in names:
+            there = [cells.get((name, head)) for head in part]
+            if any(there):
+                texts = (cell_text(line, width - own - 1, own) if line else " " * width for line in there)
+                lines.append(f"{name:<{label}}{''.join(texts)}".rstrip())
+    if counts := counts_text(comparison):
+        lines.append(counts)
+    if comparison.remark:
+        lines.append(comparison.remark)
+    return "\n".join([*lines, *(reasons(comparison) if explained else [])])
+
+
+def cell_text(line: Line, theirs: int, own: int) -> str:
+    """Return a cell of a paper's table in columns of these widths, with its mark."""
+    return f"{line.paper:>{theirs}}{line.ours:>{own}}{MARKS.get(line.verdict, ' ')}"
+
+
+def counts_text(comparison: Comparison) -> str:
+    """Return the numbers of the verdicts on a table's cells."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items() if verdict != NONE)
+
+
+def reasons(comparison: Comparison) -> list[str]:
+    """Return a line for each reason why cells are not as good, with the cells."""
+    notes: dict[str, dict[str, list[str]]] = {}
+    for line in comparison.lines:
+        if line.verdict in MARKS:
+            chance = " (may be chance)" if line.verdict == NOISE else ""
+            notes.setdefault(line.note or "not explained", {}).setdefault(line.row, []).append(line.column + chance)
+    return [
+        "; ".join(f"{row}: {', '.join(columns)}" for row, columns in rows.items()) + f": {note}"
+        for note, rows in notes.items()
     ]
-    lines += [
-        f"{row.function} D={row.dim} {row.algorithm}: {row.note or 'not explained'}"
-        for row in rows
-        if row.verdict != AS_GOOD
-    ]
-    return "\n".join(lines)
-
-
-def coevolution_table(paper: MinMaxPaper, rows: Sequence[minmax_trials.Row]) -> str:
-    """Return the rows of `minmax_trials.rows` as text: the paper's figures above ours, with notes."""
-    lines = [paper.title, "Values of the runs that found a feasible point; the largest violation of all runs"]
-    for function in dict.fromkeys(row.function for row in rows):
-        those = [row for row in rows if row.function == function]
-        head, *body = coevolution_lines(those)
-        lines += ["", f"{function}, {those[0].known:.10g}"]
-        lines += [
-            f"{line[0]:<26}" + "".join(f"{text:>{width}}" for text, width in columns(line)) for line in (head, *body)
-        ]
-        lines += [note.text for note in paper.notes if note.function == function]
-    return "\n".join(lines)
-
-
-def columns(line: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the texts of a line after the first, with the widths of their columns."""
-    return list(zip(line[1:], [13] * 5 + [11, 10, 18, 12], strict=True))
-
-
-def coevolution_lines(rows: Sequence[minmax_trials.Row]) -> list[list[str]]:
-    """Return the lines of one problem's table: the head, then the paper's figures, if any, and ours."""
-    head = ["", *VALUES, "violation", "feasible", "ms, one run", f"ms, {rows[0].runs} runs"]
-    lines = [head]
-    for row in rows:
-        name = f"{row.algorithm}, n={row.pop_size}"
-        if row.paper_ms is not None:
-            values = [""] * 5 if row.paper is None else [f"{value:.2f}" for value in row.paper]
-            lines.append([f"{name}: paper", *values, "", "", paper_ms(row.paper_ms), ""])
-        ours = ["-"] * 5
-        if row.ours is not None:
-            ours = [f"{value:.7g}" for value in row.ours]
-            ours[VALUES.index("std")] = f"{row.ours.std:.1e}"
-        rules = [f"{row.violation:.1e}", f"{row.feasible} of {row.runs}"] if row.constrained else ["", ""]
-        lines.append([f"{name}: skde", *ours, *rules, milliseconds(row.alone_ms), milliseconds(row.together_ms)])
-    return lines
-
-
-def paper_ms(spent: Milliseconds) -> str:
-    """Return the paper's times on CPU and GPU."""
-    return f"{milliseconds(spent.cpu[0])} (GPU: {milliseconds(spent.gpu[0])})"
-
-
-def milliseconds(spent: float) -> str:
-    """Return a time with three digits, or more before the point."""
-    return f"{spent:.0f}" if spent >= 100 else f"{spent:.3g}"
-
-
-def totals(rows: Sequence[Row]) -> list[tuple[str, dict[str, int]]]:
-    """Count the verdicts of every algorithm."""
-    names = dict.fromkeys(row.algorithm for row in rows)
-    verdicts = {name: [row.verdict for row in rows if row.algorithm == name] for name in names}
-    return [(name, {verdict: verdicts[name].count(verdict) for verdict in VERDICTS}) for name in names]
 
 
 def number_text(value: float | None, width: int = 11) -> str:

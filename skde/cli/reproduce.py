@@ -2,111 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from skde.benchmark import minmax_trials, reproduction, tables
-from skde.benchmark.papers import MinMaxPaper, find_paper
-from skde.benchmark.trials import Settings
-from skde.cli.arguments import add_command, check_record_options, names, refuse, whole, wholes
+from skde.benchmark.papers import REPRODUCTIONS, find_reproduction
+from skde.benchmark.reproduction import QUICK, Reproduction, Selection
+from skde.benchmark.tables import comparison_text
+from skde.cli import extensions
+from skde.cli.arguments import InputError, add_command, check_record_options, names, refuse, whole, wholes
 from skde.cli.bench import add_trials
-from skde.cli.extensions import find_reproduction
 from skde.cli.output import record_and_show, to_json
+from skde.problems.official_data import CHOICES
+from skde.validation import check_choice
 
 EXAMPLES = """examples:
-  skde reproduce nashed2012
-  skde reproduce fabris2012 --n-jobs 1 --out fabris2012-cpu.json
-  skde reproduce fabris2012 --device cuda --pop-sizes 50 --functions p5,p6 --algorithms default,best/1/bin
+  skde reproduce qin2012 --quick
+  skde reproduce qin2012 --device cuda --table 1 --out qin2012.json
+  skde reproduce janssen2024 --device cuda --table 3 --runs 1 --out janssen2024-times.json
+  skde reproduce wang2012 --table 2 --functions F1,F4
   skde reproduce nashed2012 --algorithms de --dims 10 --runs 10 --budget 1e5
-  skde reproduce nashed2012 --device cuda --budget 1s --out nashed2012-gpu.json
+  skde reproduce nashed2012 --data official --functions f7,f17 --out official.json
+  skde reproduce fabris2012 --n-jobs 1 --out fabris2012-cpu.json
 the paper's tuning; the same command goes on where it was killed (FILE, FILE.log):
   skde reproduce nashed2012 --table 1 --device cuda --out table-1.json
   skde reproduce nashed2012 --table 1 --algorithms de --max-experiments 600 --budget 20000 --held-out 2 --out de.json
 """
-BUDGET, RUNS = "1e6", 30
+RUNS = 30  # of each setting that a tuning compares
 OF_TUNINGS = ("max_experiments", "held_out", "as_published")
-OF_MINMAX = ("pop_sizes", "functions")
+OF_RESULTS = ("functions", "pop_sizes", "quick", "data", "folder")
 
 
 def add_reproduce(commands: Any) -> None:
     """Add `skde reproduce`."""
-    what = "run a table of a paper again with the paper's parameters, and compare the figures"
+    what = "run a paper's experiments again with the paper's parameters, and compare its tables with ours"
     parser = add_command(commands, "reproduce", what, reproduce, EXAMPLES)
     add = parser.add_argument
-    add("paper", metavar="PAPER", help="nashed2012 or fabris2012")
-    add("--table", type=whole, help="1: the tuning by which the paper found its parameters (default: its results)")
-    add(
-        "--algorithms",
-        type=names,
-        metavar="NAME,...",
-        help="of the paper (default: all that skde has); of fabris2012 its strategies, and default: the solver's own",
-    )
-    add("--pop-sizes", type=wholes, metavar="N,...", help="fabris2012: individuals on a side (default: 50,100)")
-    add("--functions", type=names, metavar="NAME,...", help="fabris2012: p1 ... p6 (default: all)")
-    add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all; table 1: 30)")
-    add("--max-experiments", type=whole, help="table 1: of every algorithm (default: the paper's, 30000)")
-    add("--held-out", type=whole, help="table 1: boxes of every function to compare in (default: 5)")
-    what = "table 1: tune by the paper's kind of race on its functions as they are (default: see docs/reproduce.md)"
+    add("paper", metavar="PAPER", help=", ".join(REPRODUCTIONS))
+    what = "numbers of tables and figures, such as '2,fig. 3' (default: all); 1 of nashed2012: its tuning"
+    add("--table", type=names, metavar="NUMBER,...", help=what)
+    add("--quick", action="store_true", default=None, help="a small part of each table, in a minute or two on a CPU")
+    add("--algorithms", type=names, metavar="NAME,...", help="of the paper (default: all that skde has)")
+    add("--functions", type=names, metavar="NAME,...", help="of the paper (default: all)")
+    add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all; the tuning: 30)")
+    add("--pop-sizes", type=wholes, metavar="N,...", help="of the paper (default: all)")
+    add("--data", help="data of the functions: generated, or official, from a package or --folder (default: generated)")
+    add("--folder", type=Path, metavar="FOLDER", help="folder with the official data (default: an installed package)")
+    add("--max-experiments", type=whole, help="tuning: experiments of every algorithm (default: the paper's, 30000)")
+    add("--held-out", type=whole, help="tuning: boxes of every function to compare in (default: 5)")
+    what = "tuning: the paper's kind of race on its functions as they are (default: see docs/reproduce.md)"
     add("--as-published", action="store_true", default=None, help=what)
-    add_trials(add, f"{BUDGET}; table 1: 1s, of every run; fabris2012: 200cycles", f"{RUNS}; fabris2012: 20")
+    add_trials(add, "the paper's", f"the paper's; the tuning: {RUNS}")
     parser.set_defaults(budget=None, runs=None)
 
 
 def reproduce(options: Any) -> int:
     """Run, and print and write the record."""
-    paper = find_paper(options.paper)
+    reproduction = find_reproduction(options.paper)
     check_record_options(options)
-    if isinstance(paper, MinMaxPaper):
-        return coevolution_results(options, paper)
-    refuse(options, OF_MINMAX, f"is not for {paper.name}")
-    if options.table in (None, paper.table):
-        return results(options, paper)
-    code: int = find_reproduction("tuning")(options, paper)
-    return code
+    tuning = reproduction.paper.tuning
+    if tuning is not None and options.table == [str(tuning.table)]:
+        refuse(options, OF_RESULTS, "is not for a tuning")
+        options.table = tuning.table
+        code: int = extensions.find_reproduction("tuning")(options, reproduction.paper)
+        return code
+    refuse(options, OF_TUNINGS, "is for a tuning: nashed2012 --table 1")
+    return results(options, reproduction)
 
 
-def results(options: Any, paper: Any) -> int:
-    """Run a paper's results again, and print both figures."""
-    refuse(options, OF_TUNINGS, "is for a tuning: --table 1")
-    settings = settings_of(options, paper, BUDGET, RUNS)
-    run = partial(
-        reproduction.run,
-        paper,
-        settings,
-        reproduction.available(paper) if options.algorithms is None else options.algorithms,
-        paper.dims if options.dims is None else options.dims,
+def results(options: Any, reproduction: Reproduction) -> int:
+    """Run a paper's experiments again, and print its tables."""
+    if options.data is not None:
+        check_choice("data", options.data, CHOICES)
+    if options.folder is not None and options.data != "official":
+        raise InputError("--folder is for --data official")
+    if options.table is not None:
+        for number in options.table:
+            check_choice(f"table of {reproduction.paper.name!r}", number, reproduction.paper.tables)
+    settings = reproduction.settings(
+        budget=options.budget or (QUICK if options.quick else None),
+        runs=options.runs if options.runs is not None or not options.quick else reproduction.miniature.runs,
+        seed=options.seed,
+        device=options.device,
+        n_jobs=options.n_jobs,
+        data=options.data,
+        folder=None if options.folder is None else str(options.folder),
     )
-    return record_and_show(options, run, partial(show, options, paper, reproduction.rows, tables.reproduction_table))
+    selection = Selection(options.table, options.functions, options.dims, options.algorithms, options.pop_sizes)
+    run = partial(reproduction.run, settings, selection, quick=bool(options.quick))
+    return record_and_show(options, run, partial(show, options, reproduction))
 
 
-def coevolution_results(options: Any, paper: Any) -> int:
-    """Run a paper's co-evolution again, as published and by default, and print all figures."""
-    refuse(options, ("table", "dims", *OF_TUNINGS), f"is not for {paper.name}")
-    run = partial(
-        minmax_trials.run,
-        paper,
-        settings_of(options, paper, paper.budget, paper.runs),
-        minmax_trials.algorithms_of(paper) if options.algorithms is None else options.algorithms,
-        paper.pop_sizes if options.pop_sizes is None else options.pop_sizes,
-        paper.functions if options.functions is None else options.functions,
-    )
-    return record_and_show(options, run, partial(show, options, paper, minmax_trials.rows, tables.coevolution_table))
-
-
-def show(
-    options: Any, paper: Any, rows_of: Callable[[Any, Any], list[Any]], table: Callable[[Any, Any], str], record: Any
-) -> None:
-    """Print a record with its rows, as JSON or as a table."""
-    rows = rows_of(paper, record)
+def show(options: Any, reproduction: Reproduction, record: Any) -> None:
+    """Print a record with its tables, as JSON or as text."""
+    comparisons = reproduction.comparisons(record, options.table)
     if options.json:
-        print(to_json({**record, "paper": paper.name, "rows": [asdict(row) for row in rows]}))
-    else:
-        print(table(paper, rows))
-
-
-def settings_of(options: Any, paper: Any, budget: str, runs: int) -> Any:
-    """Return the settings of a record; the budget and the number of runs are defaults."""
-    runs = runs if options.runs is None else options.runs
-    return Settings(paper.suite, options.budget or budget, runs, options.seed, options.device, options.n_jobs)
+        tables = [
+            {
+                "name": made.name,
+                "title": made.title,
+                "remark": made.remark,
+                "cells": [line._asdict() for line in made.lines],
+                "counts": made.counts,
+            }
+            for made in comparisons
+        ]
+        print(to_json({**record, "paper": asdict(reproduction.paper)["title"], "tables": tables}))
+        return
+    where = record["machine"].get("gpu") or record["machine"]["cpu"]
+    print(f"{reproduction.paper.title}\npaper: {reproduction.paper.machine}; ours: {where}")
+    print("~ marks ours where it is worse, but that may be chance; ! where it is worse, slower or differs")
+    quick = record["settings"]["budget"] == QUICK
+    if quick:
+        print("a miniature: a part of the paper's functions, runs and budgets, so most values are worse")
+    for comparison in comparisons:
+        print(f"\n{comparison_text(comparison, explained=not quick)}")

@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 
 from skde import Minimizer, MinMaxSolver
-from skde.benchmark import minmax_trials, trials
+from skde.benchmark import reproduction as papers
+from skde.benchmark import trials
+from skde.benchmark.papers import fabris2012
 from skde.benchmark.records import key_of, read_record
 from skde.cli.main import main
 from skde.tuning import reproduction
@@ -185,11 +187,8 @@ EXPERIMENTS = pytest.mark.parametrize(
     ("module", "arguments"),
     [
         (trials, [*RUN, "--runs", "2", "--budget", "400"]),
-        (trials, ["reproduce", "nashed2012", "--algorithms", "de", "--dims", "10", "--runs", "2", "--budget", "500"]),
-        (
-            minmax_trials,
-            ["reproduce", "fabris2012", "--pop-sizes", "50", "--functions", "p2,p6", "--budget", "2cycles"],
-        ),
+        (papers, ["reproduce", "nashed2012", "--algorithms", "de", "--dims", "10", "--runs", "2", "--budget", "500"]),
+        (fabris2012, ["reproduce", "fabris2012", "--pop-sizes", "50", "--functions", "p2,p6", "--budget", "2cycles"]),
     ],
 )
 
@@ -199,7 +198,8 @@ EXPERIMENTS = pytest.mark.parametrize(
 def test_experiments(
     module: Any, arguments: list[str], json_too: bool, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "measure_cell", interrupted(module.measure_cell))
+    measure = "measure_solver" if module is fabris2012 else "measure_cell"
+    monkeypatch.setattr(module, measure, interrupted(getattr(module, measure)))
     arguments = [*arguments, "--out", str(tmp_path / "record.json")]
     assert main([*arguments, *["--json"] * json_too]) == 130
     printed = capsys.readouterr()

@@ -15,8 +15,9 @@ import pytest
 
 import skde
 from skde.algorithms import ALGORITHMS
-from skde.benchmark.papers import PAPERS, Paper, find_paper
+from skde.benchmark.papers import REPRODUCTIONS, find_paper
 from skde.benchmark.recording import Recording
+from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
 from skde.cli.main import main
 from skde.tuning import comparison, reproduction
@@ -29,11 +30,11 @@ SMALL = ["reproduce", "nashed2012", "--table", "1", "--algorithms", "de", "--dim
 SMALL += ["--budget", "300", "--held-out", "2", "--runs", "4"]
 
 
-@pytest.mark.parametrize("name", [name for name, paper in PAPERS.items() if isinstance(paper, Paper) and paper.tuning])
+@pytest.mark.parametrize("name", [name for name, found in REPRODUCTIONS.items() if found.paper.tuning])
 def test_the_papers_parameters_can_be_tuned(name: str) -> None:
-    paper = PAPERS[name]
+    paper = find_paper(name)
     assert paper.tuning is not None
-    assert set(paper.tuning.parameters) == set(paper.algorithms)
+    assert set(paper.tuning.parameters) == set(available(paper))
     for algorithm, parameters in paper.tuning.parameters.items():
         assert set(parameters) <= set(SPACES[algorithm])
         theirs = getattr(ALGORITHMS[algorithm], name)().get_params()
@@ -176,10 +177,10 @@ def test_seconds_are_those_of_every_run(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--table", "3"], "table 3 of 'nashed2012' is no tuning; its tuning is table 1"),
-        (["--table", "2", "--held-out", "3"], "--held-out is for a tuning: --table 1"),
-        (["--max-experiments", "300"], "--max-experiments is for a tuning: --table 1"),
-        (["--as-published"], "--as-published is for a tuning: --table 1"),
+        (["--table", "3"], "table of 'nashed2012' must be one of '2', 'fig. 2'; got '3'"),
+        (["--table", "2", "--held-out", "3"], "--held-out is for a tuning: nashed2012 --table 1"),
+        (["--max-experiments", "300"], "--max-experiments is for a tuning: nashed2012 --table 1"),
+        (["--as-published"], "--as-published is for a tuning: nashed2012 --table 1"),
         (["--table", "1", "--algorithms", "jde"], "algorithm of 'nashed2012' must be one of 'de', 'pso', 'ss'"),
         (["--table", "1", "--dims", "10,30"], "--dims must be one number for a tuning, got [10, 30]"),
         (["--table", "1", "--max-experiments", "10"], "max_experiments must be at least"),

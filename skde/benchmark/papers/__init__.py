@@ -1,16 +1,28 @@
-"""The papers of `skde reproduce`. A new one adds its import and its place in PAPERS."""
+"""The papers of `skde reproduce`. A new one adds its data file, its class, and its place in REPRODUCTIONS."""
 
 from __future__ import annotations
 
-from skde.benchmark.papers import fabris2012, nashed2012
-from skde.benchmark.papers.paper import MinMaxPaper, Note, Paper, Tuning
+from skde.benchmark.paper import Note, Paper, Table, Tuning
+from skde.benchmark.papers.fabris2012 import Fabris2012
+from skde.benchmark.papers.janssen2024 import Janssen2024
+from skde.benchmark.papers.nashed2012 import Nashed2012
+from skde.benchmark.papers.qin2012 import Qin2012
+from skde.benchmark.papers.wang2012 import Wang2012
+from skde.benchmark.reproduction import Reproduction
 from skde.validation import check_choice
 
-__all__ = ["PAPERS", "MinMaxPaper", "Note", "Paper", "Tuning", "find_paper"]
+__all__ = ["REPRODUCTIONS", "Note", "Paper", "Table", "Tuning", "find_paper", "find_reproduction"]
 
-PAPERS: dict[str, Paper | MinMaxPaper] = {paper.name: paper for paper in (nashed2012.PAPER, fabris2012.PAPER)}
+REPRODUCTIONS: dict[str, Reproduction] = {
+    made.paper.name: made for made in (Fabris2012(), Nashed2012(), Qin2012(), Wang2012(), Janssen2024())
+}
 
 
-def find_paper(name: str) -> Paper | MinMaxPaper:
+def find_reproduction(name: str) -> Reproduction:
+    """Return the reproduction of the paper of that name; the nearest is suggested."""
+    return REPRODUCTIONS[check_choice("paper", name, REPRODUCTIONS)]
+
+
+def find_paper(name: str) -> Paper:
     """Return the paper of that name; the nearest is suggested."""
-    return PAPERS[check_choice("paper", name, PAPERS)]
+    return find_reproduction(name).paper

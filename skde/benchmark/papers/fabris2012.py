@@ -1,4 +1,4 @@
-"""Tables 2 to 6 of Fabris and Krohling, 2012.
+"""Tables 2 to 6 and Fig. 3 of Fabris and Krohling, 2012.
 
 F. Fabris, R. A. Krohling: A co-evolutionary differential evolution algorithm for solving min-max optimization problems
 implemented on GPU using C-CUDA (Expert Systems with Applications, 2012). 20 runs of 200 cycles of 20 + 20 generations;
@@ -7,60 +7,50 @@ C on one core of an Athlon X2 5200+ at 2.7 GHz, CUDA on a GeForce GTX 285, in si
 
 from __future__ import annotations
 
-from skde.benchmark.papers.paper import Milliseconds, MinMaxPaper, Note, Values
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-# Tables 3 and 5: best, median, mean, standard deviation, worst; n = 50.
-VALUES = {
-    ("rand/1/bin", 50): """
-p1    0.00   -0.00   -0.00  0.00    0.00
-p2  -15.00  -14.87  -15.00  0.56  -12.45
-p3   24.47   24.48   24.48  0.00   24.51
-p4  680.63  680.63  680.63  0.00  680.63
-p5 7047.83 7049.34 7048.03  2.10 7054.14
-p6    0.01    0.01    0.01  0.00    0.01
-""",
-    ("best/1/bin", 50): """
-p1    0.00    0.00    0.00  0.02   -0.09
-p2  -15.00  -13.76  -13.83  3.74  -11.28
-p3   24.47   24.48   24.48  0.01   24.49
-p4  680.63  680.63  680.63  0.00  680.64
-p5 7047.87 7066.34 7052.44 32.74 7184.93
-p6    0.01    0.01    0.01  0.00    0.01
-""",
-}
-# Tables 2, 4 and 6: mean and standard deviation with CUDA, then in C.
-MILLISECONDS = {
-    ("rand/1/bin", 50): """
-p1 4584.80 12.70 19800.50  55.60
-p2  934.00  2.70  3910.00  20.80
-p3  866.20  1.60  8355.00  70.30
-p4  674.70  4.50  7620.00  95.70
-p5  683.30 37.50  2955.00  55.10
-p6  550.80  4.80  7395.00  77.50
-""",
-    ("best/1/bin", 50): """
-p1 5277.00  3.00 19690.00  45.60
-p2 1405.20  5.50  3710.00  33.70
-p3 1376.80  2.40  8145.00 241.00
-p4 1186.10  4.70  7510.00 116.60
-p5 1187.70  2.70  2800.00  45.70
-p6 1173.00  2.90  7435.00 124.40
-""",
-    ("rand/1/bin", 100): """
-p1 5006.80 11.60 90251.00  80.90
-p2 1300.10  2.10 14852.90 100.10
-p3 1162.00  2.70 32673.00 192.70
-p4  858.20  2.80 29993.00 250.70
-p5  907.00  3.50 11384.00 223.30
-p6  486.50  3.10 29210.00 629.40
-""",
-}
+import numpy as np
 
+from skde.algorithms import get_algorithm
+from skde.benchmark.minmax_trials import VALUES, cycles, describe, feasible_best, measure_solver
+from skde.benchmark.paper import Note, Paper, Table
+from skde.benchmark.records import Cell
+from skde.benchmark.reproduction import (
+    PROTOCOL,
+    QUICK,
+    RESULTS,
+    Experiment,
+    Line,
+    Miniature,
+    Place,
+    Reproduction,
+    Settings,
+)
+from skde.benchmark.verdicts import NOISE, NONE, WORSE, judge_seconds, judge_values, like
+from skde.minmax import MinMaxSolver
+from skde.problems import get_problem, optimal_value
+
+FUNCTIONS = tuple(f"p{number}" for number in range(1, 7))
+CYCLES = 200
+# The strategies of the paper, the first with the crossover test the other way round, and the solver's own parameters.
+INVERTED, DEFAULT = "rand/1/bin inverted", "default"
+STRATEGIES = ("rand/1/bin", "best/1/bin")
+PLACES = {  # of a strategy and a size of population: the tables of times and of values
+    ("rand/1/bin", 50): ("2", "3", "fig. 3"),
+    (INVERTED, 50): ("3",),
+    (DEFAULT, 50): ("3",),
+    ("best/1/bin", 50): ("4", "5", "fig. 3"),
+    ("rand/1/bin", 100): ("6",),
+}
+TIMES, VALUE_TABLES = ("2", "4", "6", "fig. 3"), ("3", "5")
 NOTES = (
     Note(
         "as published, rand/1/bin is still on its way: values of three runs with n = 50 lie within 0.16 after 200 "
-        "cycles, 0.0033 after 400, 1.5e-5 after 800; why the paper's have arrived is not explained",
+        "cycles, 0.0033 after 400, 1.5e-5 after 800; the paper's have arrived",
         "p1",
+        ("rand/1/bin",),
     ),
     Note(
         "the paper's columns Median and Mean seem to be exchanged: where no value is below the optimum and one of 20 "
@@ -87,24 +77,127 @@ NOTES = (
 )
 
 
-def numbers(text: str) -> dict[str, list[float]]:
-    """Return a table by function."""
-    return {name: [float(number) for number in rest] for name, *rest in map(str.split, text.split("\n")[1:-1])}
+@dataclass(frozen=True)
+class MinMaxExperiment(Experiment):
+    """The runs of one solver on one problem; `optimizer` is the solver, `limits` has n_cycles."""
+
+    @property
+    def pop_size(self) -> int:
+        """Number of individuals on a side."""
+        return int(self.optimizer.algorithm_x.pop_size)
+
+    @property
+    def text(self) -> str:
+        """Strategy and number of individuals, as in records."""
+        return f"{self.algorithm}:pop_size={self.pop_size}"
 
 
-PAPER = MinMaxPaper(
-    name="fabris2012",
-    title="Fabris and Krohling, A co-evolutionary differential evolution algorithm for solving min-max optimization "
-    "problems implemented on GPU using C-CUDA (Expert Systems with Applications, 2012), Tables 2 to 6",
-    suite="fabris2012",
-    runs=20,
-    budget="200cycles",
-    strategies=("rand/1/bin", "best/1/bin"),
-    pop_sizes=(50, 100),
-    values={key: {name: Values(*row) for name, row in numbers(text).items()} for key, text in VALUES.items()},
-    milliseconds={
-        key: {name: Milliseconds((row[0], row[1]), (row[2], row[3])) for name, row in numbers(text).items()}
-        for key, text in MILLISECONDS.items()
-    },
-    notes=NOTES,
-)
+class Fabris2012(Reproduction):
+    """The paper's solver with both strategies, and the default solver, on the six problems."""
+
+    paper: ClassVar[Paper] = Paper(
+        name="fabris2012",
+        title="Fabris and Krohling, A co-evolutionary differential evolution algorithm for solving min-max "
+        "optimization problems implemented on GPU using C-CUDA (Expert Systems with Applications, 2012)",
+        machine="Athlon X2 5200+, GeForce GTX 285",
+        suite="fabris2012",
+        runs=20,
+        fixed=True,
+        notes=NOTES,
+    )
+    miniature: ClassVar[Miniature] = Miniature(3, 0.02, (), (), (50,))
+    exact: ClassVar[bool] = True
+
+    def experiments(self, device: str) -> list[Any]:
+        """Return the experiments by problem, size of population and algorithm."""
+        language = "C" if device == "cpu" else "C-CUDA"
+        return [
+            MinMaxExperiment(
+                RESULTS,
+                function,
+                len(get_problem(f"fabris2012/{function}").x_opt),
+                algorithm,
+                make_solver(algorithm, pop_size),
+                {"n_cycles": CYCLES},
+                tuple(
+                    Place(
+                        table,
+                        function,
+                        language if table in TIMES else "mean",
+                        "seconds" if table in TIMES else "value",
+                    )
+                    for table in tables
+                ),
+            )
+            for function in FUNCTIONS
+            for (algorithm, pop_size), tables in PLACES.items()
+        ]
+
+    def limits(self, experiment: Experiment, settings: Settings) -> Mapping[str, Any]:
+        """Return the number of cycles of a run."""
+        if settings.budget == QUICK:
+            return {"n_cycles": max(2, int(CYCLES * self.miniature.share))}
+        return experiment.limits if settings.budget == PROTOCOL else {"n_cycles": cycles(settings.budget)}
+
+    def problem(self, function: str, dim: int, settings: Settings) -> Any:
+        """Return a problem; all have their number of variables."""
+        if settings.data != "generated":
+            raise ValueError(f"data must be 'generated' for fabris2012, which has no data, got {settings.data!r}")
+        return get_problem(f"fabris2012/{function}")
+
+    def measure(self, experiment: Experiment, problem: Any, settings: Settings) -> Cell:
+        """Measure one cell."""
+        solver = experiment.optimizer.set_params(
+            random_state=settings.seed, device=settings.device, n_jobs=settings.n_jobs
+        )
+        return measure_solver(problem, solver, experiment.limits["n_cycles"], settings.runs)
+
+    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+        """Return the times of a table or figure, or its values."""
+        there = [(one, cell) for one, cell in found if table.number in one.tables]
+        if table.number in TIMES:
+            whole = settings["budget"] in (PROTOCOL, f"{CYCLES}cycles")
+            return [self.time_line(table, one, cell, whole) for one, cell in there]
+        return [line for one, cell in there for line in self.value_lines(table, one, cell)]
+
+    def time_line(self, table: Table, experiment: Experiment, cell: Cell, whole: bool) -> Line:
+        """Return milliseconds, the median of one run alone; the paper's of Fig. 3 are those of Tables 2 and 4."""
+        figure = table.number == "fig. 3"
+        source = self.paper.tables["2" if experiment.algorithm == STRATEGIES[0] else "4"] if figure else table
+        place = next(place for place in experiment.places if place.table == table.number)
+        printed = source.text("mean", place.row, place.column)
+        ours = 1e3 * float(np.median(cell["alone"]))
+        row = f"{place.row} {experiment.algorithm}" if figure else place.row
+        return Line(row, place.column, printed or "-", f"{ours:.3g}", judge_seconds(printed if whole else None, ours))
+
+    def value_lines(self, table: Table, experiment: Experiment, cell: Cell) -> list[Line]:
+        """Return best, median, mean, deviation and worst of the runs with a feasible point; the mean is judged."""
+        function, paper = experiment.function, self.paper
+        best = feasible_best(cell)
+        ours = describe(best)._asdict() if len(best) else dict.fromkeys(VALUES)
+        known = optimal_value(get_problem(f"fabris2012/{function}"))
+        row = function if experiment.algorithm in STRATEGIES else f"{function} {experiment.algorithm}"
+        lines = []
+        for column in VALUES:
+            printed = table.text("value", function, column)
+            verdict, note = NONE, ""
+            if column == "mean" and printed is not None:
+                distance = f"{abs(float(printed) - known):.2f}"
+                std = table.value("value", function, "std") or 0.0
+                verdict = (
+                    judge_values(distance, std, paper.runs, np.abs(best - known), fixed=True) if len(best) else WORSE
+                )
+                if verdict in (NOISE, WORSE):
+                    note = paper.note(function, experiment.dim, experiment.algorithm, table.number)
+            lines.append(Line(row, column, printed or "-", like(printed, ours[column]), verdict, note))
+        return lines
+
+
+def make_solver(algorithm: str, pop_size: int) -> MinMaxSolver:
+    """Return the paper's solver with a strategy, with CR = 0.3 for the inverted crossover test, or the default one."""
+    if algorithm == DEFAULT:
+        return MinMaxSolver(get_algorithm(MinMaxSolver().algorithm_x, pop_size=pop_size))
+    if algorithm == INVERTED:
+        published = MinMaxSolver.fabris2012(STRATEGIES[0], pop_size)
+        return published.set_params(algorithm_x__CR=0.3)
+    return MinMaxSolver.fabris2012(algorithm, pop_size)

@@ -1,0 +1,150 @@
+"""Tables 3 and 4 and Figs. 6 and 7 of Janssen and others, 2024.
+
+D. M. Janssen, W. Pullan, A. W.-C. Liew: GPU based differential evolution: new insights and comparative study (2024).
+30 trials of 10,000,000 evaluations in 100 variables; DE/rand/1/bin with F = 0.5 and CR = 0.3, and cujDE; an i9-10900F
+with 20 threads and a GeForce RTX 3080.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skde.algorithms import DE, JDE, Algorithm
+from skde.benchmark.paper import Paper, Table
+from skde.benchmark.records import Cell
+from skde.benchmark.reproduction import (
+    ON_CPU,
+    SOLVED,
+    Experiment,
+    Line,
+    Miniature,
+    Place,
+    Reproduction,
+    errors,
+    models,
+)
+from skde.benchmark.scoring import rank_scores
+from skde.benchmark.verdicts import AGREES, DIFFERS, NONE
+
+DIM, EVALS = 100, 10_000_000
+FUNCTIONS, POP_SIZES = tuple(f"F{number}" for number in range(1, 11)), (50, 100, 250, 500)
+# The paper's implementations as execution models, and ours.
+MODELS = {
+    "serial": "Standard DE",
+    "threads": "Master Slave DE",
+    "naive": "Naive Parallel DE",
+    "kernels": "All-GPU DE",
+    "fused": "All-GPU iDE",
+    "persistent": "",
+    "auto": "",
+}
+RANKED = {"de": "All-GPU iDE", "cujde": "cujDE"}
+
+
+def optimizer(name: str, pop_size: int) -> Algorithm:
+    """Return DE as published, or the jDE of cujDE."""
+    if name == "cujde":
+        return JDE.cujde(pop_size=pop_size)
+    return DE(strategy="rand/1/bin", F=0.5, CR=0.3, pop_size=pop_size)
+
+
+class Janssen2024(Reproduction):
+    """DE in several execution models, and the ranks of DE and cujDE in four sizes of population."""
+
+    paper: ClassVar[Paper] = Paper(
+        name="janssen2024",
+        title="Janssen et al., GPU based differential evolution: new insights and comparative study (2024)",
+        machine="i9-10900F, GeForce RTX 3080",
+        suite="janssen2024",
+        runs=30,
+        zero=SOLVED,
+    )
+    miniature: ClassVar[Miniature] = Miniature(3, 0.002, ("F1", "F5", "F8"))
+
+    def experiments(self, device: str) -> list[Experiment]:
+        """Return the trials of Table 4, then the times of Table 3."""
+        trials = [
+            Experiment(
+                "trials",
+                function,
+                DIM,
+                name,
+                optimizer(name, pop_size),
+                {"max_evals": EVALS},
+                tuple(Place(table, f"{RANKED[name]} {pop_size}", function, "trials") for table in ("4", "fig. 7")),
+                target=SOLVED,
+            )
+            for function in FUNCTIONS
+            for name in RANKED
+            for pop_size in POP_SIZES
+        ]
+        return trials + [
+            Experiment(
+                f"time {model}",
+                function,
+                DIM,
+                model,
+                optimizer("de", 250),
+                {"max_evals": EVALS},
+                (Place("3", MODELS[model] or f"skde: {model}", function, "seconds", "seconds"),),
+                target=SOLVED,
+                execution=model,
+                alone=True,
+            )
+            for model in timed_models(device)
+            for function in FUNCTIONS
+        ]
+
+    def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
+        """Return times, ranks, or errors with times."""
+        if table.number == "3":
+            return super().lines_of(table, found, settings)
+        trials = [(one, cell) for one, cell in found if table.number in one.tables]
+        if table.number == "4":
+            return rank_lines(table, trials)
+        return [
+            Line(
+                one.places[0].row,
+                one.function,
+                "-",
+                f"{np.median(errors(cell)):.2e} in {np.mean(cell['run_seconds']):.3g} s",
+                NONE,
+            )
+            for one, cell in trials
+        ]
+
+
+def timed_models(device: str) -> list[str]:
+    """Return the execution models of a device: on a GPU all that there are."""
+    found = models(MODELS)
+    if "persistent" in found:
+        found.remove("auto")  # which is persistent
+    return [model for model in found if device != "cpu" or model in (*ON_CPU, "auto")]
+
+
+def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]]) -> list[Line]:
+    """Return the ranks on every function that all eight algorithms have run on, and those of the sums of scores."""
+    rows = tuple(table.figures["rank"])
+    scores = {}
+    for function in FUNCTIONS:
+        cells = {one.places[0].row: cell for one, cell in trials if one.function == function}
+        if len(cells) == len(rows):
+            given = [cells[row] for row in rows]
+            scores[function] = rank_scores(
+                [errors(cell) for cell in given], [np.array(cell["run_seconds"]) for cell in given]
+            )
+    if not scores:
+        return []
+    scores["all"] = np.sum(list(scores.values()), axis=0)
+    lines = []
+    for column, values in scores.items():
+        ranks = np.argsort(np.argsort(-values, kind="stable"), kind="stable") + 1
+        for row, rank in zip(rows, ranks, strict=True):
+            theirs = table.text("rank", row, column) or "-"
+            partial = column == "all" and len(scores) <= len(FUNCTIONS)
+            verdict = NONE if partial else AGREES if theirs == str(rank) else DIFFERS
+            lines.append(Line(row, column, theirs, str(rank), verdict))
+    return sorted(lines, key=lambda line: rows.index(line.row))

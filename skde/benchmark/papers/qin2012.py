@@ -1,0 +1,101 @@
+"""Tables 1 to 3 and Figs. 3 to 6 of Qin and others, 2012.
+
+A. K. Qin, F. Raimondo, F. Forbes, Y. S. Ong: An improved CUDA-based implementation of differential evolution on GPU
+(GECCO 2012). DE/rand/1/bin with F = 0.5 and CR = 0.3, 25 runs, on a GeForce GTX 560; sequential DE on a Xeon E5410.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from skde.algorithms import DE
+from skde.benchmark.paper import Note, Paper
+from skde.benchmark.reproduction import ON_CPU, Experiment, Miniature, Place, Reproduction, models
+
+TABLES = {"1": 10, "2": 50, "3": 100}  # the tables' numbers of variables
+FUNCTIONS, POP_SIZES = ("F1", "F2", "F3", "F4"), (50, 100, 500, 1000)
+# Evaluations for each variable: as printed, and those that the paper's times and solved functions fit.
+BUDGETS = {"1e4*D": 10_000, "1e5*D": 100_000}
+TENFOLD = "1e5*D"
+FIGURES = {"F1": "fig. 3", "F2": "fig. 4", "F3": "fig. 5", "F4": "fig. 6"}
+# The implementations of the figures as execution models: sequential, six kernels, three kernels, and ours.
+MODELS = ("serial", "kernels", "fused", "persistent", "auto")
+
+
+class Qin2012(Reproduction):
+    """DE on four shifted functions, with the printed budget and with ten times as many evaluations."""
+
+    paper: ClassVar[Paper] = Paper(
+        name="qin2012",
+        title="Qin et al., An improved CUDA-based implementation of differential evolution on GPU (GECCO 2012)",
+        machine="GeForce GTX 560",
+        suite="qin2012",
+        runs=25,
+        fixed=True,
+        notes=(
+            Note(
+                "the printed budget of 1e4*D evaluations cannot be that of the tables: see the rows of 1e5*D",
+                tables=("1", "2", "3"),
+            ),
+        ),
+    )
+    miniature: ClassVar[Miniature] = Miniature(3, 0.1, ("F1", "F4"), (10, 50), (50, 1000))
+
+    def experiments(self, device: str) -> list[Experiment]:
+        """Return the experiments of the tables with both budgets, then the times."""
+        values = [
+            Experiment(
+                budget,
+                function,
+                dim,
+                "de",
+                DE(strategy="rand/1/bin", F=0.5, CR=0.3, pop_size=pop_size),
+                {"max_evals": evals * dim},
+                self.places(table, function, pop_size, budget),
+            )
+            for table, dim in TABLES.items()
+            for budget, evals in BUDGETS.items()
+            for function in FUNCTIONS
+            for pop_size in POP_SIZES
+        ]
+        return values + self.timed(device)
+
+    def timed(self, device: str) -> list[Experiment]:
+        """Return the experiments of the times, with runs one after another."""
+        found = []
+        for model in models(MODELS):
+            if model == "auto" and "persistent" in models(MODELS):
+                continue
+            if device == "cpu" and model not in (*ON_CPU, "auto"):
+                continue
+            for table, dim in TABLES.items():
+                for function in FUNCTIONS:
+                    for pop_size in POP_SIZES:
+                        column = f"P{pop_size}"
+                        places = [Place(FIGURES[function], f"{model} D={dim}", column, "seconds", "seconds")]
+                        if device != "cpu" and model in ("persistent", "auto"):
+                            label = f"{function}, {TENFOLD}"
+                            places.append(Place(table, function, column, "seconds", "seconds", label))
+                        found.append(
+                            Experiment(
+                                f"time {model}",
+                                function,
+                                dim,
+                                model,
+                                DE(strategy="rand/1/bin", F=0.5, CR=0.3, pop_size=pop_size),
+                                {"max_evals": BUDGETS[TENFOLD] * dim},
+                                tuple(places),
+                                execution=model,
+                                alone=True,
+                            )
+                        )
+        return found
+
+    @staticmethod
+    def places(table: str, function: str, pop_size: int, budget: str) -> tuple[Place, ...]:
+        """Return the cells of the errors and of the share of solved runs."""
+        column, label = f"P{pop_size}", f"{function}, {budget}"
+        return (
+            Place(table, function, column, label=label),
+            Place(table, function, column, "success", "success", label),
+        )
