@@ -1,31 +1,47 @@
-"""The sections of papers on co-evolution, from the records docs/benchmarks/reproduce-PAPER-*.json."""
+"""Feasibility and times of solvers of min-max problems, from the records reproduce-fabris2012-*.json."""
 
 from __future__ import annotations
 
-from skde.benchmark.minmax_trials import rows
-from skde.benchmark.papers import MinMaxPaper
-from skde.benchmark.records import Record
-from skde.benchmark.tables import coevolution_lines
+from statistics import median
 
-from .which import provenance_text
+from skde.benchmark.minmax_trials import VALUES, describe, feasible_best
+from skde.benchmark.records import Cell, Record
+
+HEADS = ["", "individuals", *VALUES, "largest violation", "feasible", "ms, one run", "ms, all runs"]
 
 
-def section(paper: MinMaxPaper, record: Record, name: str) -> list[str]:
-    """Return the section of one record."""
-    settings, found = record["settings"], rows(paper, record)
-    lines = [f"### {'GPU' if 'gpu' in record['machine'] else 'CPU'}", ""]
-    lines += [
-        f"{settings['runs']} runs of {settings['budget'].removesuffix('cycles')} cycles. "
-        f"{provenance_text(record, name)}"
-    ]
-    for function in dict.fromkeys(row.function for row in found):
-        those = [row for row in found if row.function == function]
-        head, *body = coevolution_lines(those)
-        lines += ["", f"#### {function}, {those[0].known:.10g}", ""]
-        lines += [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body)]
+def details(record: Record) -> list[str]:
+    """Return a table of all cells of a record."""
+    lines = ["All cells; values are of the runs that found a feasible point.", ""]
+    lines += [f"| {' | '.join(HEADS)} |", "|---" * len(HEADS) + "|"]
+    cells = sorted(record["cells"], key=lambda cell: (cell["function"], pop_size_of(cell)))
+    lines += [f"| {' | '.join(row(cell))} |" for cell in cells]
     return [*lines, ""]
 
 
-def notes(paper: MinMaxPaper) -> list[str]:
-    """Return the notes on functions."""
-    return ["Notes on the paper's figures:", "", *(f"- {note.function}: {note.text}." for note in paper.notes), ""]
+def pop_size_of(cell: Cell) -> int:
+    """Return the number of individuals on a side."""
+    return int(cell["algorithm"].partition(":pop_size=")[2])
+
+
+def row(cell: Cell) -> list[str]:
+    """Return the line of one cell."""
+    algorithm = cell["algorithm"].partition(":")[0]
+    best = feasible_best(cell)
+    values = [f"{value:.7g}" for value in describe(best)] if len(best) else ["-"] * len(VALUES)
+    violations = [value for value in cell["violation"] if value is not None]
+    worst = f"{max(violations):.1e}" if len(violations) == len(cell["violation"]) else "inf"
+    return [
+        f"{cell['function']} {algorithm}",
+        str(pop_size_of(cell)),
+        *values,
+        worst,
+        f"{len(best)} of {len(cell['best'])}",
+        milliseconds(1e3 * median(cell["alone"])),
+        milliseconds(1e3 * cell["seconds"]),
+    ]
+
+
+def milliseconds(spent: float) -> str:
+    """Return a time with three digits, or more before the point."""
+    return f"{spent:.0f}" if spent >= 100 else f"{spent:.3g}"

@@ -2,85 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from skde.benchmark.papers import PAPERS, MinMaxPaper, Paper
-from skde.benchmark.papers.paper import Figure
+from skde.benchmark.papers import REPRODUCTIONS
 from skde.benchmark.records import Record, read_record
-from skde.benchmark.reproduction import AS_GOOD, NOISE, Row, rows
-from skde.benchmark.tables import totals
+from skde.benchmark.reproduction import PROTOCOL, Comparison, Line, Reproduction
+from skde.benchmark.tables import counts_text, reasons
+from skde.benchmark.verdicts import DIFFERS, NOISE, SLOWER, WORSE
 
 from . import coevolution, paper_tuning
-from .which import source
+from .which import provenance_text
 
 DOCS = Path(__file__).resolve().parents[1]
 TABLE = "TABLE 1\n"  # its line in the text
+BOLD = (WORSE, SLOWER, DIFFERS)
 
 
-def figure(value: Figure) -> str:
-    """Return mean and standard deviation in the paper's digits."""
-    mean, std = (f"{number:.1e}" if number else "0" for number in value)
-    return f"{mean} ({std})"
-
-
-def ours(row: Row) -> str:
+def ours(line: Line) -> str:
     """Return our figures, in italics or bold where they are not as good."""
-    text = figure(row.ours)
-    return text if row.verdict == AS_GOOD else f"*{text}*" if row.verdict == NOISE else f"**{text}**"
+    text = line.ours.replace("*", r"\*")
+    return f"*{text}*" if line.verdict == NOISE else f"**{text}**" if line.verdict in BOLD else text
 
 
-def table(found: Sequence[Row], dim: int) -> list[str]:
-    """Return a table of the paper's and our figures, for every algorithm of a record."""
-    names = list(dict.fromkeys(row.algorithm for row in found))
-    heads = [f"{name}: {source}" for name in names for source in ("paper", "skde")]
-    lines = [f"| D={dim} | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
-    cells = {(row.function, row.algorithm): row for row in found if row.dim == dim}
-    for function in dict.fromkeys(function for function, _ in cells):
-        there = [cells.get((function, name)) for name in names]
-        texts = [f"{figure(row.paper)} | {ours(row)}" if row else " | " for row in there]
-        lines.append(f"| {function} | {' | '.join(texts)} |")
+def table(comparison: Comparison) -> list[str]:
+    """Return a paper's table: for every column the paper's figures, if there are any, and ours."""
+    cells = {(line.row, line.column): line for line in comparison.lines}
+    names = dict.fromkeys(line.row for line in comparison.lines)
+    heads = list(dict.fromkeys(line.column for line in comparison.lines))
+    printed = {head for head in heads if any(line.column == head and line.paper != "-" for line in comparison.lines)}
+    titles = [title for head in heads for title in ([f"{head}: paper"] if head in printed else []) + [f"{head}: skde"]]
+    lines = [f"| | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|"]
+    for name in names:
+        texts = []
+        for head in heads:
+            line = cells.get((name, head))
+            texts += [line.paper if line else ""] if head in printed else []
+            texts.append(ours(line) if line else "")
+        lines.append(f"| {name} | {' | '.join(texts)} |")
     return [*lines, ""]
 
 
-def explanations(found: Sequence[Row]) -> list[str]:
-    """Return a line for every cell that is not as good."""
-    lines = []
-    for row in found:
-        if row.verdict != AS_GOOD:
-            chance = " (the difference may be chance)" if row.verdict == NOISE else ""
-            lines.append(f"- {row.function}, D={row.dim}, {row.algorithm}{chance}: {row.note or 'not explained.'}")
-    return ["Cells that are not as good:", "", *lines, ""] if lines else []
+def source(record: Record, name: str) -> str:
+    """Return the source of the figures."""
+    settings = record["settings"]
+    budget = settings["budget"]
+    if budget == PROTOCOL:
+        spent = "the paper's budget"
+    elif budget.endswith("cycles"):
+        spent = f"{budget.removesuffix('cycles')} cycles each"
+    else:
+        spent = f"{budget} together" if budget.endswith("s") else f"{budget} evaluations each"
+    data = ", official data" if settings.get("data") == "official" else ""
+    return f"{settings['runs']} runs, {spent}{data}. {provenance_text(record, name)}"
 
 
-def section(paper: Paper, record: Record, name: str) -> list[str]:
+def section(reproduction: Reproduction, record: Record, name: str) -> list[str]:
     """Return the section of one record."""
-    found = rows(paper, record)
-    lines = [f"### {', '.join(dict.fromkeys(row.algorithm for row in found))}: {record['settings']['budget']}"]
-    lines += ["", *source(record, name)]
-    for algorithm, counts in totals(found):
-        lines.append(f"- `{algorithm}`: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + ".")
-    lines.append("")
-    for dim in dict.fromkeys(row.dim for row in found):
-        lines += table(found, dim)
-    return lines + explanations(found)
+    lines = [f"### {name.removesuffix('.json').removeprefix('reproduce-')}", "", source(record, name), ""]
+    for comparison in reproduction.comparisons(record):
+        lines += [f"**{comparison.name}.** {comparison.title}.", "", *table(comparison)]
+        if counts := counts_text(comparison):
+            lines += [f"{counts}.", ""]
+        if comparison.remark:
+            lines += [comparison.remark, ""]
+        if worse := reasons(comparison):
+            lines += ["Cells that are not as good:", "", *(f"- {reason}" for reason in worse), ""]
+    return lines
+
+
+def records(name: str) -> list[Path]:
+    """Return the files of a paper's records."""
+    return sorted((DOCS / "benchmarks").glob(f"reproduce-{name}-*.json"))
 
 
 def page() -> str:
     """Return the page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
     lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
-    for paper in PAPERS.values():
-        lines += [f"## {paper.name}", "", f"{paper.title}.", ""]
+    for reproduction in REPRODUCTIONS.values():
+        paper = reproduction.paper
+        lines += [f"## {paper.name}", "", f"{paper.title}. The paper's machine: {paper.machine}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]
-        if isinstance(paper, MinMaxPaper):
-            lines += coevolution.notes(paper)
-        for path in sorted((DOCS / "benchmarks").glob(f"reproduce-{paper.name}-*.json")):
+        for path in records(paper.name):
             record = read_record(path)
-            if isinstance(paper, MinMaxPaper):
-                lines += coevolution.section(paper, record, path.name)
-            else:
-                lines += section(paper, record, path.name)
+            lines += section(reproduction, record, path.name)
+            if "violation" in record["cells"][0]:
+                lines += coevolution.details(record)
     return "\n".join([*lines, *appendix()]).rstrip() + "\n"
 
 

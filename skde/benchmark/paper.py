@@ -78,8 +78,9 @@ def read_tables(name: str) -> dict[str, Table]:
             entries = json.loads(file.read_text("utf-8"))
             tables |= {number: Table.read(number, entry) for number, entry in entries.items()}
 
-    def place(number: str) -> tuple[bool, int]:
-        return number.startswith("fig"), int(number.removeprefix("fig. "))
+    def place(number: str) -> tuple[bool, int, str]:
+        digits = "".join(filter(str.isdigit, number))
+        return number.startswith("fig"), int(digits), number
 
     return {number: tables[number] for number in sorted(tables, key=place)}
 

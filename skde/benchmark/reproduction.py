@@ -539,9 +539,10 @@ def mean_curve(histories: Sequence[Any]) -> list[float | None]:
     return [float(f"{value:.4g}") if np.isfinite(value) else None for value in np.mean(values, axis=0)]
 
 
-def models(names: Iterable[str]) -> list[str]:
-    """Return those of some execution models that `Minimizer` has."""
-    return [name for name in names if name in EXECUTIONS]
+def timed_models(names: Iterable[str], device: str) -> list[str]:
+    """Return those of some execution models that `Minimizer` has on a device; on a GPU also those of the CPU."""
+    found = [name for name in names if name in EXECUTIONS and (device != "cpu" or name in (*ON_CPU, "auto"))]
+    return [name for name in found if name != "auto" or "persistent" not in found]
 
 
 def preset(paper: Paper, algorithm: str, **parameters: Any) -> Algorithm:

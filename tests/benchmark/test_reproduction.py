@@ -25,7 +25,7 @@ SMALL = {
     "fabris2012": ["--quick", "--functions", "p1,p5", "--budget", "2cycles", "--runs", "2"],
     "nashed2012": ["--quick", "--functions", "f0,f7", "--budget", "300", "--runs", "2"],
     "qin2012": ["--quick", "--budget", "4000", "--runs", "2"],
-    "wang2012": ["--quick", "--functions", "F1,F13", "--budget", "17000", "--runs", "2"],
+    "wang2012": ["--quick", "--functions", "F1,F13", "--budget", "4200", "--runs", "2"],
     "janssen2024": ["--quick", "--functions", "F1,F8", "--budget", "2000", "--runs", "2"],
 }
 # Tables and figures without numbers in the text, which other tables show.
@@ -156,6 +156,19 @@ def test_a_miniature_has_every_table_and_resumes(name, capsys, tmp_path):
     assert all(f"\n{table}. " in text for table in known)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["qin2012", "janssen2024"])
+def test_a_miniature_on_a_gpu_has_the_papers_times(name, capsys):
+    assert main(["reproduce", name, "--quick", "--functions", "F1", "--runs", "1", "--device", "cuda", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert "gpu" in printed["machine"]
+    number = {"qin2012": "Table 1", "janssen2024": "Table 3"}[name]
+    (table,) = (table for table in printed["tables"] if table["name"] == number)
+    times = [line for line in table["cells"] if "value" not in line["row"] and "success" not in line["row"]]
+    assert times
+    assert all(0 < float(line["ours"]) < 60 for line in times)
+
+
 def test_the_miniatures_without_other_options_are_small():
     """Evaluations times dimension of each: about a minute on one core at 1e8 a second."""
     for name, found in REPRODUCTIONS.items():
@@ -238,10 +251,12 @@ def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
         device: {one.places[0].row for one in found.experiments(device) if one.part != "trials"}
         for device in ("cpu", "cuda")
     }
-    assert rows["cpu"] == {"Standard DE"}
+    assert rows["cpu"] == {"Standard DE", "skde: auto"}
     assert rows["cuda"] == {"Standard DE", "All-GPU iDE", "skde: persistent"}
     qin = find_reproduction("qin2012").experiments("cuda")
     assert {one.part for one in qin} == {"1e4*D", "1e5*D", "time serial", "time fused", "time persistent"}
+    rows = {place.row for one in qin for place in one.places if place.table == "fig. 3"}
+    assert {"sDE (serial), D=10", "cudaDE_i (fused), D=100", "skde (persistent), D=50"} <= rows
 
 
 @pytest.mark.parametrize(
@@ -253,7 +268,7 @@ def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
             "algorithm of 'nashed2012' must be one of 'de', 'pso', 'ss'; got 'jde'",
         ),
         (["nashed2012", "--dims", "20"], "dim of 'nashed2012' must be one of '10', '30'; got '20'"),
-        (["nashed2012", "--table", "3"], "table of 'nashed2012' must be one of '2', 'fig. 2'; got '3'"),
+        (["nashed2012", "--table", "3"], "table of 'nashed2012' must be one of '2', '2 (marks)', 'fig. 2'; got '3'"),
         (["nashed2012", "--functions", ","], "functions must be one or more, got none"),
         (["nashed2012", "--device", "auto"], "--device must be one of "),
         (["nashed2012", "--budget", "1m"], "budget must be evaluations of a run"),
@@ -408,10 +423,10 @@ def test_kruskal_wallis_marks_the_best():
     found = find_reproduction("nashed2012")
     low, high = np.arange(20.0), np.arange(100.0, 120.0)
     cells = [cell("f9", "de", low), cell("f9", "pso", low + 0.5), cell("f9", "ss", high)]
-    (table,) = found.comparisons(record_of(*cells))
-    marked = {line.column: line.ours.endswith("*") for line in table.lines if line.row == "f9"}
+    table, marks = found.comparisons(record_of(*cells))
+    marked = {line.column: line.ours.endswith("*") for line in table.lines}
     assert marked == {"de, D=10": True, "pso, D=10": True, "ss, D=10": False}
-    counts = {line.column: line[2:5] for line in table.lines if line.row == "best by Kruskal-Wallis"}
+    counts = {line.column: line[2:5] for line in marks.lines}
     assert counts["pso"] == ("20 of 40", "1 of 1", "no figure")
     assert counts["ss"] == ("12 of 40", "0 of 1", "no figure")
 

@@ -177,7 +177,7 @@ def test_seconds_are_those_of_every_run(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--table", "3"], "table of 'nashed2012' must be one of '2', 'fig. 2'; got '3'"),
+        (["--table", "3"], "table of 'nashed2012' must be one of '2', '2 (marks)', 'fig. 2'; got '3'"),
         (["--table", "2", "--held-out", "3"], "--held-out is for a tuning: nashed2012 --table 1"),
         (["--max-experiments", "300"], "--max-experiments is for a tuning: nashed2012 --table 1"),
         (["--as-published"], "--as-published is for a tuning: nashed2012 --table 1"),

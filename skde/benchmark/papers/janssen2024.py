@@ -16,7 +16,6 @@ from skde.algorithms import DE, JDE, Algorithm
 from skde.benchmark.paper import Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import (
-    ON_CPU,
     SOLVED,
     Experiment,
     Line,
@@ -24,7 +23,7 @@ from skde.benchmark.reproduction import (
     Place,
     Reproduction,
     errors,
-    models,
+    timed_models,
 )
 from skde.benchmark.scoring import rank_scores
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE
@@ -94,7 +93,7 @@ class Janssen2024(Reproduction):
                 execution=model,
                 alone=True,
             )
-            for model in timed_models(device)
+            for model in timed_models(MODELS, device)
             for function in FUNCTIONS
         ]
 
@@ -115,14 +114,6 @@ class Janssen2024(Reproduction):
             )
             for one, cell in trials
         ]
-
-
-def timed_models(device: str) -> list[str]:
-    """Return the execution models of a device: on a GPU all that there are."""
-    found = models(MODELS)
-    if "persistent" in found:
-        found.remove("auto")  # which is persistent
-    return [model for model in found if device != "cpu" or model in (*ON_CPU, "auto")]
 
 
 def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]]) -> list[Line]:

@@ -10,16 +10,25 @@ from typing import ClassVar
 
 from skde.algorithms import DE
 from skde.benchmark.paper import Note, Paper
-from skde.benchmark.reproduction import ON_CPU, Experiment, Miniature, Place, Reproduction, models
+from skde.benchmark.reproduction import Experiment, Miniature, Place, Reproduction, timed_models
 
 TABLES = {"1": 10, "2": 50, "3": 100}  # the tables' numbers of variables
 FUNCTIONS, POP_SIZES = ("F1", "F2", "F3", "F4"), (50, 100, 500, 1000)
 # Evaluations for each variable: as printed, and those that the paper's times and solved functions fit.
 BUDGETS = {"1e4*D": 10_000, "1e5*D": 100_000}
 TENFOLD = "1e5*D"
+SECONDS = ("seconds", "seconds")
 FIGURES = {"F1": "fig. 3", "F2": "fig. 4", "F3": "fig. 5", "F4": "fig. 6"}
-# The implementations of the figures as execution models: sequential, six kernels, three kernels, and ours.
-MODELS = ("serial", "kernels", "fused", "persistent", "auto")
+# The figures' implementations as execution models, and ours; "auto" is "persistent" where there is that.
+MODELS = {
+    "serial": "sDE",
+    "kernels": "cudaDE",
+    "fpde": "FPDE",
+    "fused": "cudaDE_i",
+    "persistent": "skde",
+    "auto": "skde",
+}
+OF_TABLES = ("fused", "persistent", "auto")
 
 
 class Qin2012(Reproduction):
@@ -62,34 +71,30 @@ class Qin2012(Reproduction):
 
     def timed(self, device: str) -> list[Experiment]:
         """Return the experiments of the times, with runs one after another."""
-        found = []
-        for model in models(MODELS):
-            if model == "auto" and "persistent" in models(MODELS):
-                continue
-            if device == "cpu" and model not in (*ON_CPU, "auto"):
-                continue
-            for table, dim in TABLES.items():
-                for function in FUNCTIONS:
-                    for pop_size in POP_SIZES:
-                        column = f"P{pop_size}"
-                        places = [Place(FIGURES[function], f"{model} D={dim}", column, "seconds", "seconds")]
-                        if device != "cpu" and model in ("persistent", "auto"):
-                            label = f"{function}, {TENFOLD}"
-                            places.append(Place(table, function, column, "seconds", "seconds", label))
-                        found.append(
-                            Experiment(
-                                f"time {model}",
-                                function,
-                                dim,
-                                model,
-                                DE(strategy="rand/1/bin", F=0.5, CR=0.3, pop_size=pop_size),
-                                {"max_evals": BUDGETS[TENFOLD] * dim},
-                                tuple(places),
-                                execution=model,
-                                alone=True,
-                            )
-                        )
-        return found
+        return [
+            Experiment(
+                f"time {model}",
+                function,
+                dim,
+                model,
+                DE(strategy="rand/1/bin", F=0.5, CR=0.3, pop_size=pop_size),
+                {"max_evals": BUDGETS[TENFOLD] * dim},
+                (
+                    Place(FIGURES[function], f"{MODELS[model]} ({model}), D={dim}", f"P{pop_size}", *SECONDS),
+                    *(
+                        [Place(table, function, f"P{pop_size}", *SECONDS, f"{function}, {TENFOLD}, {model}")]
+                        if model in OF_TABLES
+                        else []
+                    ),
+                ),
+                execution=model,
+                alone=True,
+            )
+            for model in timed_models(MODELS, device)
+            for table, dim in TABLES.items()
+            for function in FUNCTIONS
+            for pop_size in POP_SIZES
+        ]
 
     @staticmethod
     def places(table: str, function: str, pop_size: int, budget: str) -> tuple[Place, ...]:
