@@ -134,7 +134,6 @@ def read_tuning(file: str | os.PathLike[str]) -> Record:
     try:
         record: Record = json.loads(Path(file).read_bytes())
         runs, paper = record["settings"].get("runs"), find_paper(record["settings"]["paper"])
-        assert isinstance(paper, Paper)
         record["tuned"].keys()
         record["compared"] = [unpacked(cell, runs, paper.zero) for cell in record["compared"]]
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError):

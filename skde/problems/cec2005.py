@@ -100,8 +100,10 @@ class OfficialData:
                 f"dim must be at most {MOST} with data='official', got {dim}; data='generated' has no limit"
             )
         if self.place is not None:
-            rows_of_file = OFFICIAL.table(self.place / FILES[function], first + rows, dim, longer_rows=True)
-            return rows_of_file[first:]
+            wanted: FloatArray = OFFICIAL.table(self.place / FILES[function], first + rows, dim, longer_rows=True)[
+                first:
+            ]
+            return wanted
         if find_spec(PACKAGE) is None:
             raise ValueError(
                 f"data='official' needs {PACKAGE}, which is not installed, or folder=...; {OFFICIAL.advice}"
