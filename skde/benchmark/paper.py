@@ -95,26 +95,26 @@ class Note:
         One sentence.
     function : str
         Name of the function; empty: all.
-    algorithms, dims, tables, data : tuple
-        The algorithms by which options select, dimensions, numbers of tables, and data; empty: all.
+    algorithms, dims, data, parts : tuple
+        The algorithms by which options select, dimensions, data, and parts of the protocol; empty: all.
     """
 
     text: str
     function: str = ""
     algorithms: tuple[str, ...] = ()
     dims: tuple[int, ...] = ()
-    tables: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
-    def is_of(self, function: str, dim: int, algorithm: str, table: str, data: str) -> bool:
+    def is_of(self, function: str, dim: int, algorithm: str, data: str, part: str) -> bool:
         """Return whether the note is about a cell."""
         return self.function in ("", function) and all(
             not named or given in named
             for named, given in (
                 (self.algorithms, algorithm),
                 (self.dims, dim),
-                (self.tables, table),
                 (self.data, data),
+                (self.parts, part),
             )
         )
 
@@ -189,6 +189,6 @@ class Paper:
         """The paper's tables and figures by number, from its data files."""
         return read_tables(self.name)
 
-    def note(self, function: str, dim: int, algorithm: str, table: str = "", data: str = "") -> str:
+    def note(self, function: str, dim: int, algorithm: str, data: str, part: str) -> str:
         """Return the note on a cell, or an empty string."""
-        return next((note.text for note in self.notes if note.is_of(function, dim, algorithm, table, data)), "")
+        return next((note.text for note in self.notes if note.is_of(function, dim, algorithm, data, part)), "")

@@ -478,7 +478,7 @@ class Reproduction(ABC):
         note = ""
         if verdict in (NOISE, WORSE, SLOWER):
             data = settings.get("data", "generated")
-            note = paper.note(experiment.function, experiment.dim, experiment.algorithm, table.number, data)
+            note = paper.note(experiment.function, experiment.dim, experiment.algorithm, data, experiment.part)
         row = place.label or place.row
         return Line(f"{row} {place.kind}" if several else row, place.column, theirs, ours, verdict, note)
 

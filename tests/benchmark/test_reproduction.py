@@ -103,7 +103,7 @@ def test_notes_are_of_experiments(name):
         assert note.function in {"", *(one.function for one in experiments)}
         assert set(note.algorithms) <= {one.algorithm for one in experiments}
         assert set(note.dims) <= {one.dim for one in experiments}
-        assert set(note.tables) <= set(found.paper.tables)
+        assert set(note.parts) <= {one.part for one in experiments}
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

@@ -188,7 +188,7 @@ class Fabris2012(Reproduction):
                     judge_values(distance, std, paper.runs, np.abs(best - known), fixed=True) if len(best) else WORSE
                 )
                 if verdict in (NOISE, WORSE):
-                    note = paper.note(function, experiment.dim, experiment.algorithm, table.number)
+                    note = paper.note(function, experiment.dim, experiment.algorithm, "generated", experiment.part)
             lines.append(Line(row, column, printed or "-", like(printed, ours[column]), verdict, note))
         return lines
 

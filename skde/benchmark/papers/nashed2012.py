@@ -49,6 +49,15 @@ NOTES = (
     Note(DATA, "f7", data=("generated",)),
     Note(DATA, "f17", data=("generated",)),
     Note(
+        "runs end at 0 or in minima at 35 and more: 14 of 30 at 0, one at 710",
+        "f17",
+        ("de",),
+        (10,),
+        data=("official",),
+    ),
+    Note("runs end in minima far apart: 5 of 30 at 0, one at 140", "f17", ("ss",), (10,), data=("official",)),
+    Note("1.24e3 after 4e5 evaluations, 1.21e3 after 1e6; not explained", "f7", ("ss",), (30,), data=("official",)),
+    Note(
         "falls with the evaluations: 2.8 after 5e5, 1.1 after 3e6, 0.25 after 6e6; in 10 variables the paper's swarm "
         "may have made more of them",
         "f9",
