@@ -335,6 +335,11 @@ class Reproduction(ABC):
             The values that options select.
         quick : bool, default False
             Whether functions, dimensions and sizes of population that are not selected are those of the miniature.
+
+        Raises
+        ------
+        ValueError
+            For values that the paper does not have, and for a budget that is less than a population.
         """
         chosen = selection.of(self.paper.name, self.experiments(settings.device))
         if quick:
@@ -345,7 +350,14 @@ class Reproduction(ABC):
                 pop_sizes=() if selection.pop_size else self.miniature.pop_sizes,
             )
             chosen = [one for one in chosen if free.has(one)]
-        return [replace(one, limits=self.limits(one, settings)) for one in chosen]
+        planned = [replace(one, limits=self.limits(one, settings)) for one in chosen]
+        for one in planned:
+            if one.limits.get("max_evals", one.pop_size) < one.pop_size:
+                raise ValueError(
+                    f"budget must be at least the population of every experiment, got {settings.budget!r} and "
+                    f"{one.text} with {one.pop_size} individuals; give more evaluations, or leave it out"
+                )
+        return planned
 
     def limits(self, experiment: Experiment, settings: Settings) -> Mapping[str, Any]:
         """Return the limits of an experiment in a record."""
@@ -394,7 +406,7 @@ class Reproduction(ABC):
         >>> from skde.benchmark.papers import find_reproduction
         >>> from skde.benchmark.reproduction import Selection
         >>> qin2012 = find_reproduction("qin2012")
-        >>> record = qin2012.run(qin2012.settings(budget="500", runs=2), Selection(table=["1"], function=["F1"]))
+        >>> record = qin2012.run(qin2012.settings(budget="500", runs=2), Selection(table=["1"], pop_size=[50]))
         >>> [comparison.name for comparison in qin2012.comparisons(record)]
         ['Table 1']
         """

@@ -276,6 +276,10 @@ def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
         (["nashed2012", "--folder", "x"], "--folder is for --data official"),
         (["qin2012", "--pop-sizes", "60"], "pop_size of 'qin2012' must be one of '50', '100', '500', '1000'; got '60'"),
         (["qin2012", "--runs", "0"], "runs must be"),
+        (
+            ["qin2012", "--budget", "500"],
+            "budget must be at least the population of every experiment, got '500' and de:",
+        ),
         (["wang2012", "--data", "official"], "data='official' needs your copy of the files"),
         (["wang2012", "--table", "8", "--dims", "500"], "no experiment of 'wang2012' has all of the given options"),
         (["fabris2012", "--budget", "1e6"], "budget must be cycles of a run, such as 200cycles, got '1e6'"),
