@@ -63,7 +63,8 @@ class OfficialData:
 
     def shift(self, function: str, dim: int) -> FloatArray:
         """Return the minimiser of F1, F6, F7 or F9."""
-        return self.block(function, "offsets", 0, 1, dim)[0]
+        o: FloatArray = self.block(function, "offsets", 0, 1, dim)[0]
+        return o
 
     def schwefel_206(self, dim: int) -> tuple[FloatArray, FloatArray]:
         """Return the numbers from which the minimiser of F5 is made, and the matrix A."""
