@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skde.benchmark.papers import REPRODUCTIONS, find_reproduction
-from skde.benchmark.reproduction import QUICK, Reproduction, Selection
+from skde.benchmark.reproduction import PROTOCOL, QUICK, Reproduction, Selection
 from skde.benchmark.tables import comparison_text
 from skde.cli import extensions
 from skde.cli.arguments import InputError, add_command, check_record_options, names, refuse, whole, wholes
@@ -116,5 +116,7 @@ def show(options: Any, reproduction: Reproduction, record: Any) -> None:
     quick = record["settings"]["budget"] == QUICK
     if quick:
         print("a miniature: a part of the paper's functions, runs and budgets, so most values are worse")
+    elif record["settings"]["budget"] != PROTOCOL:
+        print("the reasons of cells that are not as good are of the budgets in docs/reproduce.md")
     for comparison in comparisons:
         print(f"\n{comparison_text(comparison, explained=not quick)}")
