@@ -1,0 +1,7 @@
+"""Estimators of scikit-learn that are built on skde."""
+
+from skde.estimators.display import SearchDisplay
+from skde.estimators.evaluation import SearchProgress
+from skde.estimators.search_cv import EvolutionSearchCV
+
+__all__ = ["EvolutionSearchCV", "SearchDisplay", "SearchProgress"]

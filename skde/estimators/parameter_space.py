@@ -1,0 +1,288 @@
+"""Parameter spaces of searches: lists and distributions as choices and quantiles."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from skde.typing import FloatArray
+from skde.validation import nearest, shown
+
+Condition = Callable[[dict[str, Any]], Any]
+
+FORMS = "a list of values, a distribution of scipy.stats, or a distribution of Optuna"
+# Integers in a range of at most so many values are ordered choices; others are quantiles.
+MOST_LEVELS = 100
+# Quantiles of a distribution without a least or a greatest value stay so far from 0 and 1.
+TAIL = 1e-4
+PART = ""  # the key of the choice among several mappings
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a space.
+
+    Attributes
+    ----------
+    key : str
+        Its key in raw values, unique in the space.
+    name : str
+        Its name in the estimator.
+    choices : tuple or None
+        Its values, where these are a list; a raw value is then an index.
+    ordered : bool
+        Whether the choices are numbers in increasing order.
+    quantile : callable or None
+        The value of a number in [0, 1], for other distributions; a raw value is then that number.
+    part : int or None
+        The number of the mapping that has the parameter, where there are several.
+    condition : callable or None
+        Whether the parameter applies, from the values of those before it.
+    """
+
+    key: str
+    name: str
+    choices: tuple[Any, ...] | None = None
+    ordered: bool = False
+    quantile: Callable[[float], Any] | None = None
+    part: int | None = None
+    condition: Condition | None = None
+
+    @property
+    def n_values(self) -> float:
+        """The number of values, infinite for a quantile."""
+        return math.inf if self.choices is None else len(self.choices)
+
+    @property
+    def conditional(self) -> bool:
+        """Whether there are configurations without the parameter."""
+        return self.part is not None or self.condition is not None
+
+    def value(self, raw: float) -> Any:
+        """Return the value of a raw value."""
+        if self.choices is not None:
+            return self.choices[int(raw)]
+        assert self.quantile is not None
+        return self.quantile(float(raw))
+
+    def raw(self, u: float) -> float:
+        """Return the raw value of a number in [0, 1]: equal shares for choices."""
+        return u if self.choices is None else min(int(u * len(self.choices)), len(self.choices) - 1)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration.
+
+    Attributes
+    ----------
+    params : dict
+        The values of the parameters that apply, by name.
+    identity : str
+        The same text for the same values, for no others.
+    """
+
+    params: dict[str, Any] = field(compare=False)
+    identity: str
+
+
+class ParameterSpace:
+    """The configurations of a search.
+
+    Parameters
+    ----------
+    distributions : mapping or sequence of mappings
+        Lists and distributions by name. Of several mappings, a configuration has the parameters of one.
+    conditions : mapping of str to callable, or None
+        condition(values) returns whether a parameter applies, from the values of those before it; those that do not
+        apply are None.
+
+    Attributes
+    ----------
+    parameters : list of Parameter
+        The parameters; with several mappings, the first one is the choice among these.
+    """
+
+    def __init__(self, distributions: Any, conditions: Mapping[str, Condition] | None = None) -> None:
+        parts = [distributions] if isinstance(distributions, Mapping) else distributions
+        if not isinstance(parts, Sequence) or isinstance(parts, str) or not parts:
+            raise TypeError(
+                "param_distributions must be a mapping of names to lists and distributions, or a list of mappings, "
+                f"got {shown(distributions)} ({type(distributions).__name__})"
+            )
+        checked = check_conditions(conditions)
+        several = len(parts) > 1
+        self.parameters = [Parameter(PART, PART, tuple(range(len(parts))))] if several else []
+        for number, part in enumerate(parts):
+            if not isinstance(part, Mapping):
+                raise TypeError(f"param_distributions must have mappings, got {shown(part)} ({type(part).__name__})")
+            for name, given in part.items():
+                key = f"{number}:{name}" if several else name
+                self.parameters.append(as_parameter(key, name, given, number if several else None, checked.get(name)))
+        names = {parameter.name for parameter in self.parameters}
+        for name in checked:
+            if name not in names:
+                raise ValueError(f"conditions has {name!r}, which is no parameter{nearest(name, names - {PART})}")
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    @property
+    def n_free(self) -> int:
+        """The number of parameters with more than one value."""
+        return sum(parameter.n_values > 1 for parameter in self.parameters)
+
+    def applies(self, parameter: Parameter, raw: Mapping[str, Any]) -> bool:
+        """Return whether a parameter applies, by the raw values of those before it."""
+        if parameter.part is not None and raw.get(PART) != parameter.part:
+            return False
+        if parameter.condition is None:
+            return True
+        values: dict[str, Any] = {}
+        for before in self.parameters:
+            if before.key == parameter.key:
+                break
+            if before.key != PART and before.part == parameter.part:
+                given = raw.get(before.key)
+                values[before.name] = None if given is None else before.value(given)
+        try:
+            return bool(parameter.condition(values))
+        except KeyError as error:
+            raise ValueError(
+                f"the condition of {parameter.name!r} needs {error.args[0]!r}, which has to come before it in "
+                "param_distributions"
+            ) from error
+
+    def candidate(self, raw: Mapping[str, Any]) -> Candidate:
+        """Return the configuration of raw values; those of parameters that do not apply are ignored."""
+        used: dict[str, Any] = {}
+        params: dict[str, Any] = {}
+        identity: list[tuple[str, Any]] = []
+        for parameter in self.parameters:
+            if not self.applies(parameter, used):
+                continue
+            used[parameter.key] = raw[parameter.key]
+            value = parameter.value(raw[parameter.key])
+            if parameter.key != PART:
+                params[parameter.name] = value
+            identity.append((parameter.key, value if parameter.choices is None else int(raw[parameter.key])))
+        return Candidate(params, json.dumps(identity))
+
+    def at(self, point: FloatArray) -> Candidate:
+        """Return the configuration at a point of the unit cube."""
+        return self.candidate({p.key: p.raw(float(u)) for p, u in zip(self.parameters, point, strict=True)})
+
+    def all_candidates(self, most: int) -> list[Candidate] | None:
+        """Return all configurations; None where there are more than `most` combinations, or infinitely many."""
+        choices = [parameter.choices for parameter in self.parameters if parameter.choices is not None]
+        # With conditions or several mappings, many combinations of values are one configuration.
+        if len(choices) < len(self.parameters) or math.prod(map(len, choices)) > 100 * most:
+            return None
+        keys = [parameter.key for parameter in self.parameters]
+        found: dict[str, Candidate] = {}
+        for indices in product(*(range(len(values)) for values in choices)):
+            candidate = self.candidate(dict(zip(keys, indices, strict=True)))
+            found[candidate.identity] = candidate
+        return list(found.values()) if len(found) <= most else None
+
+
+def check_conditions(conditions: Any) -> Mapping[str, Condition]:
+    """Return the conditions by name."""
+    if conditions is None:
+        return {}
+    if not isinstance(conditions, Mapping):
+        raise TypeError(f"conditions must be a mapping of names to functions, got {shown(conditions)}")
+    for name, condition in conditions.items():
+        if not callable(condition):
+            raise TypeError(f"conditions[{name!r}] must be a function of the values before, got {shown(condition)}")
+    return conditions
+
+
+def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: Condition | None) -> Parameter:
+    """Return the parameter of a list or distribution."""
+    if not isinstance(name, str):
+        raise TypeError(f"param_distributions must have names of parameters, got {shown(name)}")
+    form: dict[str, Any]
+    if type(given).__module__.startswith("optuna."):
+        form = optuna_form(name, given)
+    elif hasattr(given, "ppf"):
+        form = scipy_form(name, given)
+    elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+        form = list_form(name, list(given))
+    else:
+        raise TypeError(f"param_distributions[{name!r}] must be {FORMS}, got {shown(given)} ({type(given).__name__})")
+    return Parameter(key, name, part=part, condition=condition, **form)
+
+
+def list_form(name: str, values: list[Any]) -> dict[str, Any]:
+    """Return a list as choices: ordered where they are increasing numbers."""
+    if not values:
+        raise ValueError(f"param_distributions[{name!r}] must have at least one value, got an empty list")
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in plain)
+    ordered = numbers and all(low < high for low, high in pairwise(plain))
+    return {"choices": tuple(plain), "ordered": ordered}
+
+
+def scipy_form(name: str, distribution: Any) -> dict[str, Any]:
+    """Return a distribution of scipy.stats: integers that are equally likely as choices, others by their quantiles."""
+    if not hasattr(distribution, "rvs") or not hasattr(distribution, "support"):
+        raise TypeError(
+            f"param_distributions[{name!r}] must be {FORMS}, got {shown(distribution)}; freeze it: uniform(0, 1)"
+        )
+    low, high = (float(end) for end in distribution.support())
+    if hasattr(distribution, "pmf") and high - low < MOST_LEVELS:
+        levels = np.arange(low, high + 1)
+        shares = distribution.pmf(levels)
+        if np.allclose(shares, shares[0]):
+            return {"choices": tuple(int(level) for level in levels), "ordered": True}
+    first = 0.0 if math.isfinite(low) else TAIL
+    last = 1.0 if math.isfinite(high) else 1 - TAIL
+
+    def quantile(u: float) -> Any:
+        value = np.asarray(distribution.ppf(first + (last - first) * u)).item()
+        if not hasattr(distribution, "pmf"):
+            return value
+        return int(max(value, low))  # the quantile at 0 lies below a discrete distribution's least value
+
+    return {"quantile": quantile}
+
+
+def optuna_form(name: str, distribution: Any) -> dict[str, Any]:
+    """Return a distribution of Optuna."""
+    kind = type(distribution).__name__
+    if kind == "CategoricalDistribution":
+        return {"choices": tuple(distribution.choices)}
+    if kind not in ("FloatDistribution", "IntDistribution"):
+        raise TypeError(
+            f"param_distributions[{name!r}] must be a FloatDistribution, an IntDistribution or a "
+            f"CategoricalDistribution of Optuna, got {shown(distribution)}"
+        )
+    low, high, step, log = distribution.low, distribution.high, distribution.step, distribution.log
+    whole = kind == "IntDistribution"
+    if step is not None and not log:
+        n_steps = round((high - low) / step)
+        if n_steps < MOST_LEVELS:
+            return {"choices": tuple(low + k * step for k in range(n_steps + 1)), "ordered": True}
+
+        def stepped(u: float) -> Any:
+            return low + min(int(u * (n_steps + 1)), n_steps) * step
+
+        return {"quantile": stepped}
+    # Half a unit more at both ends gives all integers their share.
+    first, last = (low - 0.5, high + 0.5) if whole else (low, high)
+    if log:
+        first, last = math.log(first), math.log(last)
+
+    def quantile(u: float) -> Any:
+        value = first + (last - first) * u
+        value = math.exp(value) if log else value
+        return min(max(round(value), low), high) if whole else min(max(value, low), high)
+
+    return {"quantile": quantile}

@@ -1,0 +1,24 @@
+"""The progress bar of a search."""
+
+from __future__ import annotations
+
+from skde.estimators.evaluation import Evaluation
+
+
+class ProgressBar:
+    """A tqdm bar: fits, the best score, rate, time left."""
+
+    def __init__(self, n_fits: int) -> None:
+        from tqdm.auto import tqdm
+
+        self.bar = tqdm(total=n_fits, unit="fit", dynamic_ncols=True, mininterval=0.1)
+
+    def __call__(self, evaluation: Evaluation) -> None:
+        """Show the progress after a fit."""
+        if evaluation.history:
+            self.bar.set_postfix_str(f"best score {evaluation.history[-1][2]:.6g}", refresh=False)
+        self.bar.update(evaluation.record.n_fits - self.bar.n)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self.bar.close()

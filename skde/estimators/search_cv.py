@@ -1,0 +1,437 @@
+"""EvolutionSearchCV: search for the parameters of an estimator of scikit-learn, with cross-validation."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import RandomizedSearchCV, check_cv
+from sklearn.utils import Bunch, indexable
+from sklearn.utils.metadata_routing import process_routing
+
+from skde.algorithms import Algorithm
+from skde.callbacks import callback_list
+from skde.estimators.cv_results import cv_results
+from skde.estimators.evaluation import Evaluation, Limits, SearchEnd, SearchProgress
+from skde.estimators.fold_fits import SCORE, FoldTask
+from skde.estimators.parameter_space import Condition, ParameterSpace
+from skde.estimators.progress import ProgressBar
+from skde.estimators.search_record import SearchRecord
+from skde.estimators.searches import RACING, find_search
+from skde.random_state import run_seeds
+from skde.stopping import MESSAGES, Status
+from skde.validation import check_int, check_jobs, check_path, check_real, check_verbose, named_parameters, shown
+
+ALL_TRIED = "All configurations of the space were tried."
+ALL_SPENT = "The fits of the search are used up."
+
+
+class EvolutionSearchCV(RandomizedSearchCV):
+    """Search for the best parameters of an estimator by racing or by an evolutionary algorithm.
+
+    The interface is that of `sklearn.model_selection.RandomizedSearchCV`.
+
+    With ``search="racing"``, configurations race over the splits of the cross-validation: after the third split, and
+    after each later one, those that a statistical test finds worse than the best are given up. The fits that this
+    saves go to new configurations, which are drawn around the best ones with the help of a model of all scores. The
+    last configurations have all their fits.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is cloned for every fit.
+    param_distributions : mapping, or list of mappings
+        By the name of a parameter: a list of values, a distribution of scipy.stats, or one of Optuna. Of a list of
+        mappings, a configuration has the parameters of one.
+    conditions : mapping of str to callable, or None, default None
+        condition(values) returns whether a parameter applies, from the dict of the values before it, in the order of
+        param_distributions. A parameter that does not apply is not set; for the conditions after it, it is None.
+    search : str or Algorithm, default "racing"
+        "racing", which needs ``skde[tuning]``; an algorithm's name, such as "jde", with a population of a sixth of
+        n_iter; or a parameter object, such as DE(pop_size=20).
+    n_iter : int, default 60
+        The budget: as many fits as n_iter configurations with all their splits. A race tries more configurations, most
+        of them on some splits. All configurations are tried, with any `search`, where the space has at most n_iter.
+    max_time : float or None, default None
+        Time limit in seconds, > 0, checked after every fit. The last fit and the refit come on top.
+    scoring : str, callable, list, tuple, dict or None, default None
+        As in `RandomizedSearchCV`: one metric or several.
+    n_jobs : int or None, default None
+        Workers of joblib. All fits of a generation, or up to the next test of a race, are handed out at once.
+    refit : bool, str or callable, default True
+        Whether the best configuration is fitted to all data. With several metrics: the name of the one to search by, a
+        function of cv_results_ that returns best_index_, or False; the search then goes by the first metric.
+    cv : int, splitter, iterable or None, default None
+        The splits, which are the same for all configurations. A race over the splits of a repeated cross-validation,
+        such as RepeatedStratifiedKFold, has more steps to give up bad configurations.
+    verbose : int, default 0
+        1: a progress bar.
+    pre_dispatch : int or str, default "2*n_jobs"
+        Fits that joblib hands out ahead.
+    random_state : int, RandomState, Generator or None, default None
+        Makes the search repeatable, with any n_jobs, as far as the fits are. (With a guided race, which uses LAPACK,
+        perhaps not on another processor.)
+    error_score : float or "raise", default NaN
+        The score of a fit that fails.
+    return_train_score : bool, default False
+        Whether cv_results_ has the scores on the training rows.
+    callbacks : callable, list of callables or None, default None
+        Called with a `SearchProgress` after every batch of fits. A callback that returns True, or raises StopIteration,
+        ends the search.
+    checkpoint : str, path or None, default None
+        A file for the scores so far, written about every second as data, with which `resume` goes on after a kill.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, best_estimator_, cv_results_, refit_time_, scorer_, multimetric_, n_splits_
+        As in `RandomizedSearchCV`. cv_results_ has the column ``n_fits``, the number of splits that a configuration was
+        tried on. Scores of other splits are NaN, and means are over those that there are; a configuration with fewer
+        fits ranks after all with more.
+    n_fits_ : int
+        The number of fits.
+    message_ : str
+        The reason for the end of the search.
+    history_ : dict of str to ndarray
+        "n_fits", "seconds" and "best_score" after every batch of fits; the score is that of the best configuration with
+        all its fits.
+
+    Notes
+    -----
+    No configuration is fitted twice on the same split. After Ctrl-C, `fit` raises KeyboardInterrupt, and cv_results_
+    and best_params_ are those of the fits so far; `resume` goes on.
+
+    scikit-learn's own callbacks (`set_callbacks`) are refused: use ``callbacks``.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from skde.estimators import EvolutionSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> space = {"C": loguniform(1e-2, 1e3), "gamma": loguniform(1e-4, 10)}
+    >>> search = EvolutionSearchCV(SVC(), space, search="jde", n_iter=30, random_state=0).fit(X, y)
+    >>> bool(search.best_score_ > 0.97)
+    True
+    """
+
+    @named_parameters
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        conditions: Mapping[str, Condition] | None = None,
+        search: str | Algorithm = RACING,
+        n_iter: int = 60,
+        max_time: float | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        callbacks: Callable[[SearchProgress], Any] | Sequence[Callable[[SearchProgress], Any]] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_distributions,
+            n_iter=n_iter,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.conditions = conditions
+        self.search = search
+        self.max_time = max_time
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Refuse scikit-learn's callbacks.
+
+        Raises
+        ------
+        NotImplementedError
+            For any callback.
+        """
+        if callbacks:
+            raise NotImplementedError("EvolutionSearchCV does not call scikit-learn's callbacks: use callbacks=...")
+        return self
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> EvolutionSearchCV:
+        """Search, and fit the best configuration to all data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or None, default None
+            The targets.
+        **params
+            Metadata, such as groups and sample_weight: for the estimator and the splitter or, with metadata routing,
+            for those that request it. Values with one row for each of X are split.
+
+        Returns
+        -------
+        self : EvolutionSearchCV
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters that are not allowed, and where all fits fail.
+        KeyboardInterrupt
+            After Ctrl-C. The results so far can be read, and `resume` goes on.
+        """
+        if self.checkpoint is not None and os.path.exists(check_path("checkpoint", self.checkpoint)):
+            raise ValueError(
+                f"checkpoint={os.fspath(self.checkpoint)!r} exists: resume(X, y) goes on with the search in it; give "
+                "another name, or remove it, to begin one"
+            )
+        return self._run(X, y, params, None)
+
+    def resume(self, X: Any, y: Any = None, **params: Any) -> EvolutionSearchCV:
+        """Continue a search that was interrupted, killed or limited, with the limits that are set now.
+
+        The scores are those of the search in the file `checkpoint` or, without a file, those of this object. The search
+        is repeated from its beginning, and only fits without a score are done, so that it ends as if it had not been
+        interrupted.
+
+        Parameters
+        ----------
+        X, y, **params
+            As in `fit`, the same data.
+
+        Returns
+        -------
+        self : EvolutionSearchCV
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to resume, or the search had other data or parameters.
+        """
+        if self.checkpoint is not None and os.path.exists(check_path("checkpoint", self.checkpoint)):
+            return self._run(X, y, params, SearchRecord.load(self.checkpoint))
+        if not hasattr(self, "_record"):
+            raise ValueError("there is no search to resume: begin one by fit(X, y)")
+        return self._run(X, y, params, self._record)
+
+    # -- the search ----------------------------------------------------------------------------------------------------
+
+    def _run(self, X: Any, y: Any, params: dict[str, Any], record: SearchRecord | None) -> EvolutionSearchCV:
+        self._check()
+        space = ParameterSpace(self.param_distributions, self.conditions)
+        search = find_search(self.search)
+        scorer, self.scorer_ = self._scorers()
+        X, y = indexable(X, y)
+        routed = self._routed(params)
+        splits = self._splits(X, y, routed.splitter.split)
+        single = self.scoring is None or isinstance(self.scoring, str)
+        task = FoldTask(
+            clone(self.estimator),
+            X,
+            y,
+            scorer,
+            (SCORE,) if single else tuple(self.scorer_) if isinstance(self.scorer_, dict) else (),
+            routed.estimator.fit,
+            routed.scorer.score,
+            self.error_score,
+            self.return_train_score,
+        )
+        self._record = self._begun(record, self._setting(X, y, splits, space))
+        limits = Limits(self.n_iter, self.max_time, check_jobs(self.n_jobs), self.pre_dispatch)
+        metric = self.refit if isinstance(self.refit, str) else None
+        evaluation = Evaluation(task, splits, space, self._record, metric, limits)
+        evaluation.search, evaluation.checkpoint = self, self.checkpoint
+        evaluation.callbacks = callback_list(self.callbacks)
+        self._search_to_the_end(evaluation, search)
+        if self.refit:
+            self._refit(X, y, routed.estimator.fit)
+        return self
+
+    def _search_to_the_end(self, evaluation: Evaluation, search: Callable[[Evaluation], None]) -> None:
+        """Search, and store the results, also those before an exception."""
+        bar = ProgressBar(evaluation.n_fits) if check_verbose(self.verbose) else None
+        evaluation.on_fit = bar
+        self.message_ = MESSAGES[Status.INTERRUPTED]
+        try:
+            every = evaluation.space.all_candidates(self.n_iter)
+            if every is None:
+                search(evaluation)
+                self.message_ = ALL_SPENT
+            else:
+                evaluation.mean_costs(every)
+                self.message_ = ALL_TRIED
+        except SearchEnd as end:
+            self.message_ = str(end)
+        finally:
+            if bar is not None:
+                bar.close()
+            evaluation.save()
+            if evaluation.record.n_fits:
+                self._store(evaluation)
+        if not evaluation.record.n_fits:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+        self._warn_of_failures(evaluation)
+
+    def _store(self, evaluation: Evaluation) -> None:
+        """Store the results of the fits so far."""
+        record = evaluation.record
+        candidates = [one for identity, one in evaluation.candidates.items() if identity in record.scores]
+        scores = [record.scores[one.identity] for one in candidates]
+        fits = [fit for of_splits in scores for fit in of_splits.values()]
+        self.multimetric_ = any(fit.several for fit in fits) or isinstance(self.scorer_, dict)
+        self.n_fits_ = len(fits)
+        columns = zip(*evaluation.history, strict=True) if evaluation.history else ((), (), ())
+        names = ("n_fits", "seconds", "best_score")
+        self.history_ = {name: np.array(column) for name, column in zip(names, columns, strict=True)}
+        self.cv_results_ = cv_results(
+            candidates, scores, evaluation.n_splits, self.error_score, self.return_train_score
+        )
+        if self.refit or not self.multimetric_:
+            self._select_best()
+
+    def _select_best(self) -> None:
+        """Store the best configuration."""
+        results = self.cv_results_
+        if callable(self.refit):
+            index = self.refit(results)
+            if not isinstance(index, Integral):
+                raise TypeError(f"best_index_ returned is not an integer: refit returned {shown(index)}")
+            if not 0 <= index < len(results["params"]):
+                raise IndexError(f"best_index_ index out of range: refit returned {index}")
+            self.best_index_ = int(index)
+        else:
+            metric = self.refit if self.multimetric_ else SCORE
+            self._check_metric(metric, [name[10:] for name in results if name.startswith("rank_test_")])
+            self.best_index_ = int(results[f"rank_test_{metric}"].argmin())
+            self.best_score_ = results[f"mean_test_{metric}"][self.best_index_]
+        self.best_params_ = results["params"][self.best_index_]
+
+    def _refit(self, X: Any, y: Any, fit_params: dict[str, Any]) -> None:
+        """Fit the best configuration to all data."""
+        best = clone(self.estimator)
+        self.best_estimator_ = best.set_params(**clone(self.best_params_, safe=False))
+        begin = time.perf_counter()
+        self.best_estimator_.fit(X, *(() if y is None else (y,)), **fit_params)
+        self.refit_time_ = time.perf_counter() - begin
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+    def _warn_of_failures(self, evaluation: Evaluation) -> None:
+        failed = evaluation.failures()
+        if failed:
+            last = failed[-1].strip().splitlines()[-1]
+            warnings.warn(
+                f"{len(failed)} fits failed out of a total of {evaluation.record.n_fits}. The score on these train-test"
+                f" partitions for these parameters will be set to {self.error_score}. If these failures are not "
+                "expected, you can try to debug them by setting error_score='raise'. Below are more details about the "
+                f"failures: {last}",
+                FitFailedWarning,
+                stacklevel=4,
+            )
+
+    # -- inputs --------------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        """Check the parameters that nothing else checks."""
+        if not hasattr(self.estimator, "fit"):
+            raise TypeError(f"estimator must have the method fit, got {shown(self.estimator)}")
+        check_int("n_iter", self.n_iter, 1)
+        check_jobs(self.n_jobs)
+        check_verbose(self.verbose)
+        callback_list(self.callbacks)
+        if self.max_time is not None:
+            check_real("max_time", self.max_time, 0, low_open=True)
+        error = self.error_score
+        if error != "raise" and not isinstance(error, int | float | np.number):
+            raise ValueError(f"error_score must be 'raise' or a number, got {shown(error)}")
+
+    def _scorers(self) -> tuple[Any, Any]:
+        """Return the scorer of all metrics, and the scorer or scorers for `score`."""
+        if not isinstance(self.scoring, list | tuple | set | dict):
+            scorer = check_scoring(self.estimator, self.scoring)
+            return scorer, scorer
+        together = check_scoring(self.estimator, self.scoring, raise_exc=self.error_score == "raise")
+        given = self.scoring if isinstance(self.scoring, dict) else {name: name for name in self.scoring}
+        by_name = {name: check_scoring(self.estimator, one) for name, one in given.items()}
+        if self.refit is not False and not callable(self.refit):
+            self._check_metric(self.refit, list(by_name))
+        return together, by_name
+
+    def _check_metric(self, metric: Any, names: list[str]) -> None:
+        if not (isinstance(metric, str) and metric in names):
+            raise ValueError(
+                "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable to refit an "
+                "estimator with the best parameter setting on the whole data and make the best_* attributes available "
+                "for that metric. If this is not needed, refit should be set to False explicitly. "
+                f"{self.refit!r} was passed; the scorers are {', '.join(map(repr, names))}."
+            )
+
+    def _routed(self, params: dict[str, Any]) -> Any:
+        """Return the metadata for the estimator's fit, for the splitter and for the scorer."""
+        if get_config()["enable_metadata_routing"]:
+            return process_routing(self, "fit", **params)
+        others = {name: value for name, value in params.items() if name != "groups"}
+        return Bunch(
+            estimator=Bunch(fit=others),
+            splitter=Bunch(split={"groups": params.get("groups")}),
+            scorer=Bunch(score={}),
+        )
+
+    def _splits(self, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Any, Any]]:
+        """Return the splits, which are the same for all configurations."""
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        self.n_splits_ = int(splitter.get_n_splits(X, y, **params))
+        splits = list(splitter.split(X, y, **params))
+        if len(splits) != self.n_splits_:
+            raise ValueError(
+                "cv.split and cv.get_n_splits returned inconsistent results. "
+                f"Expected {self.n_splits_} splits, got {len(splits)}"
+            )
+        if not splits:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
+        return splits
+
+    def _setting(self, X: Any, y: Any, splits: Any, space: ParameterSpace) -> dict[str, str]:
+        """Return the inputs that the scores of a search depend on, as text."""
+        described = {
+            "estimator": self.estimator,
+            "param_distributions": self.param_distributions,
+            "search": self.search,
+            "scoring": self.scoring,
+            "return_train_score": self.return_train_score,
+            "random_state": self.random_state if isinstance(self.random_state, Integral) else None,
+        }
+        texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in described.items()}
+        keys = [parameter.key for parameter in space.parameters]
+        return {**texts, "parameters": repr(keys), "data": joblib.hash((X, y, splits))}
+
+    def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
+        """Return the record to go on with, or a new one."""
+        if record is not None:
+            record.check(setting)
+            return record
+        return SearchRecord(int(run_seeds(self.random_state, 1)[0]), setting)

@@ -1,0 +1,131 @@
+"""Race over the splits of a cross-validation, for skde.estimators.EvolutionSearchCV.
+
+skde finds `race_splits` by its entry point: it imports nothing of skde.tuning.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+
+from skde.estimators.evaluation import Evaluation
+from skde.estimators.parameter_space import Parameter, ParameterSpace
+from skde.tuning.loop import TuningLoop, TuningSetting
+from skde.tuning.rules import PRESETS, Rules
+from skde.tuning.space import Space
+from skde.tuning.study_storage import StudyRecord, open_storage
+from skde.tuning.targets.base import Job, Outcome, Target
+
+RULES = PRESETS["small-budget"]
+LEAST_FIRST_TEST = 2  # splits
+
+
+def race_splits(evaluation: Evaluation) -> None:
+    """Let configurations race over the splits, and fit the last ones on all splits.
+
+    Raises
+    ------
+    ValueError
+        For one split alone, and for fewer fits than the smallest race needs.
+    """
+    space = evaluation.space
+    rules = race_rules(space.n_free, evaluation.n_fits, evaluation.n_splits)
+    setting = TuningSetting(
+        race_space(space),
+        list(range(evaluation.n_splits)),
+        rules,
+        evaluation.n_fits - fits_of_survivors(rules, space.n_free, evaluation.n_splits),
+        evaluation.seed,
+        deterministic=True,
+    )
+    with quiet_optuna():
+        loop = TuningLoop(setting, StudyRecord(open_storage(None), {}, resume=False))
+    loop.run(SplitTarget(evaluation))
+    evaluation.mean_costs([space.candidate(loop.configuration(number).params) for number in loop.elites])
+
+
+@contextmanager
+def quiet_optuna() -> Iterator[None]:
+    """Leave out Optuna's line about a new study."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def race_rules(n_parameters: int, n_fits: int, n_splits: int) -> Rules:
+    """Return the rules of a race: with fewer fits, fewer survivors and then an earlier first test."""
+    if n_splits < LEAST_FIRST_TEST:
+        raise ValueError(
+            f"search='racing' compares configurations over at least {LEAST_FIRST_TEST} splits, and cv has {n_splits}: "
+            "take another cv, or an algorithm, such as search='jde'"
+        )
+    tests = range(min(RULES.first_test, n_splits), LEAST_FIRST_TEST - 1, -1)
+    for first_test in tests:
+        for survivors in range(RULES.n_survivors(n_parameters), 0, -1):
+            rules = replace(RULES, survivors=survivors, first_test=first_test, mu=first_test)
+            needed = rules.least_budget(n_parameters) + fits_of_survivors(rules, n_parameters, n_splits)
+            if needed <= n_fits:
+                return rules
+    raise ValueError(
+        f"n_iter must be at least {-(-needed // n_splits)} for a race of {n_parameters} parameters over {n_splits} "
+        f"splits, got {n_fits // n_splits}"
+    )
+
+
+def fits_of_survivors(rules: Rules, n_parameters: int, n_splits: int) -> int:
+    """Return the fits that the last configurations may need to have all splits."""
+    return rules.n_survivors(n_parameters) * (n_splits - rules.first_test)
+
+
+def race_space(space: ParameterSpace) -> Space:
+    """Return a parameter space as one of raw values: indices of choices, and quantiles in [0, 1]."""
+    distributions = {parameter.key: race_distribution(parameter) for parameter in space.parameters}
+    conditions = {
+        parameter.key: applies_in(space, parameter) for parameter in space.parameters if parameter.conditional
+    }
+    return Space(distributions, conditions=conditions)
+
+
+def race_distribution(parameter: Parameter) -> BaseDistribution:
+    """Return the distribution of a parameter's raw values."""
+    if parameter.choices is None:
+        return FloatDistribution(0.0, 1.0)
+    if parameter.ordered:
+        return IntDistribution(0, len(parameter.choices) - 1)
+    return CategoricalDistribution(range(len(parameter.choices)))
+
+
+def applies_in(space: ParameterSpace, parameter: Parameter) -> Callable[[Mapping[str, Any]], bool]:
+    """Return the condition of a parameter, from raw values."""
+    return lambda raw: space.applies(parameter, raw)
+
+
+class SplitTarget(Target):
+    """The fits of a search as experiments: an instance is the number of a split."""
+
+    batched = True
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Outcome]:
+        """Yield the outcomes in the order of the jobs, after all fits are done."""
+        begin = time.perf_counter()
+        pairs = [(self.evaluation.space.candidate(job.params), job.instance) for job in jobs]
+        costs = self.evaluation.costs(pairs)
+        seconds = (time.perf_counter() - begin) / max(len(jobs), 1)
+        for cost in costs:
+            yield Outcome(cost, seconds)
+
+    def describe(self) -> str:
+        """Return the estimator as text."""
+        return repr(self.evaluation.task.estimator)
