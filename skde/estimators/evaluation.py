@@ -187,7 +187,8 @@ class Evaluation:
 
     def score(self, scores: FoldScores) -> float:
         """Return the score of the metric to search by; NaN where a fit failed and nothing says how it counts."""
-        return scores.test.get(self.metric or next(iter(scores.test), ""), math.nan)
+        metric = self.metric if self.metric is not None and scores.several else next(iter(scores.test), "")
+        return scores.test.get(metric, math.nan)
 
     def _fit(self, missing: dict[tuple[str, int], Candidate]) -> None:
         parallel = joblib.Parallel(
@@ -200,7 +201,7 @@ class Evaluation:
         with closing_quietly(fits):
             for (identity, split), scores in zip(missing, fits, strict=True):
                 self.record.add(identity, split, scores)
-                if self.metric is not None and not scores.error and self.metric not in scores.test:
+                if self.metric is not None and scores.several and self.metric not in scores.test:
                     raise ValueError(
                         "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable; "
                         f"refit={self.metric!r} is none of {', '.join(map(repr, scores.test))}"

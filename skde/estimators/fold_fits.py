@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -76,6 +76,11 @@ class FoldTask:
     error_score: Any
     train_score: bool
 
+    @property
+    def several(self) -> bool:
+        """Whether it is known before the first fit that there are several metrics."""
+        return self.metrics not in ((), (SCORE,))
+
 
 def fit_and_score(task: FoldTask, params: Mapping[str, Any], train: Any, test: Any) -> FoldScores:
     """Return the scores of a configuration on one split; exceptions of the fit count as the error score."""
@@ -96,7 +101,9 @@ def fit_and_score(task: FoldTask, params: Mapping[str, Any], train: Any, test: A
             raise
         seconds = time.perf_counter() - begin
         failed = dict.fromkeys(task.metrics, float(task.error_score))
-        return FoldScores(failed, dict(failed) if task.train_score else {}, seconds, 0.0, False, traceback.format_exc())
+        return FoldScores(
+            failed, dict(failed) if task.train_score else {}, seconds, 0.0, task.several, traceback.format_exc()
+        )
     fitted = time.perf_counter()
     X_test, y_test = part_of(estimator, task.X, test, train), rows(task.y, test)
     scored = score(task, estimator, X_test, y_test, rows_of_all(task.score_params, test, n))
@@ -190,7 +197,8 @@ def rows_of_all(params: Mapping[str, Any], indices: Any, n: int) -> dict[str, An
     """Return metadata with the rows of every value that has one row for each of X."""
 
     def has_rows(value: Any) -> bool:
-        sized = hasattr(value, "__len__") or hasattr(value, "shape")
-        return sized and not isinstance(value, str | bytes | Mapping) and np.ndim(value) != 0 and len_of(value) == n
+        if hasattr(value, "shape"):
+            return len(value.shape) > 0 and value.shape[0] == n
+        return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) == n
 
     return {name: rows(value, indices) if has_rows(value) else value for name, value in params.items()}

@@ -10,6 +10,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+from scipy.stats import rv_continuous, rv_discrete
 
 from skde.typing import FloatArray
 from skde.validation import nearest, shown
@@ -232,9 +233,10 @@ def list_form(name: str, values: list[Any]) -> dict[str, Any]:
 
 def scipy_form(name: str, distribution: Any) -> dict[str, Any]:
     """Return a distribution of scipy.stats: integers that are equally likely as choices, others by their quantiles."""
-    if not hasattr(distribution, "rvs") or not hasattr(distribution, "support"):
+    if isinstance(distribution, rv_continuous | rv_discrete):
         raise TypeError(
-            f"param_distributions[{name!r}] must be {FORMS}, got {shown(distribution)}; freeze it: uniform(0, 1)"
+            f"param_distributions[{name!r}] must be a frozen distribution, such as uniform(0, 1), got "
+            f"{shown(distribution)}"
         )
     low, high = (float(end) for end in distribution.support())
     if hasattr(distribution, "pmf") and high - low < MOST_LEVELS:

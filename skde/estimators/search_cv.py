@@ -294,7 +294,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
                 self._store(evaluation)
         if not evaluation.record.n_fits:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        self._warn_of_failures(evaluation)
+        self._warn(evaluation)
 
     def _store(self, evaluation: Evaluation) -> None:
         """Store the results of the fits so far."""
@@ -340,7 +340,12 @@ class EvolutionSearchCV(RandomizedSearchCV):
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
-    def _warn_of_failures(self, evaluation: Evaluation) -> None:
+    def _warn(self, evaluation: Evaluation) -> None:
+        """Warn of fits that failed, and of means that are not finite."""
+        for name, means in self.cv_results_.items():
+            if name.startswith(("mean_test_", "mean_train_")) and not np.isfinite(means).all():
+                kind = name.split("_")[1]
+                warnings.warn(f"One or more of the {kind} scores are non-finite: {means}", UserWarning, stacklevel=4)
         failed = evaluation.failures()
         if failed:
             last = failed[-1].strip().splitlines()[-1]
@@ -408,7 +413,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         splits = list(splitter.split(X, y, **params))
         if len(splits) != self.n_splits_:
             raise ValueError(
-                "cv.split and cv.get_n_splits returned inconsistent results. "
+                "cv.split and cv.get_n_splits return inconsistent results. "
                 f"Expected {self.n_splits_} splits, got {len(splits)}"
             )
         if not splits:
