@@ -25,6 +25,7 @@ from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
 from skde.problems.constraints import ConstrainedProblem
 from skde.result import History, RunResult
 from skde.scipy_api import minimize, scipy_method
+from skde.scipy_evolution import DifferentialEvolutionSolver, differential_evolution
 from skde.stopping import Status
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "ConstrainedProblem",
     "ConvergenceDisplay",
     "DeviceObjective",
+    "DifferentialEvolutionSolver",
     "History",
     "Migration",
     "MinMaxProblem",
@@ -46,6 +48,7 @@ __all__ = [
     "RunResult",
     "Status",
     "algorithm_names",
+    "differential_evolution",
     "from_jax",
     "from_torch",
     "get_problem",

@@ -168,7 +168,7 @@ def total_evals(spec: Spec) -> int | None:
     return sum(schedule.evals(int(limit)) for limit, schedule in zip(spec.limits, spec.schedules, strict=True))
 
 
-def callback_list(callbacks: Callback | Sequence[Callback] | None) -> Sequence[Callback]:
+def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
     """Return the parameter `callbacks` as a sequence of callables."""
     if callbacks is None:
         return []

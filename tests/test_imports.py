@@ -35,7 +35,7 @@ FLOORS = [
     {"skde.minimizer_state"},
     {"skde.minimizer"},
     {"skde.minmax"},
-    {"skde.scipy_api", "skde.testing", "skde.estimators"},
+    {"skde.scipy_api", "skde.scipy_evolution", "skde.testing", "skde.estimators"},
     {"skde"},
     {"skde.benchmark"},
     {"skde.cli"},

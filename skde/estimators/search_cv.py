@@ -320,9 +320,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
             index = self.refit(results)
             if not isinstance(index, Integral):
                 raise TypeError(f"best_index_ returned is not an integer: refit returned {shown(index)}")
-            if not 0 <= index < len(results["params"]):
-                raise IndexError(f"best_index_ index out of range: refit returned {index}")
             self.best_index_ = int(index)
+            if not 0 <= self.best_index_ < len(results["params"]):
+                raise IndexError(f"best_index_ index out of range: refit returned {index}")
         else:
             metric = self.refit if self.multimetric_ else SCORE
             self._check_metric(metric, [name[10:] for name in results if name.startswith("rank_test_")])
