@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import warnings
 from multiprocessing.dummy import Pool
 from pathlib import Path
@@ -225,3 +226,10 @@ def test_the_end() -> None:
 def test_errors_say_what_is_allowed(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         differential_evolution(rosen, **{"bounds": BOX, **options})
+
+
+def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "scipy.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "scipy.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("True Optimization terminated successfully.")

@@ -146,9 +146,12 @@ def compare(options: argparse.Namespace, rows: list[dict[str, Any]], save: Calla
 def summary(rows: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]:
     """Return mean ranks, over the tasks and splits that all searches have, and the tasks that the first one wins.
 
-    p is that of Wilcoxon's two-sided test of the tasks' means against those of the first search.
+    p is that of Wilcoxon's two-sided test of the tasks' means against those of the first search. Inner scores of
+    halving do not count: they are from other rows.
     """
     names = [name for name in SEARCHES if any(row["search"] == name for row in rows)]
+    if measure == "inner":
+        names = [name for name in names if name != "halving"]
     values = {(row["task"], row["split"], row["search"]): row[measure] for row in rows}
     keys = sorted({(task, split) for task, split, _ in values})
     keys = [key for key in keys if all((*key, name) in values for name in names)]

@@ -2,6 +2,7 @@
 
 from skde.estimators.display import SearchDisplay
 from skde.estimators.evaluation import SearchProgress
+from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
 from skde.estimators.search_cv import EvolutionSearchCV
 
-__all__ = ["EvolutionSearchCV", "SearchDisplay", "SearchProgress"]
+__all__ = ["EvolutionSearchCV", "MLflowLogger", "SearchDisplay", "SearchProgress", "TensorBoardLogger"]

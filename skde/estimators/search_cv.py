@@ -424,15 +424,14 @@ class EvolutionSearchCV(RandomizedSearchCV):
         """Return the inputs that the scores of a search depend on, as text."""
         described = {
             "estimator": self.estimator,
-            "param_distributions": self.param_distributions,
             "search": self.search,
             "scoring": self.scoring,
             "return_train_score": self.return_train_score,
             "random_state": self.random_state if isinstance(self.random_state, Integral) else None,
         }
         texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in described.items()}
-        keys = [parameter.key for parameter in space.parameters]
-        return {**texts, "parameters": repr(keys), "data": joblib.hash((X, y, splits))}
+        points = [space.at(np.full(len(space.parameters), u)).identity for u in (0.0, 0.3, 1.0)]
+        return {**texts, "space": ", ".join(points), "data": joblib.hash((X, y, splits))}
 
     def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
         """Return the record to go on with, or a new one."""

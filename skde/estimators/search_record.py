@@ -9,6 +9,7 @@ from typing import Any
 
 from skde.estimators.fold_fits import FoldScores
 from skde.files import atomic_write
+from skde.validation import shown
 
 FORMAT = "skde-search"
 VERSION = 1
@@ -54,9 +55,10 @@ class SearchRecord:
         """
         for name, value in setting.items():
             if self.setting.get(name) != value:
+                before = shown(self.setting.get(name))
                 raise ValueError(
-                    f"the search to resume had {name}={self.setting.get(name)}, and this one has {value}: resume it as "
-                    "it was begun, or call fit"
+                    f"the search to resume had {name}={before}, and this one has {shown(value)}: resume it as it was "
+                    "begun, or call fit"
                 )
 
     def save(self, path: str | os.PathLike[str]) -> None:

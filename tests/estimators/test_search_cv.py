@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import re
+import sys
 import time
 import warnings
 from collections import Counter
@@ -26,7 +29,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import skde.estimators.searches
 from skde import DE, algorithm_names
-from skde.estimators import EvolutionSearchCV, SearchDisplay, SearchProgress
+from skde.estimators import EvolutionSearchCV, MLflowLogger, SearchDisplay, SearchProgress, TensorBoardLogger
 from skde.estimators.cv_results import ranks
 from skde.estimators.parameter_space import ParameterSpace
 from skde.tuning.split_race import race_rules, race_splits
@@ -307,8 +310,10 @@ def test_a_killed_search_is_resumed_from_its_file(tmp_path: Path) -> None:
     assert sum(Counted.FITS.values()) == second.n_fits_ - first.n_fits_ + 1
     with pytest.raises(ValueError, match="data="):
         second.resume(X + 1, y)
-    with pytest.raises(ValueError, match="search='de', and this one has 'jde'"):
+    with pytest.raises(ValueError, match=r"search=\"'de'\", and this one has \"'jde'\""):
         search(**{**options, "search": "jde"}).resume(X, y)
+    with pytest.raises(ValueError, match="space="):
+        search({"a": uniform(0, 1), "b": uniform(0, 2)}, **options).resume(X, y)
     file.write_text(file.read_text()[:100])
     with pytest.raises(ValueError, match="holds no search"):
         search(**options).resume(X, y)
@@ -456,3 +461,44 @@ def test_infinite_tails_and_expon_are_cut() -> None:
     space = ParameterSpace({"scale": expon(scale=10)})
     assert space.at(np.array([0.0])).params["scale"] == 0.0
     assert 80 < space.at(np.array([1.0])).params["scale"] < 100
+
+
+class Recorder:
+    """The part of MLflow's module, and of a SummaryWriter, that the loggers use."""
+
+    def __init__(self) -> None:
+        self.scalars: list[tuple[str, float, int]] = []
+        self.tags: dict[str, str] = {}
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.scalars.append((name, value, step))
+
+    def log_metric(self, name: str, value: float, step: int) -> None:
+        self.scalars.append((name, value, step))
+
+    def set_tags(self, tags: dict[str, str]) -> None:
+        self.tags |= tags
+
+
+def test_loggers(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, mlflow = Recorder(), Recorder()
+    monkeypatch.setitem(sys.modules, "mlflow", mlflow)  # type: ignore[arg-type]
+    found = search(search="de", callbacks=[TensorBoardLogger(writer), MLflowLogger()]).fit(X, y)
+    assert writer.scalars[-1] == ("search/best_score", found.history_["best_score"][-1], found.n_fits_)
+    assert [(f"search/{name}", value, step) for name, value, step in mlflow.scalars] == writer.scalars
+    assert mlflow.tags == {f"best.{name}": str(value) for name, value in found.best_params_.items()}
+    with pytest.raises(TypeError, match="writer must be a SummaryWriter"):
+        TensorBoardLogger("runs")
+
+
+def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "search.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "search.md", "exec"), {})
+    assert len(capsys.readouterr().out.splitlines()) >= len(blocks) == 2
+
+
+def test_public_names() -> None:
+    for name in skde.estimators.__all__:
+        assert inspect.getdoc(getattr(skde.estimators, name))
