@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 import re
 import sys
 import time
+import tomllib
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -414,6 +416,12 @@ def test_errors_say_what_is_allowed(parameters: dict[str, Any], error: type[Exce
 def test_a_misspelt_parameter_suggests_the_nearest() -> None:
     with pytest.raises(TypeError, match="did you mean 'n_iter'"):
         EvolutionSearchCV(Counted(), {"a": [1]}, n_iters=3)  # type: ignore[call-arg]
+
+
+def test_the_entry_point_names_the_race() -> None:
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())["project"]
+    module, _, name = project["entry-points"]["skde.searches"]["racing"].partition(":")
+    assert getattr(importlib.import_module(module), name) is race_splits
 
 
 def test_without_tuning_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
