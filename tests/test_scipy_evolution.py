@@ -74,7 +74,7 @@ def test_the_signature_is_that_of_scipy() -> None:
     own, theirs = (
         inspect.signature(f).parameters for f in (differential_evolution, scipy.optimize.differential_evolution)
     )
-    # SciPy before 1.15 has seed alone, in the place of rng.
+    # SciPy before 1.15 has seed alone, instead of rng.
     assert list(own) == (list(theirs) if "rng" in theirs else [*map({"seed": "rng"}.get, theirs, theirs), "seed"])
     for name, parameter in theirs.items():
         if name != "seed":
