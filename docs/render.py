@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, platforms, plots, reproduce, scale, speed, tuning, which
+from pages import algorithms, peers, platforms, plots, reproduce, scale, searches, speed, tuning, which
 
 DOCS = Path(__file__).resolve().parent
 
@@ -18,6 +18,7 @@ def texts() -> dict[str, str]:
         "platforms": platforms,
         "reproduce": reproduce,
         "tuning": tuning,
+        "search": searches,
     }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
