@@ -30,6 +30,8 @@ from sklearn.model_selection import (
     HalvingRandomSearchCV,
     KFold,
     RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
     StratifiedKFold,
     cross_val_score,
 )
@@ -42,17 +44,20 @@ from skde.estimators.parameter_space import ParameterSpace
 INNER = 5
 
 
-def splits(task: Task, n: int, seed: int) -> Any:
+def splits(task: Task, n: int, seed: int, repeats: int = 1) -> Any:
     """Return a shuffled cross-validation."""
-    kind = StratifiedKFold if is_classifier(task.estimator) else KFold
-    return kind(n, shuffle=True, random_state=seed)
+    classes = is_classifier(task.estimator)
+    if repeats > 1:
+        repeated = RepeatedStratifiedKFold if classes else RepeatedKFold
+        return repeated(n_splits=n, n_repeats=repeats, random_state=seed)
+    return (StratifiedKFold if classes else KFold)(n, shuffle=True, random_state=seed)
 
 
-def by_evolution(search: str) -> Callable[..., tuple[Any, float]]:
-    """Return a search of skde."""
+def by_evolution(search: str, repeats: int = 1) -> Callable[..., tuple[Any, float]]:
+    """Return a search of skde; with repeats, it has as many fits on more splits."""
 
     def run(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, float]:
-        cv = splits(task, INNER, seed)
+        cv, n_iter = splits(task, INNER, seed, repeats), n_iter // repeats
         found = EvolutionSearchCV(task.estimator, task.space, search=search, n_iter=n_iter, cv=cv, random_state=seed)
         found.fit(X, y)
         return found, found.best_score_
@@ -113,7 +118,9 @@ SEARCHES: dict[str, Callable[..., tuple[Any, float]]] = {
     "TPE": tpe,
     "jde": by_evolution("jde"),
     "pso": by_evolution("pso"),
+    "racing, 2 repeats": by_evolution("racing", 2),
 }
+OTHER_SPLITS = ("halving", "racing, 2 repeats")  # the mean of their inner splits is of other rows
 
 
 def compare(options: argparse.Namespace, rows: list[dict[str, Any]], save: Callable[[], None]) -> None:
@@ -147,11 +154,11 @@ def summary(rows: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]:
     """Return mean ranks, over the tasks and splits that all searches have, and the tasks that the first one wins.
 
     p is that of Wilcoxon's two-sided test of the tasks' means against those of the first search. Inner scores of
-    halving do not count: they are from other rows.
+    searches with other inner splits do not count.
     """
     names = [name for name in SEARCHES if any(row["search"] == name for row in rows)]
     if measure == "inner":
-        names = [name for name in names if name != "halving"]
+        names = [name for name in names if name not in OTHER_SPLITS]
     values = {(row["task"], row["split"], row["search"]): row[measure] for row in rows}
     keys = sorted({(task, split) for task, split, _ in values})
     keys = [key for key in keys if all((*key, name) in values for name in names)]
@@ -185,17 +192,21 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     warnings.simplefilter("ignore")
     settings = {"outer": options.outer, "inner": INNER, "n_iter": options.n_iter, "seed": options.seed}
     rows: list[dict[str, Any]] = []
+    earlier: list[dict[str, Any]] = []
     if options.out and os.path.exists(options.out):
         found = json.loads(Path(options.out).read_bytes())
         if found["settings"] != settings:
             raise ValueError(f"{options.out} has the settings {found['settings']}, not {settings}; give another file")
         rows = found["figures"]
+        earlier = [*found.get("earlier", []), {name: found[name] for name in ("date", "commit", "command")}]
     here = provenance(shlex.join(["python", "benchmarks/searches/searches.py", *arguments]))
 
     def save() -> None:
         if options.out:
             both = [*summary(rows, "score"), *summary(rows, "inner")]
-            write_figures(options.out, {**here, "settings": settings, "summary": both, "figures": rows})
+            write_figures(
+                options.out, {**here, "earlier": earlier, "settings": settings, "summary": both, "figures": rows}
+            )
 
     compare(options, rows, save)
     for entry in [*summary(rows, "score"), *summary(rows, "inner")]:
