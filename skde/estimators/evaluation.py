@@ -218,6 +218,11 @@ class Evaluation:
                 f"to debug the error by setting error_score='raise'. The last error:\n{failed[-1]}"
             )
 
+    @property
+    def tried(self) -> list[Candidate]:
+        """The configurations with at least one fit, in the order in which the search asked for them."""
+        return [one for identity, one in self.candidates.items() if identity in self.record.scores]
+
     def failures(self) -> list[str]:
         """Return the tracebacks of the fits that failed."""
         return [one.error for of_splits in self.record.scores.values() for one in of_splits.values() if one.error]
@@ -243,7 +248,7 @@ class Evaluation:
         score, best = self.best()
         seconds = time.monotonic() - self._begin
         params = None if best is None else dict(best.params)
-        return SearchProgress(self.search, self.record.n_fits, len(self.candidates), seconds, score, params)
+        return SearchProgress(self.search, self.record.n_fits, len(self.tried), seconds, score, params)
 
     def _report(self) -> None:
         """Write the file, and call the callbacks."""

@@ -78,7 +78,7 @@ class FoldTask:
 
     @property
     def several(self) -> bool:
-        """Whether it is known before the first fit that there are several metrics."""
+        """Whether there are several metrics, as far as the parameters say."""
         return self.metrics not in ((), (SCORE,))
 
 

@@ -216,7 +216,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
 
         The scores are those of the search in the file `checkpoint` or, without a file, those of this object. The search
         is repeated from its beginning, and only fits without a score are done, so that it ends as if it had not been
-        interrupted.
+        interrupted. A splitter that shuffles needs a fixed random_state for that.
 
         Parameters
         ----------
@@ -290,16 +290,14 @@ class EvolutionSearchCV(RandomizedSearchCV):
             if bar is not None:
                 bar.close()
             evaluation.save()
-            if evaluation.record.n_fits:
+            if evaluation.tried:
                 self._store(evaluation)
-        if not evaluation.record.n_fits:
-            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         self._warn(evaluation)
 
     def _store(self, evaluation: Evaluation) -> None:
         """Store the results of the fits so far."""
         record = evaluation.record
-        candidates = [one for identity, one in evaluation.candidates.items() if identity in record.scores]
+        candidates = evaluation.tried
         scores = [record.scores[one.identity] for one in candidates]
         fits = [fit for of_splits in scores for fit in of_splits.values()]
         self.multimetric_ = any(fit.several for fit in fits) or isinstance(self.scorer_, dict)
@@ -431,7 +429,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         }
         texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in described.items()}
         points = [space.at(np.full(len(space.parameters), u)).identity for u in (0.0, 0.3, 1.0)]
-        return {**texts, "space": ", ".join(points), "data": joblib.hash((X, y, splits))}
+        return {**texts, "space": ", ".join(points), "data and splits": joblib.hash((X, y, splits))}
 
     def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
         """Return the record to go on with, or a new one."""

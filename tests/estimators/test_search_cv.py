@@ -289,6 +289,8 @@ def test_an_interrupted_search_keeps_its_results_and_is_resumed(method: str) -> 
     done = found.n_fits_
     assert 0 < done < whole.n_fits_
     Counted.FITS.clear()
+    with pytest.raises(ValueError, match="splits="):
+        clone(found).set_params(cv=StratifiedKFold(3, shuffle=True))._run(X, y, {}, found._record)
     found.resume(X, y)
     assert sum(Counted.FITS.values()) == whole.n_fits_ - done + 1
     assert found.cv_results_["params"] == whole.cv_results_["params"]
@@ -310,7 +312,7 @@ def test_a_killed_search_is_resumed_from_its_file(tmp_path: Path) -> None:
     n = len(first.cv_results_["params"])
     assert second.cv_results_["params"][:n] == first.cv_results_["params"]
     assert sum(Counted.FITS.values()) == second.n_fits_ - first.n_fits_ + 1
-    with pytest.raises(ValueError, match="data="):
+    with pytest.raises(ValueError, match="data and splits="):
         second.resume(X + 1, y)
     with pytest.raises(ValueError, match=r"search=\"'de'\", and this one has \"'jde'\""):
         search(**{**options, "search": "jde"}).resume(X, y)
