@@ -49,5 +49,7 @@ def tables(record: dict[str, Any]) -> Iterator[str]:
         found = [[row["score"] for row in rows if (row["task"], row["search"]) == (task, one)] for one in searches]
         yield f"| {task} | {' | '.join(f'{np.mean(scores):.4f}' if scores else '-' for scores in found)} |"
     yield ""
-    where = f"{record['machine']['cpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
-    yield f"[searches.json](benchmarks/searches.json): {where}, `{record['command']}`"
+    yield f"From [searches.json](benchmarks/searches.json), on {record['machine']['cpu']}:"
+    yield ""
+    for made in [*record.get("earlier", []), record]:
+        yield f"- {made['date'][:10]}, commit {made['commit'][:10]}: `{made['command']}`"
