@@ -1,6 +1,8 @@
 """Population-based optimisation as scikit-learn-style estimators, compiled for CPU and GPU from one source."""
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 if find_spec("skde._cpu") is None:
     # Python looks in the folder that it runs in first: in a clone it takes the sources, also where skde is installed.
@@ -11,49 +13,86 @@ if find_spec("skde._cpu") is None:
     )
 
 from skde import _cpu as _cpu  # first: its own error says why it cannot be loaded
-from skde.algorithms import ALGORITHMS as _ALGORITHMS
-from skde.algorithms import Algorithm, algorithm_names
-from skde.algorithms.registry import *
-from skde.callbacks import Checkpoint, Progress
-from skde.islands import Migration
-from skde.minimizer import Minimizer
-from skde.minmax import AugmentedLagrangian, MinMaxSolver
-from skde.objectives.array_libraries import from_jax, from_torch
-from skde.objectives.device import DeviceObjective
-from skde.plotting import ConvergenceDisplay
-from skde.problems import MinMaxProblem, Problem, get_problem, problem_names
-from skde.problems.constraints import ConstrainedProblem
-from skde.result import History, RunResult
-from skde.scipy_api import minimize, scipy_method
-from skde.scipy_evolution import DifferentialEvolutionSolver, differential_evolution
-from skde.stopping import Status
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Algorithm",
-    "AugmentedLagrangian",
-    "Checkpoint",
-    "ConstrainedProblem",
-    "ConvergenceDisplay",
-    "DeviceObjective",
-    "DifferentialEvolutionSolver",
-    "History",
-    "Migration",
-    "MinMaxProblem",
-    "MinMaxSolver",
-    "Minimizer",
-    "Problem",
-    "Progress",
-    "RunResult",
-    "Status",
-    "algorithm_names",
-    "differential_evolution",
-    "from_jax",
-    "from_torch",
-    "get_problem",
-    "minimize",
-    "problem_names",
-    "scipy_method",
-    *(kind.__name__ for kind in _ALGORITHMS.values()),
-]
+# Public names and their modules. A module is loaded when its name is first used: a fit of a Minimizer does not wait
+# for the modules of MinMaxSolver. The algorithms are named in the registry alone.
+_MODULES = {
+    "Algorithm": "skde.algorithms",
+    "AugmentedLagrangian": "skde.minmax",
+    "Checkpoint": "skde.callbacks",
+    "ConstrainedProblem": "skde.problems",
+    "ConvergenceDisplay": "skde.plotting",
+    "DeviceObjective": "skde.objectives.device",
+    "DifferentialEvolutionSolver": "skde.scipy_evolution",
+    "History": "skde.result",
+    "Migration": "skde.islands",
+    "MinMaxProblem": "skde.problems",
+    "MinMaxSolver": "skde.minmax",
+    "Minimizer": "skde.minimizer",
+    "Problem": "skde.problems",
+    "Progress": "skde.callbacks",
+    "RunResult": "skde.result",
+    "Status": "skde.stopping",
+    "algorithm_names": "skde.algorithms",
+    "differential_evolution": "skde.scipy_evolution",
+    "from_jax": "skde.objectives.array_libraries",
+    "from_torch": "skde.objectives.array_libraries",
+    "get_problem": "skde.problems",
+    "minimize": "skde.scipy_api",
+    "problem_names": "skde.problems",
+    "scipy_method": "skde.scipy_api",
+}
+
+if TYPE_CHECKING:
+    # The same names in the form that type checkers take as exported.
+    from skde.algorithms import Algorithm as Algorithm
+    from skde.algorithms import algorithm_names as algorithm_names
+    from skde.algorithms.registry import *
+    from skde.callbacks import Checkpoint as Checkpoint
+    from skde.callbacks import Progress as Progress
+    from skde.islands import Migration as Migration
+    from skde.minimizer import Minimizer as Minimizer
+    from skde.minmax import AugmentedLagrangian as AugmentedLagrangian
+    from skde.minmax import MinMaxSolver as MinMaxSolver
+    from skde.objectives.array_libraries import from_jax as from_jax
+    from skde.objectives.array_libraries import from_torch as from_torch
+    from skde.objectives.device import DeviceObjective as DeviceObjective
+    from skde.plotting import ConvergenceDisplay as ConvergenceDisplay
+    from skde.problems import ConstrainedProblem as ConstrainedProblem
+    from skde.problems import MinMaxProblem as MinMaxProblem
+    from skde.problems import Problem as Problem
+    from skde.problems import get_problem as get_problem
+    from skde.problems import problem_names as problem_names
+    from skde.result import History as History
+    from skde.result import RunResult as RunResult
+    from skde.scipy_api import minimize as minimize
+    from skde.scipy_api import scipy_method as scipy_method
+    from skde.scipy_evolution import DifferentialEvolutionSolver as DifferentialEvolutionSolver
+    from skde.scipy_evolution import differential_evolution as differential_evolution
+    from skde.stopping import Status as Status
+else:
+
+    def __getattr__(name):
+        """Load a public name or a module of the package."""
+        if name == "__all__":
+            value = sorted(
+                [*_MODULES, *(kind.__name__ for kind in import_module("skde.algorithms").ALGORITHMS.values())]
+            )
+        elif name in _MODULES:
+            value = getattr(import_module(_MODULES[name]), name)
+        elif name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        elif find_spec(f"{__name__}.{name}") is not None:
+            value = import_module(f"{__name__}.{name}")
+        else:
+            value = vars(import_module("skde.algorithms.registry")).get(name)
+            if value is None:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        """Return the public names, and those that are loaded."""
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -83,7 +83,7 @@ def run_fit(
             runner.timer.pause()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(repr=False, eq=False)
 class Execution:
     """The loops over the generations of a runner, with the limits that the host checks.
 

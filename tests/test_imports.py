@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 import skde
 import skde.tuning
+from skde.algorithms import ALGORITHMS
 
 # From the ground up: a module or package may import from the floors below it, and within its own package.
 FLOORS = [
@@ -139,6 +142,43 @@ def test_no_circle() -> None:
         pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
 
 
-def test_parameter_objects_load_no_engine() -> None:
-    """`from skde.algorithms import DE` runs skde/__init__.py too; the modules' own imports are what counts."""
-    assert not [one for one in IMPORTS if room(one.module) == "skde.algorithms" and room(one.target) == "skde.engines"]
+def test_type_checkers_see_the_public_names() -> None:
+    """The table of names that are loaded when they are used has the modules of the imports for type checkers."""
+    (block,) = (
+        node for node in ast.parse(SOURCES["skde"].read_text()).body if "TYPE_CHECKING" in ast.unparse(node)[:20]
+    )
+    assert isinstance(block, ast.If)
+    seen = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name != "*"
+    }
+    assert vars(skde)["_MODULES"] == seen
+    assert set(skde.__all__) == {*seen, *(kind.__name__ for kind in ALGORITHMS.values())}
+
+
+@pytest.mark.parametrize(
+    ("statement", "not_loaded"),
+    [
+        ("import skde", "numpy"),
+        ("from skde import DE", "skde.engines"),
+        ("from skde import Minimizer", "skde.minmax"),
+        ("from skde import get_problem; get_problem('rastrigin')", "skde.problems.janssen2024"),
+    ],
+)
+def test_modules_are_loaded_when_they_are_needed(statement: str, not_loaded: str) -> None:
+    program = f"import sys; {statement}; sys.exit({not_loaded!r} in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name", ["Minimiser", "_private"])
+def test_names_that_do_not_exist(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"'skde' has no attribute '{name}'"):
+        getattr(skde, name)
+
+
+def test_names_that_are_not_loaded() -> None:
+    assert {"Minimizer", "DE", "__version__"} <= set(dir(skde))
+    assert skde.problems.get_problem is skde.get_problem  # a module, without an import of its own

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
@@ -16,8 +15,7 @@ REPAIRS = choices("Repair")
 MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has so many bits for one
 
 
-@dataclass(frozen=True)
-class FitSetting:
+class FitSetting(NamedTuple):
     """Properties of a fit that an algorithm's defaults and checks may depend on.
 
     Attributes
@@ -33,8 +31,7 @@ class FitSetting:
     max_iter: int | None = None
 
 
-@dataclass(frozen=True)
-class StateSizes:
+class StateSizes(NamedTuple):
     """Sizes of a run's state, apart from its populations and values.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 
 from skde.algorithms.base import Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
@@ -29,7 +28,7 @@ class OppositionAlgorithm(Algorithm):
         if not self._opposition:
             return own
         memory = own.memory + 2 * setting.dim
-        return replace(own, stages=max(own.stages, 1) + 1, memory=memory, opposition=True)
+        return own._replace(stages=max(own.stages, 1) + 1, memory=memory, opposition=True)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the population's range, from which opposites are computed; it is 0 before it is first measured."""

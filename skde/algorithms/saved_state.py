@@ -10,7 +10,7 @@ import numpy as np
 from skde.typing import FloatArray, IntArray
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(repr=False, eq=False)
 class StateChecks:
     """Checks of what the entries of a file hold.
 
@@ -43,7 +43,7 @@ class StateChecks:
         self.check(name, f"{what} must be a permutation of the individuals' numbers", same)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(repr=False, eq=False)
 class SavedRuns(StateChecks):
     """Runs of one algorithm with equal parameters, as read from a file, for the algorithm to check.
 

@@ -9,7 +9,7 @@ from skde.benchmark import gpu_descriptions, machine, versions
 from skde.cli.arguments import add_command
 from skde.cli.output import to_json
 from skde.engines import choose_engine
-from skde.problems import ALIASES, NAMES, problem_names
+from skde.problems import ALIASES, SUITES, problem_names
 
 KIND_TEXTS = {"plain": "", "constrained": "with constraints", "minmax": "min over x, max over y"}
 
@@ -62,7 +62,7 @@ def show_problems(options: Any) -> int:
     friendly = {name: alias for alias, name in ALIASES.items()}
     entries: list[dict[str, Any]] = [
         {"name": name, "alias": friendly.get(name), "kind": kind}
-        for kind in NAMES
+        for kind in SUITES
         for name in problem_names(kind)
         if name not in ALIASES
     ]

@@ -37,7 +37,7 @@ SIDES = ("x", "y")
 SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False, eq=False)
 class Game:
     """A compiled game: its name in games.cuh, its arrays, and the numbers of constraints of a Lagrangian.
 

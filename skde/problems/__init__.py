@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from functools import lru_cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from skde.problems import classic, fabris2012, janssen2024, minmax, nashed2012, qin2012, wang2012
 from skde.problems.base import Problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
@@ -15,7 +15,12 @@ from skde.validation import check_choice, check_int, nearest, shown
 
 __all__ = ["ConstrainedProblem", "MinMaxProblem", "Problem", "get_problem", "problem_names"]
 
-SUITES: tuple[ModuleType, ...] = (classic, nashed2012, qin2012, janssen2024, wang2012, fabris2012, minmax)
+# Kinds of problems, and the modules of their suites. A module is loaded when one of its problems is asked for.
+SUITES = {
+    "plain": ("classic", "nashed2012", "qin2012", "janssen2024", "wang2012"),
+    "constrained": ("fabris2012",),
+    "minmax": ("fabris2012", "minmax"),
+}
 ALIASES = {
     "sphere": "nashed2012/f0",
     "elliptic": "nashed2012/f1",
@@ -43,11 +48,9 @@ ALIASES = {
 }
 
 
-NAMES = {
-    "plain": (*ALIASES, *classic.NAMES, *nashed2012.NAMES, *qin2012.NAMES, *janssen2024.NAMES, *wang2012.NAMES),
-    "constrained": fabris2012.CONSTRAINED,
-    "minmax": (*fabris2012.MINMAX, *minmax.NAMES),
-}
+def load_suite(name: str) -> Any:
+    """Return the module of a suite."""
+    return import_module(f"skde.problems.{name}")
 
 
 def problem_names(kind: str = "plain") -> list[str]:
@@ -68,7 +71,9 @@ def problem_names(kind: str = "plain") -> list[str]:
     >>> problem_names("constrained")[0]
     'fabris2012/p2'
     """
-    return list(NAMES[check_choice("kind", kind, NAMES)])
+    suites = SUITES[check_choice("kind", kind, SUITES)]
+    names = [name for suite in suites for name in load_suite(suite).NAMES[kind]]
+    return [*ALIASES, *names] if kind == "plain" else names
 
 
 def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
@@ -108,19 +113,28 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     if not isinstance(name, str):
         raise TypeError(f"name must be that of a problem, got {shown(name)} ({type(name).__name__})")
     canonical = ALIASES.get(name, name)
-    for suite in SUITES:
-        if canonical in suite.NAMES:
-            allowed_dims = suite.dim_range(canonical)
-            dim = check_int(
-                f"dim of {name!r}", allowed_dims.default if dim is None else dim, allowed_dims.least, allowed_dims.most
-            )
-            allowed = option_names(suite)
-            for option in options:
-                if option not in allowed:
-                    raise TypeError(f"{name!r} has no option {option!r}; it has {', '.join(allowed) or 'none'}")
-            return suite.build(canonical, dim, **options)
-    known = [known for names in NAMES.values() for known in names]
-    raise ValueError(f"there is no problem named {name!r}{nearest(name, known)} (skde.problem_names() lists all)")
+    suite = suite_of(canonical)
+    if suite is None:
+        names = [name for kind in SUITES for name in problem_names(kind)]
+        raise ValueError(f"there is no problem named {name!r}{nearest(name, names)} (skde.problem_names() lists all)")
+    allowed_dims = suite.dim_range(canonical)
+    dim = check_int(
+        f"dim of {name!r}", allowed_dims.default if dim is None else dim, allowed_dims.least, allowed_dims.most
+    )
+    allowed = option_names(suite)
+    for option in options:
+        if option not in allowed:
+            raise TypeError(f"{name!r} has no option {option!r}; it has {', '.join(allowed) or 'none'}")
+    return suite.build(canonical, dim, **options)
+
+
+def suite_of(name: str) -> ModuleType | None:
+    """Return the module of the suite that has a problem; None where there is no problem with this name."""
+    suite = name.partition("/")[0] if "/" in name else "classic"
+    if not any(suite in suites for suites in SUITES.values()):
+        return None
+    module = load_suite(suite)
+    return module if any(name in names for names in module.NAMES.values()) else None
 
 
 @lru_cache

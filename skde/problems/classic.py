@@ -7,7 +7,7 @@ import numpy as np
 from skde.problems import data
 from skde.problems.base import DimRange, Problem
 
-NAMES = ("rotated_rastrigin",)
+NAMES = {"plain": ("rotated_rastrigin",)}
 
 
 def dim_range(name: str) -> DimRange:

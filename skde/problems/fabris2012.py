@@ -9,7 +9,7 @@ in 40 digits and more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ SUITE = "fabris2012"
 SOURCE = "Fabris and Krohling 2012"
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A constrained problem: box, minimiser, minimum and multipliers."""
 
     box: Sequence[tuple[float, float]]
@@ -108,9 +107,7 @@ TABLE = {
         [0.0107591050993709, 0.0243774017321646, 0, 0],
     ),
 }
-MINMAX = (f"{SUITE}/p1",)
-CONSTRAINED = tuple(f"{SUITE}/{key}" for key in TABLE)
-NAMES = MINMAX + CONSTRAINED
+NAMES = {"minmax": (f"{SUITE}/p1",), "constrained": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:

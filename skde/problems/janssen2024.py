@@ -8,10 +8,9 @@ them. F1 Zakharov, F2 Rosenbrock, F3 Rastrigin, F4 Schwefel, F5 to F7 hybrids, F
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +33,7 @@ OFFICIAL = OfficialFiles(
 )
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function: the competition's year and number, the parts of a hybrid, the components of a composition.
 
     Attributes
@@ -81,7 +79,7 @@ PAPER: dict[str, dict[str, Any]] = {
     "F7": {"tenths": (3, 2, 2, 1, 2)},
     "F10": {"height": (0.005, 1, 10, 1, 10)},
 }
-NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+NAMES = {"plain": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:
@@ -117,8 +115,7 @@ def weights(kind: str, n: int) -> FloatArray:
     return roots(n) if kind == "griewank" else katsuura_root(n)
 
 
-@dataclass(frozen=True)
-class Transformation:
+class Transformation(NamedTuple):
     """Data of a function: every component's shift and matrix; the order of a hybrid's variables."""
 
     shifts: FloatArray
@@ -172,7 +169,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
     key = name.rpartition("/")[2]
     definition = TABLE[key]
     if check_choice("spec", spec, SPECS) == "paper":
-        definition = replace(definition, **PAPER.get(key, {}))
+        definition = definition._replace(**PAPER.get(key, {}))
     lengths = block_lengths(name, definition.tenths, dim) if definition.tenths else [dim]
     place = OFFICIAL.folder(data, folder)
     parts = generated(definition, dim) if place is None else official(definition, dim, place)

@@ -19,8 +19,7 @@ points, and refined by Newton's method on the stationarity conditions in 40 digi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -132,8 +131,7 @@ class MinMaxProblem:
         return f"MinMaxProblem({self.name!r}, dim_x={self.dim_x}, dim_y={self.dim_y})"
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function: bounds of every variable of x and of y, the solution, its value, whether it is a saddle point."""
 
     x: tuple[float, float] | list[tuple[float, float]]
@@ -204,7 +202,7 @@ TABLE = {
         RUSTEM,
     ),
 }
-NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+NAMES = {"minmax": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ SUITE = "nashed2012"
 SCHWEFEL_X, SCHWEFEL_F = -420.9687463599820, 1.272756629372526e-5
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Options that select the forms of the functions in the paper.
 
     Attributes
@@ -114,8 +112,7 @@ def dixon_price_optimum(n: int) -> FloatArray:
     return x
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function: half the width of its box, the minimiser in every variable, its arrays, the least dimension."""
 
     box: float
@@ -146,7 +143,7 @@ TABLE = {
     "f18": Definition(10.0),
     "f19": Definition(10.0, x_opt=1.0, arrays=lambda n, options: (np.array([10.0 if options.as_run else 1.0]),)),
 }
-NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+NAMES = {"plain": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:

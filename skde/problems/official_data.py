@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,7 @@ from skde.validation import check_choice, check_path, shown
 CHOICES = ("generated", "official")
 
 
-@dataclass(frozen=True)
-class OfficialFiles:
+class OfficialFiles(NamedTuple):
     """Official files of a suite, and the places that have them.
 
     Attributes

@@ -9,8 +9,7 @@ minimiser is o (as the paper prints it, it would be o + 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from skde.problems.base import DimRange, Problem
 from skde.problems.cec2005 import OfficialData, given_options
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function: its kernel, CEC 2005's name of it, half the width of its box, and the range of its shift."""
 
     kernel: str
@@ -37,7 +35,7 @@ TABLE = {
     "F3": Definition("qin2012_F3", "F7", 600.0, (-600.0, 0.0), with_roots=True),
     "F4": Definition("qin2012_F4", "F9", 5.0, (-5.0, 5.0)),
 }
-NAMES = tuple(f"qin2012/{key}" for key in TABLE)
+NAMES = {"plain": tuple(f"qin2012/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:

@@ -16,8 +16,7 @@ or one, on which F13, F15 and F17 then do not depend.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +35,7 @@ OFFICIAL = OfficialFiles(
 )
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A function: half the width of its box, its shift, its minimum, and how a hybrid divides the components.
 
     Attributes
@@ -98,7 +96,7 @@ TABLE = {
     "F19": Definition(10.0, "F19", share=3),
 }
 WHOLE_SHIFT = ("F15", "F19")  # hybrids that shift all components, by vectors that only they have
-NAMES = tuple(f"{SUITE}/{key}" for key in TABLE)
+NAMES = {"plain": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:
