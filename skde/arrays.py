@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.typing import Array
 
 REAL = "fiub"  # the kinds of dtype that hold real numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 # Enumerations, as {name: {member: number}}, and whole numbers by their names in C++.
 ENUMERATIONS = _cpu.enumerations()

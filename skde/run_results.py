@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.engines import Engine, Runs
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes

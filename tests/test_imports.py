@@ -18,7 +18,7 @@ from skde.algorithms import ALGORITHMS
 
 # From the ground up: a module or package may import from the floors below it, and within its own package.
 FLOORS = [
-    {"skde._cpu", "skde.typing", "skde.version"},
+    {"skde._cpu", "skde.typing"},
     {"skde.constants"},
     {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays"},
     {"skde.validation"},

@@ -276,7 +276,7 @@ def test_seeds() -> None:
 @given(last=st.integers(0, 10**7))
 @example(2**63 - 1)
 def test_history_slots_are_the_sampled_generations(last: int) -> None:
-    from skde import _cpu
+    import skde._cpu as _cpu
 
     generations = _cpu.sampled_generations(last).tolist()
     assert len(generations) == _cpu.history_slots(last)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.constants import choices

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
 from skde.engines.block import ArrayShapes, Block, BlockArrays

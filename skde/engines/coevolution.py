@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import address, contiguous, device_of, to_numpy
 from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.engines.batch import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import address, contiguous
 from skde.constants import CONSTANTS
 from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch_memory, fill_data

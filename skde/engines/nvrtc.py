@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.batch import algorithm_entry
 from skde.engines.coevolution import Game

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.algorithms.saved_state import SavedRuns, StateChecks
 from skde.engines.batch import algorithm_entry, member_rows, state_names
 from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec

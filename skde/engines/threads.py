@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 # With fewer components, the engine's share of a generation takes less than half a millisecond. Threads would gain
 # little, and OpenMP's threads spin while they wait, which takes cores away from other processes.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import as_real, contiguous, points
 from skde.engines import evaluate
 from skde.engines.batch import MAX_ARRAYS

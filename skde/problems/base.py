@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import points
 from skde.engines import evaluate
 from skde.typing import Array, FloatArray

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
 from skde.problems.cec2005 import OfficialData, given_options

@@ -18,7 +18,7 @@ from skde.benchmark.suites import find_suite
 from skde.benchmark.tables import comparison_text
 from skde.benchmark.verdicts import judge_seconds, judge_share, judge_values, like
 from skde.cli.main import main
-from skde.problems import NAMES
+from skde.problems import problem_names
 
 # The smallest run of each paper that gives all of its tables.
 SMALL = {
@@ -116,7 +116,7 @@ def test_experiments_differ_and_give_cells_of_tables(name, device):
     for one in experiments:
         assert one.places
         assert set(one.tables) <= set(tables)
-    names = {*NAMES["plain"], *NAMES["minmax"], *NAMES["constrained"]}
+    names = {name for kind in ("plain", "minmax", "constrained") for name in problem_names(kind)}
     suite = found.paper.suite.removesuffix("-as-run")
     assert {f"{suite}/{one.function}" for one in experiments} <= names
 

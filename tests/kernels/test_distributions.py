@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 EPS = 2.0**-52
 # The first and the last argument that a word of 32 bits makes.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 from ..oracle.philox import philox
 

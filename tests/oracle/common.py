@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 from .philox import CROSSOVER, REPAIR, Draws
 from .reference import repaired

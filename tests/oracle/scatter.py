@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 from .philox import REPAIR, START, Draws, unit, unit53
 from .reference import first_population, repaired

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 
 from .philox import CONTROL, INDICES, REPAIR, Draws, below, unit
 from .reference import crossed, first_population, repaired
