@@ -36,13 +36,16 @@ class BaseSolver(BaseEstimator):
     FIT_PARAMETERS : tuple of str
         The parameters that determine the populations of a fit. They must not change before a fit is continued or
         saved; the others, such as limits and callbacks, may.
-    HEADER, OPTIONAL : dict of str to type
+    REQUIRED_KEYS, OPTIONAL_KEYS : dict of str to type
         The required and the optional keys of a file's header.
+    NOT_PICKLED : tuple of str
+        Attributes that a pickle leaves out, because `_restore` sets them or they are computed again.
     """
 
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
-    HEADER: ClassVar[dict[str, Any]]
-    OPTIONAL: ClassVar[dict[str, Any]]
+    REQUIRED_KEYS: ClassVar[dict[str, Any]]
+    OPTIONAL_KEYS: ClassVar[dict[str, Any]]
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_planned")
 
     device: str | Sequence[str]
     _runner: Runner
@@ -249,7 +252,7 @@ class BaseSolver(BaseEstimator):
     def _check_header(cls, header: dict[str, Any]) -> None:
         """Check names and types of a header's entries; values are checked where they are used."""
         format_keys = {"format": str, "version": int, "solver": str}
-        check_keys("the header", header, cls.HEADER, {**format_keys, **cls.OPTIONAL})
+        check_keys("the header", header, cls.REQUIRED_KEYS, {**format_keys, **cls.OPTIONAL_KEYS})
         check_keys("parameters", header["parameters"], {}, dict.fromkeys(cls().get_params(deep=False)))
         for described in header["algorithms"]:
             check_keys("algorithms", {"entry": described}, {"entry": (dict, type(None))}, {})
@@ -259,8 +262,7 @@ class BaseSolver(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the parameters and the contents of a file; a Python objective is not part of it."""
-        hidden = ("_runner", "_objective", "_cycle", "_compared", "_searched", "_begun", "_planned")
-        state = {name: value for name, value in super().__getstate__().items() if name not in hidden}
+        state = {name: value for name, value in super().__getstate__().items() if name not in self.NOT_PICKLED}
         if self.__sklearn_is_fitted__():
             state["_saved"] = self._state()
         return state

@@ -182,8 +182,8 @@ class Minimizer(BaseSolver):
         "feasibility_tol",
         "random_state",
     )
-    HEADER: ClassVar[dict[str, Any]] = REQUIRED_KEYS
-    OPTIONAL: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
+    REQUIRED_KEYS: ClassVar[dict[str, Any]] = REQUIRED_KEYS
+    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
     _box: FloatArray
     _planned: Budget  # the limits that the fit began with: some algorithms plan with them

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from scipy.optimize import OptimizeResult
 
 from skde.base import BaseSolver
@@ -14,6 +16,8 @@ from skde.typing import FloatArray
 
 class MinMaxSolution(BaseSolver):
     """The results that MinMaxSolver adds to those of every solver, or defines in another way."""
+
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = (*BaseSolver.NOT_PICKLED, "_compared", "_searched")
 
     _objective: MinMaxObjective | None  # None in ask and tell, and after loading a fit of a Python function
     _boxes: tuple[FloatArray, FloatArray | None]  # of x, and of y where y is not a vector of multipliers

@@ -198,14 +198,15 @@ class MinMaxSolver(MinMaxSolution):
         "dtype",
         "random_state",
     )
-    HEADER: ClassVar[dict[str, Any]] = {
+    REQUIRED_KEYS: ClassVar[dict[str, Any]] = {
         "parameters": dict,
         "algorithms": list,
         "source": dict,
         "seconds": (float, int),
         "ending": int,
     }
-    OPTIONAL: ClassVar[dict[str, Any]] = {"planned": int}
+    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"planned": int}
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle")
 
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
     _planned: int  # n_cycles at the beginning of the fit: some algorithms plan with it
@@ -450,7 +451,7 @@ class MinMaxSolver(MinMaxSolution):
         """
         cycle = self._cycle
         if cycle is None:
-            raise RuntimeError("tell needs an ask before it")
+            raise RuntimeError("tell needs an ask before it: X, Y = ask()")
         values = cycle.check_values(X, Y, F)
         self._cycle = None  # also after an error in the next line
         if cycle.send(values):
