@@ -45,7 +45,7 @@ def ask(runner: Runner) -> Array | None:
 def tell(runner: Runner, X: Array, f: Any) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
     if runner.asked is None:
-        raise RuntimeError("tell needs an ask before it")
+        raise RuntimeError("tell needs an ask before it: X = ask()")
     batch, xp = runner.batch, runner.batch.xp
     shape = trials_shape(runner)
     if np.shape(X) != shape:
@@ -90,5 +90,11 @@ def check_inside(runner: Runner, points: Array) -> None:
     if bool(inside.all()):
         return
     used = xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
-    if not bool((inside.all(axis=-1) | ~used).all()):
-        raise ValueError("X must lie inside the bounds (and hold no NaN)")
+    wrong = ~inside & used[:, :, None]
+    if bool(wrong.any()):
+        run, row, j = (int(axis[0]) for axis in xp.nonzero(wrong))
+        value = float(points[run, row, j])
+        raise ValueError(
+            f"X must be inside the bounds, got {value} in row {row} for variable {j}, which has the bounds "
+            f"[{spec.lower[j]}, {spec.upper[j]}]"
+        )

@@ -291,8 +291,8 @@ def test_tell() -> None:
     for points, values, message in (
         (X[:5], f(X), r"X must have the shape \(100, 3\) that ask returned, got \(5, 3\)"),
         (X, f(X)[:5], r"f must have shape \(100,\), got \(5,\)"),
-        (X + 100, f(X), r"X must lie inside the bounds"),
-        (X * np.nan, f(X), r"X must lie inside the bounds"),
+        (X + 100, f(X), r"X must be inside the bounds, got .* in row 0 for variable 0, which has the bounds \["),
+        (X * np.nan, f(X), r"X must be inside the bounds, got nan in row 0 for variable 0"),
     ):
         with pytest.raises(ValueError, match=message):
             m.tell(points, values)
