@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from skde.interrupts import interrupts
 
 
-class Device(Protocol):
+class PartEngine(Protocol):
     """The engine of one part."""
 
     @property
@@ -28,6 +28,11 @@ class IslandBarrier:
 
     A thread that fails breaks the barrier `arrive`, so that the others do not wait for it. After `arrive` all threads
     pass `leave`: a migration happens on all islands, or on none.
+
+    Parameters
+    ----------
+    n : int
+        Number of threads.
     """
 
     def __init__(self, n: int) -> None:
@@ -35,7 +40,7 @@ class IslandBarrier:
 
 
 # The work of one thread, given its number and the barriers.
-Work = Callable[[int, IslandBarrier], None]
+PartWork = Callable[[int, IslandBarrier], None]
 
 
 class DeviceThreads:
@@ -43,18 +48,18 @@ class DeviceThreads:
 
     Parameters
     ----------
-    devices : sequence of Device
+    devices : sequence of PartEngine
         The devices.
     """
 
-    def __init__(self, devices: Sequence[Device]) -> None:
+    def __init__(self, devices: Sequence[PartEngine]) -> None:
         self.devices = list(devices)
         self._start()
 
     def _start(self) -> None:
         self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
 
-    def run(self, work: Work) -> None:
+    def run(self, work: PartWork) -> None:
         """Run the work in every thread and wait for its end.
 
         When a thread fails, the others do not wait for it, and its exception is raised.

@@ -84,7 +84,7 @@ class Plan:
         return self.threads // LANES[self.team]
 
 
-def team_size(work: Work, device: Device) -> tuple[str, int]:
+def choose_team(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
     A block of 128 lanes for each individual is fastest while the machine has unused blocks. One warp for each
@@ -154,7 +154,7 @@ def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[s
     blocks_per_multiprocessor : callable
         (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
     """
-    team, teams = team_size(work, device)
+    team, teams = choose_team(work, device)
     threads = LANES[team] * teams
     resident = resident_blocks(work, device, team, teams)
     staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident)
