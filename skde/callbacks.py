@@ -26,6 +26,13 @@ Callback = Callable[["Progress"], Any]
 class Progress:
     """A read-only view of a running fit for callbacks; the best point is fetched from the device on first use.
 
+    Parameters
+    ----------
+    runner : Runner
+        The state of the fit.
+    minimizer : Minimizer or MinMaxSolver
+        The solver, which is also an attribute.
+
     Attributes
     ----------
     n_iter, n_evals : int
@@ -108,7 +115,15 @@ class Checkpoint:
 
 
 class ProgressBar:
-    """A tqdm bar: evaluations, best value, rate, time left."""
+    """A tqdm bar: evaluations, best value, rate, time left.
+
+    Parameters
+    ----------
+    total : int or None
+        Number of evaluations at the end; None: unlimited.
+    max_time : float or None
+        Time limit in seconds.
+    """
 
     def __init__(self, total: int | None, max_time: float | None) -> None:
         from tqdm.auto import tqdm
@@ -175,7 +190,7 @@ def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
     given = callbacks if isinstance(callbacks, Sequence) else [callbacks]
     for callback in given:
         if not callable(callback):
-            raise TypeError(f"callbacks must be callables, got {callback!r}")
+            raise TypeError(f"callbacks must be callables, got {callback!r} ({type(callback).__name__})")
     return given
 
 

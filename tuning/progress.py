@@ -6,7 +6,13 @@ from skde.tuning.loop import TuningLoop
 
 
 class ProgressBar:
-    """A tqdm bar: experiments, the race, how many configurations are alive, the best."""
+    """A tqdm bar: experiments, the race, how many configurations are alive, the best.
+
+    Parameters
+    ----------
+    loop : TuningLoop
+        The tuning.
+    """
 
     def __init__(self, loop: TuningLoop) -> None:
         from tqdm.auto import tqdm

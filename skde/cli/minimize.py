@@ -91,7 +91,17 @@ def minimize(options: Any) -> int:
 
 
 class UserFunction:
-    """The user's function; an exception becomes one line with the place where it was raised."""
+    """The user's function; an exception becomes one line with the place where it was raised.
+
+    Parameters
+    ----------
+    name : str
+        Its name in messages, MODULE:FUNCTION.
+    function : callable
+        The function.
+    scalar : bool
+        Whether it takes one point.
+    """
 
     def __init__(self, name: str, function: Callable[[Any], Any], scalar: bool) -> None:
         self.name = name

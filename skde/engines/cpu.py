@@ -195,7 +195,7 @@ class CpuEngine:
         np.copyto(target, source)
 
     def synchronize(self) -> None:
-        """Nothing to wait for: calls return when the work is done."""
+        """Do nothing: calls return when the work is done."""
 
 
 def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:

@@ -438,8 +438,10 @@ class Recording:
 
     Parameters
     ----------
-    graph, stream
-        CuPy's.
+    graph : cupy.cuda.Graph
+        The recorded work.
+    stream : cupy.cuda.Stream
+        The stream that it runs on.
     values : ndarray of shape (R * P,)
         The values of the trials of the last generation that was replayed.
     memory : tuple

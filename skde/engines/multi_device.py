@@ -256,7 +256,7 @@ class MultiDeviceEngine:
             return out.reshape(-1, batch.dim)
 
     def synchronize(self) -> None:
-        """Nothing to wait for: calls return when the work is done."""
+        """Do nothing: calls return when the work is done."""
 
     def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> None:
         """Do part k's share of the migration after generation g."""

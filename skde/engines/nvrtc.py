@@ -21,7 +21,17 @@ PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
 
 
 class Launcher:
-    """Launches the kernels of one module by a plan."""
+    """Launches the kernels of one module by a plan.
+
+    Parameters
+    ----------
+    module : cupy.RawModule
+        The compiled module.
+    plan : Plan
+        Grid, block and shared memory of every launch.
+    scratch : int, default 0
+        Vectors of working memory that one evaluation needs.
+    """
 
     def __init__(self, module: Any, plan: Plan, scratch: int = 0) -> None:
         self.module, self.plan = module, plan

@@ -126,7 +126,15 @@ class MinMaxObjective:
 
 
 class PairByPair:
-    """A function of one pair as a function of populations, in parallel through joblib."""
+    """A function of one pair as a function of populations, in parallel through joblib.
+
+    Parameters
+    ----------
+    function : callable
+        f(x, y) -> number, for points of shape (dim x,) and (dim y,).
+    n_jobs : int or None
+        Number of joblib's workers.
+    """
 
     def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None) -> None:
         self.function = function

@@ -279,7 +279,19 @@ class Constraint(ABC):
 
 
 class Linear(Constraint):
-    """The constraint lb <= A x <= ub."""
+    """The constraint lb <= A x <= ub.
+
+    Parameters
+    ----------
+    what : str
+        Name of the constraint in messages.
+    A : array-like or sparse matrix of shape (m, dim)
+        The coefficients.
+    lower, upper : array-like
+        Bounds: one number, or one for every row of A.
+    dim : int
+        Number of variables.
+    """
 
     def __init__(self, what: str, A: Any, lower: Any, upper: Any, dim: int) -> None:
         super().__init__(what, lower, upper)
@@ -312,12 +324,22 @@ class Linear(Constraint):
 
 
 class Nonlinear(Constraint):
-    """The constraint lb <= fun(x) <= ub."""
+    """The constraint lb <= fun(x) <= ub.
+
+    Parameters
+    ----------
+    what : str
+        Name of the constraint in messages.
+    function : callable
+        fun of SciPy's NonlinearConstraint.
+    lower, upper : array-like
+        Bounds: one number, or one for every component.
+    """
 
     def __init__(self, what: str, function: Callable[..., Any], lower: Any, upper: Any) -> None:
         super().__init__(what, lower, upper)
         if not callable(function):
-            raise TypeError(f"{what}.fun must be callable, got {function!r}")
+            raise TypeError(f"{what}.fun must be callable, got {function!r} ({type(function).__name__})")
         self.function = function
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:

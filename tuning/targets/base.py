@@ -61,7 +61,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one experiment: evaluations if they are given, else seconds."""
+    """Limits of one experiment: evaluations if they are given, else seconds.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Time limit in seconds; None: unlimited.
+    evals : int or None
+        Limit of the evaluations.
+    """
 
     seconds: float | None
     evals: int | None = None

@@ -44,7 +44,15 @@ class Cost(ABC):
 
 
 class SequentialTarget(Target):
-    """A target that runs experiments one after the other, or in processes of joblib."""
+    """A target that runs experiments one after the other, or in processes of joblib.
+
+    Parameters
+    ----------
+    cost : Cost
+        The cost of one experiment.
+    n_jobs : int or None
+        Number of joblib's processes.
+    """
 
     def __init__(self, cost: Cost, n_jobs: int | None) -> None:
         import joblib
@@ -106,7 +114,13 @@ def checked(cost: Any) -> float:
 
 
 class FunctionCost(Cost):
-    """A Python function of configuration, instance and seed."""
+    """A Python function of configuration, instance and seed.
+
+    Parameters
+    ----------
+    function : callable
+        function(config, instance, seed) -> cost, where config is a dict.
+    """
 
     def __init__(self, function: Callable[[dict[str, Any], Any, int], Any]) -> None:
         self.function = function
@@ -121,7 +135,13 @@ class FunctionCost(Cost):
 
 
 class EstimatorCost(Cost):
-    """A scikit-learn estimator on data sets: 1 - score on a quarter of the data, which the seed chooses."""
+    """A scikit-learn estimator on data sets: 1 - score on a quarter of the data, which the seed chooses.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, with the values of the parameters that are not tuned.
+    """
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -177,6 +197,15 @@ class CommandCost(Cost):
 
     It is called with the numbers of configuration and instance (from 1), the seed, the instance, and then --NAME VALUE
     for every parameter. The first word of the last line that it prints is the cost.
+
+    Parameters
+    ----------
+    words : list of str
+        The program and its first arguments.
+    limits : Limits
+        Limits of one experiment, after which the program is killed.
+    hint : str, default ""
+        Advice in the error for a program that is not found.
     """
 
     def __init__(self, words: list[str], limits: Limits, hint: str = "") -> None:
