@@ -519,8 +519,8 @@ class AlgorithmContract:
         m = self.make(algorithm, device, max_iter=limit, max_time=0.2).fit("rastrigin", dim=20)
         assert m.runs_[0].status == Status.TIME
         assert 0.15 < m.time_ < 1.0
-        look = self.make(algorithm, device, max_iter=20_000, callbacks=lambda progress: progress.n_iter >= 3)
-        stopped = look.fit(bowl, bounds=BOX)
+        minimizer = self.make(algorithm, device, max_iter=20_000, callbacks=lambda progress: progress.n_iter >= 3)
+        stopped = minimizer.fit(bowl, bounds=BOX)
         assert stopped.runs_[0].status == Status.CALLBACK
         assert 3 <= stopped.n_iter_ < 20_000
 

@@ -98,22 +98,22 @@ def refuse(options: Any, names: Sequence[str], why: str) -> None:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
-def tie_numbers(arguments: list[str]) -> list[str]:
+def join_negative_numbers(arguments: list[str]) -> list[str]:
     """Join negative numbers with the option before them, because argparse would take some for options.
 
     ``--bounds -5 5`` becomes ``--bounds=-5 5``, and ``--target -1e-3`` becomes ``--target=-1e-3``.
     """
-    tied: list[str] = []
+    joined: list[str] = []
     for argument in arguments:
-        before = tied[-1] if tied else ""
+        before = joined[-1] if joined else ""
         numeric = re.fullmatch(rf"{NUMBER}(?:[,;\s]+{NUMBER})*", argument.strip()) is not None
         if numeric and before.startswith("--bounds"):
-            tied[-1] += (" " if "=" in before else "=") + argument
+            joined[-1] += (" " if "=" in before else "=") + argument
         elif numeric and argument.startswith("-") and before.startswith("--") and "=" not in before:
-            tied[-1] += f"={argument}"
+            joined[-1] += f"={argument}"
         else:
-            tied.append(argument)
-    return tied
+            joined.append(argument)
+    return joined
 
 
 def whole(text: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde import __version__
-from skde.cli.arguments import InputError, Parser, tie_numbers
+from skde.cli.arguments import InputError, Parser, join_negative_numbers
 from skde.cli.bench import add_bench
 from skde.cli.extensions import add_extensions
 from skde.cli.info import add_algorithms, add_info, add_problems
@@ -70,7 +70,7 @@ def run(arguments: list[str]) -> int:
         check_choice("the command", arguments[0], commands)
     if " ".join(arguments[:2]) in commands:  # "tune worker" is one command
         arguments = [" ".join(arguments[:2]), *arguments[2:]]
-    options, unknown = parser.parse_known_args(tie_numbers(arguments))
+    options, unknown = parser.parse_known_args(join_negative_numbers(arguments))
     if unknown:
         spelled = unknown[0].replace("--random-state", "--seed")  # the name in the library
         known = re.findall(r"--[\w-]+", options.parser.format_help())

@@ -67,7 +67,7 @@ def add_minmax(commands: Any) -> None:
     add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
-    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better answer")
+    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
 
@@ -128,7 +128,7 @@ def report(
     constrained = isinstance(problem, ConstrainedProblem)
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
-    corrected = constrained and solver.multipliers == "update"  # y is no population then
+    updated = constrained and solver.multipliers == "update"  # y is no population then
     common = outcome(solver.runs_, solver._best)
     dim = len(solver.x_)
     for run in common["runs"]:
@@ -140,7 +140,7 @@ def report(
         "dim_x": dim,
         "dim_y": len(solver.y_),
         "algorithm_x": describe(get_side("algorithm_x", x)),
-        "algorithm_y": None if corrected else describe(get_side("algorithm_y", y)),
+        "algorithm_y": None if updated else describe(get_side("algorithm_y", y)),
         "parameters": {name: getattr(solver, name) for name in PARAMETERS},
         "device": device,
         "device_reason": reason,
@@ -182,5 +182,5 @@ def readable(result: dict[str, Any]) -> str:
 def algorithm_text(algorithm: dict[str, Any] | None) -> str:
     """Return an algorithm of a report as Python."""
     if algorithm is None:
-        return "none: multipliers are corrected once a cycle"
+        return "none: multipliers are updated once a cycle"
     return str(get_algorithm(algorithm["name"], **algorithm["parameters"]))

@@ -39,9 +39,7 @@ class Termination:
         return 128 + self.signal
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if (
-            self.signal is signal.SIGTERM
-        ):  # timeout(1) sends it twice, and the first one made the command print its result
-            return
+        if self.signal is signal.SIGTERM:
+            return  # timeout(1) sends it twice, and after the first one the command prints its result
         self.signal = signal.SIGTERM
         raise KeyboardInterrupt

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skde import Minimizer, __version__
-from skde.cli.main import main, tie_numbers
+from skde.cli.main import join_negative_numbers, main
 
 MODULE = """
 import numpy as np
@@ -254,7 +254,7 @@ def test_the_result_before_an_error_is_shown(capsys, module):
 
 
 @pytest.mark.parametrize(
-    ("given", "tied"),
+    ("given", "joined"),
     [
         (["--bounds", "-5", "5", "--dim", "2"], ["--bounds=-5 5", "--dim", "2"]),
         (["--bounds", "0,1; -1e-3,.5", "x"], ["--bounds=0,1; -1e-3,.5", "x"]),
@@ -262,8 +262,8 @@ def test_the_result_before_an_error_is_shown(capsys, module):
         (["rastrigin", "--dim", "3"], ["rastrigin", "--dim", "3"]),
     ],
 )
-def test_negative_numbers_are_tied(given, tied):
-    assert tie_numbers(given) == tied
+def test_negative_numbers_are_joined_with_their_options(given, joined):
+    assert join_negative_numbers(given) == joined
 
 
 def test_plot(capsys, tmp_path):

@@ -56,7 +56,7 @@ def test_readable_result_of_a_game(capsys):
 
 def test_readable_result_of_a_constrained_problem(capsys):
     lines = lines_of(capsys, "fabris2012/p6", "--runs", "2")
-    assert lines["algorithm y"] == "none: multipliers are corrected once a cycle"
+    assert lines["algorithm y"] == "none: multipliers are updated once a cycle"
     assert float(lines["value"]) == pytest.approx(0.012665, abs=1e-5)
     assert float(lines["violation"].split()[0]) <= 1e-6
     assert lines["2 runs"].startswith("2 feasible, mean 0.0126")
