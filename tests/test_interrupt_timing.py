@@ -128,12 +128,13 @@ def outcomes(solver: Any) -> list[Any]:
     return [(run.x.tolist(), run.fun, run.n_evals, run.status, run.history.best.tolist()) for run in solver.runs_]
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=gpu)])
-@pytest.mark.parametrize("way", WAYS)
+# On a GPU, joblib's workers would be other processes.
+CASES = [(way, "cpu") for way in WAYS] + [pytest.param(way, "cuda", marks=gpu) for way in WAYS if way != "joblib"]
+
+
+@pytest.mark.parametrize(("way", "device"), CASES)
 def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make, given = WAYS[way]
-    if device == "cuda" and way == "joblib":
-        pytest.skip("its workers are other processes")
     draw = random.Random(way)
     with joblib.parallel_config("threading"):
         whole = make(device).fit(**given)
