@@ -14,7 +14,7 @@ from typing import IO, Any
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # mypy takes the name for the module's
 
 KINDS = {
     stat.S_IFDIR: "a folder",

@@ -28,7 +28,7 @@ class Foreign:
         return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()  # type: ignore[no-any-return]
+        return self.array.__dlpack_device__()  # type: ignore[no-any-return]  # NumPy's stubs differ by version
 
 
 def same(first: Minimizer, second: Minimizer) -> bool:
