@@ -14,7 +14,7 @@ VARIANCES = (0.7, 0.5, 0.5)
 VARIANCE_PRIOR, LENGTH_PRIOR = 1.0, 0.8
 # The search goes no further, in these deviations: a line search may try values that overflow.
 FARTHEST = 20.0
-STEADY = 1e-6  # added to the variance of every cost
+JITTER = 1e-6  # added to the variance of every cost
 # The time grows with the cube of the number of costs, and learning takes many evaluations: it uses at most this many.
 MOST_LEARNT = 250
 
@@ -104,8 +104,8 @@ class GaussianProcess:
         explained = solve_triangular(self._factor[0], cross.T, lower=True, check_finite=False)
         prior = self._covariance(points, points, n_instances)
         unknown = prior - explained.T @ explained
-        # Equal points and known ones have the variance 0, which rounding could make negative.
-        unknown[np.diag_indices(len(unknown))] += STEADY * prior[0, 0]
+        # Equal points and those with costs have the variance 0, which rounding could make negative.
+        unknown[np.diag_indices(len(unknown))] += JITTER * prior[0, 0]
         noise = rng.standard_normal((count, len(points))) @ np.linalg.cholesky(unknown).T
         samples: FloatArray = self._middle + self._spread * (cross @ self._weights + noise)
         return samples
@@ -143,7 +143,7 @@ class Observations:
         """Return the costs' covariances."""
         common, own, noise = parameters[:3]
         covariances: FloatArray = (common + own * self.alike) * correlation
-        covariances[np.diag_indices(len(covariances))] += noise / self.counts + STEADY
+        covariances[np.diag_indices(len(covariances))] += noise / self.counts + JITTER
         return covariances
 
     def factor(self, parameters: FloatArray) -> tuple[FloatArray, bool]:

@@ -87,7 +87,7 @@ class IteratedRace:
         self.used = 0
         self.elites: list[int] = []
         self.race: Race | None = None
-        self._known: dict[Experiment, float] = {}
+        self._earlier: dict[Experiment, float] = {}
         self._seen = 0  # steps that races have used: 0, 1, ..., seen - 1
         self.plan: RacePlan | None = self._next_plan()
 
@@ -120,7 +120,7 @@ class IteratedRace:
             minimum=self.minimum,
             budget=plan.budget,
             limit=self.max_experiments - self.used,
-            known=self._known,
+            earlier=self._earlier,
         )
         self.close_ended_race()
         return race
@@ -142,7 +142,7 @@ class IteratedRace:
         end = self.n_steps
         replayed: list[int] = []
         first = self._seen
-        if self._known:
+        if self._earlier:
             replayed = self.shuffle(self.iteration, list(range(self._seen)))
         elif end is not None:  # results are not kept, so the steps can be used again
             replayed, first = self.shuffle(self.iteration, list(range(end))), end
@@ -170,7 +170,7 @@ class IteratedRace:
         self._seen = max(self._seen, race.last_step + 1)
         if self.rules.elitist:
             elites = set(self.elites)
-            self._known = {e: cost for e, cost in race.results().items() if e.configuration in elites}
+            self._earlier = {e: cost for e, cost in race.results().items() if e.configuration in elites}
         self.race, self.plan = None, self._next_plan()
 
     def _next_plan(self) -> RacePlan | None:

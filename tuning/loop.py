@@ -247,10 +247,10 @@ class TuningLoop:
             self.iterated_race.close_ended_race()
             return
         pending = race.pending()
-        known = [experiment for experiment in pending if experiment in self.record.known]
-        if known:
-            for experiment in known:
-                self._take(experiment, self.record.known[experiment], None)
+        stored = [experiment for experiment in pending if experiment in self.record.stored]
+        if stored:
+            for experiment in stored:
+                self._take(experiment, self.record.stored[experiment], None)
             return
         if not target.batched:  # later steps may do with fewer configurations
             pending = [experiment for experiment in pending if experiment.step == pending[0].step]
@@ -298,7 +298,7 @@ class TuningLoop:
             "ended": race.ended,
         }
         self.races.append(summary)
-        self.record.note_race(self.iterated_race.iteration, summary)
+        self.record.store_race(self.iterated_race.iteration, summary)
         for number in race.configurations:
             if number in race.rejected:
                 self.record.finish(number, np.inf)

@@ -7,7 +7,7 @@ from optuna.pruners import BasePruner
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 
-from skde.tuning.statistical_tests import keep
+from skde.tuning.statistical_tests import survivors
 from skde.validation import check_int, check_real
 
 
@@ -75,4 +75,4 @@ class FriedmanPruner(BasePruner):
         costs = costs[:, [True, *np.isfinite(costs[:, 1:]).all(axis=0)]]
         if np.isposinf(costs[:, 0]).any():
             return True
-        return not keep(costs, "friedman", self.p_threshold)[0]
+        return not survivors(costs, "friedman", self.p_threshold)[0]

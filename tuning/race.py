@@ -47,15 +47,15 @@ class Race:
         Experiments that the race should not exceed.
     limit : int
         Experiments that it must not exceed.
-    known : mapping of Experiment to float, optional
-        Results of elites from earlier races; their steps come before others. A test cannot eliminate an elite
-        before its known steps are replayed, and the race does not end before a step of which only eliminated
+    earlier : mapping of Experiment to float, optional
+        Results of elites in earlier races; their steps come before others. A test cannot eliminate an elite before
+        these steps are replayed, and the race does not end before a step of which only eliminated
         configurations have a result.
 
     Attributes
     ----------
     used : int
-        Number of experiments without the known results.
+        Number of experiments, the earlier results left out.
     ended : str or None
         The reason of the end.
     rejected : list of int
@@ -71,7 +71,7 @@ class Race:
         minimum: int,
         budget: int,
         limit: int,
-        known: Mapping[Experiment, float] | None = None,
+        earlier: Mapping[Experiment, float] | None = None,
     ) -> None:
         self.rules = rules
         self.configurations = list(configurations)
@@ -82,27 +82,27 @@ class Race:
         self.rejected: list[int] = []
         self.position = 0
         self._tests = 0
-        self._quiet = 0  # tests in a row without an elimination
+        self._tests_without_elimination = 0  # tests in a row without an elimination
         self._column = {configuration: c for c, configuration in enumerate(self.configurations)}
         self._row: dict[int, int] = {}  # by the step
         self._alive = np.ones(len(self.configurations), bool)
         self._costs: FloatArray = np.full((0, len(self.configurations)), np.nan)
-        self._given = np.zeros(self._costs.shape, bool)
+        self._earlier = np.zeros(self._costs.shape, bool)
         self._rows(rules.first_test)
-        for experiment, cost in (known or {}).items():
-            self._add_known(experiment, cost)
-        self._safe: IntArray = self._given.sum(axis=0)  # known results that are not yet replayed
+        for experiment, cost in (earlier or {}).items():
+            self._add_earlier(experiment, cost)
+        self._to_replay: IntArray = self._earlier.sum(axis=0)  # earlier results that are not yet replayed
         self._advance()
 
-    def _add_known(self, experiment: Experiment, cost: float) -> None:
-        """Add a known result."""
+    def _add_earlier(self, experiment: Experiment, cost: float) -> None:
+        """Add a result of an earlier race."""
         while experiment.step not in self._row:
             before = len(self._row)
             self._rows(before + 1)
             if len(self._row) == before:
-                raise ValueError(f"{experiment} is known, but the race has no such step")
+                raise ValueError(f"{experiment} is a result of an earlier race, but this race has no such step")
         place = self._row[experiment.step], self._column[experiment.configuration]
-        self._costs[place], self._given[place] = cost, True
+        self._costs[place], self._earlier[place] = cost, True
 
     # -- queries -------------------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class Race:
         experiments: list[Experiment] = []
         used = self.used
         for row in range(self.position, self._horizon()):
-            used += int((self._alive & ~self._given[row]).sum())
+            used += int((self._alive & ~self._earlier[row]).sum())
             if used > self.limit:
                 break
             missing = np.flatnonzero(self._alive & np.isnan(self._costs[row]))
@@ -133,7 +133,7 @@ class Race:
         return max((step for step, row in self._row.items() if row < self.position), default=-1)
 
     def best_first(self) -> list[int]:
-        """Return the configurations in the race, the best first: by the number of steps with results, then by standing.
+        """Return the configurations in the race, the best first: by the number of steps with results, then by score.
 
         So in a race that ended early a new configuration does not come before an elite with more results.
         """
@@ -147,12 +147,12 @@ class Race:
             order = np.arange(len(alike))
             if common.any():
                 costs = self._costs[np.ix_(common, columns[alike])]
-                order = np.argsort(statistical_tests.standing(costs, self.rules.test), kind="stable")
+                order = np.argsort(statistical_tests.scores(costs, self.rules.test), kind="stable")
             ordered += [self.configurations[c] for c in columns[alike[order]]]
         return ordered
 
     def results(self) -> dict[Experiment, float]:
-        """Return the results of the configurations in the race: known ones, and those of decided steps."""
+        """Return the results of the configurations in the race: earlier ones, and those of decided steps."""
         steps = {row: step for step, row in self._row.items()}
         decided = self._decided()
         return {
@@ -178,7 +178,7 @@ class Race:
 
     def _decided(self) -> BoolArray:
         """Return which results of the configurations in the race do not depend on the order of arrival."""
-        decided = self._given.copy()
+        decided = self._earlier.copy()
         decided[: self.position] = True
         return decided
 
@@ -224,7 +224,7 @@ class Race:
         if missing > 0:
             blank = np.full((max(missing, len(self._costs)), len(self.configurations)), np.nan)
             self._costs = np.vstack([self._costs, blank])
-            self._given = np.vstack([self._given, np.zeros(blank.shape, bool)])
+            self._earlier = np.vstack([self._earlier, np.zeros(blank.shape, bool)])
 
     def _horizon(self) -> int:
         """Return the position after the last step of the next test, at most that after the last step of all."""
@@ -237,7 +237,7 @@ class Race:
         """Return the reason to end before the current step, or None."""
         if self.position >= self._horizon():
             return "no steps left"
-        missing = int((self._alive & ~self._given[self.position]).sum())
+        missing = int((self._alive & ~self._earlier[self.position]).sum())
         if self.used + missing > self.limit:
             return "no experiments left"
         if self.position < self.rules.first_test or not self._all_covered():
@@ -249,20 +249,20 @@ class Race:
         if self.position % each == 0 and self.used + missing * each > self.budget:
             return "the race's experiments do not suffice for the next test"
         patience = self.rules.patience
-        if self.rules.elitist and patience is not None and self._quiet >= patience:
-            return f"{self._quiet} tests in a row eliminated nobody"
+        if self.rules.elitist and patience is not None and self._tests_without_elimination >= patience:
+            return f"{self._tests_without_elimination} tests in a row eliminated no configuration"
         return None
 
     def _all_covered(self) -> bool:
-        """Whether every step still to come that has known results has one of a configuration that is alive."""
-        known = self._given[self.position :]
-        return bool((known[:, self._alive].any(axis=1) | ~known.any(axis=1)).all())
+        """Whether every step still to come that has earlier results has one of a configuration that is alive."""
+        earlier = self._earlier[self.position :]
+        return bool((earlier[:, self._alive].any(axis=1) | ~earlier.any(axis=1)).all())
 
     def _close_step(self) -> None:
         """Reject and eliminate by the results up to the current step."""
-        given = self._given[self.position]
-        self.used += int((self._alive & ~given).sum())
-        self._safe = self._safe - (given & self._alive)
+        earlier = self._earlier[self.position]
+        self.used += int((self._alive & ~earlier).sum())
+        self._to_replay = self._to_replay - (earlier & self._alive)
         failed = self._alive & np.isposinf(self._costs[self.position])
         self.rejected += [self.configurations[c] for c in np.flatnonzero(failed)]
         self._alive = self._alive & ~failed
@@ -278,7 +278,9 @@ class Race:
         self._tests += 1
         columns = np.flatnonzero(self._alive)
         costs = self._costs[: self.position, columns]
-        kept = statistical_tests.keep(costs, self.rules.test, self.rules.alpha(self._tests)) | (self._safe[columns] > 0)
+        kept = statistical_tests.survivors(costs, self.rules.test, self.rules.alpha(self._tests)) | (
+            self._to_replay[columns] > 0
+        )
         self._alive[columns[~kept]] = False
-        if not self._safe[self._alive].any() and self.position > self.rules.first_test:
-            self._quiet = self._quiet + 1 if kept.all() else 0
+        if not self._to_replay[self._alive].any() and self.position > self.rules.first_test:
+            self._tests_without_elimination = self._tests_without_elimination + 1 if kept.all() else 0

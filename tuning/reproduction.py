@@ -90,8 +90,8 @@ def tuning_of(paper: Paper, table: int) -> Tuning:
         If the table is not that of a tuning.
     """
     if paper.tuning is None or paper.tuning.table != table:
-        known = "" if paper.tuning is None else f"; its tuning is table {paper.tuning.table}"
-        raise ValueError(f"table {table} of {paper.name!r} is no tuning{known}")
+        hint = "" if paper.tuning is None else f"; its tuning is table {paper.tuning.table}"
+        raise ValueError(f"table {table} of {paper.name!r} is no tuning{hint}")
     return paper.tuning
 
 
@@ -179,12 +179,12 @@ def tune(
     budget, begin = Budget.read(settings.budget), time.perf_counter()
     storage = None if recording.out is None else f"{recording.out}.log"
 
-    def note() -> None:
+    def save_entry() -> None:
         tuned[name] = tuning_entry(tuner, time.perf_counter() - begin)
         save()
 
-    def tell(tuner: RacingTuner) -> None:
-        note()
+    def report_race(tuner: RacingTuner) -> None:
+        save_entry()
         race = tuner.races_[-1]
         print(
             f"{name}: race {race['iteration']}, {race['n_configurations']} configurations on {race['n_steps']} steps, "
@@ -205,17 +205,17 @@ def tune(
         n_jobs=settings.n_jobs,
         device=settings.device,
         random_state=settings.seed,
-        callback=tell,
+        callback=report_race,
         verbose=int(recording.verbose),
     )
-    there = storage is not None and StudyRecord.exists(open_storage(storage), tuner.study_name)
+    exists = storage is not None and StudyRecord.exists(open_storage(storage), tuner.study_name)
     try:
-        (tuner.resume if there else tuner.fit)(paper_setting(paper, name))
+        (tuner.resume if exists else tuner.fit)(paper_setting(paper, name))
     except KeyboardInterrupt:
         with suppress(NotFittedError):  # interrupted before the first result
-            note()
+            save_entry()
         raise
-    note()
+    save_entry()
 
 
 def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:

@@ -203,7 +203,7 @@ class Space:
         def given(name: str, distribution: BaseDistribution) -> Any:
             if name not in values:
                 raise ValueError(f"the configuration {dict(values)!r} has no value of {name!r}")
-            value = plain(values[name])
+            value = python_value(values[name])
             if not contains(distribution, value):
                 raise ValueError(f"{name!r} must be of {distribution!r}, got {values[name]!r}")
             return value
@@ -212,7 +212,7 @@ class Space:
         for name, value in values.items():
             if name not in configuration.params:
                 raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
-            if configuration.params[name] != plain(value):
+            if configuration.params[name] != python_value(value):
                 raise ValueError(f"{name!r} must be of {configuration.distributions[name]!r}, got {value!r}")
         if not self.allows(configuration):
             raise ValueError(f"the configuration {dict(values)!r} is forbidden")
@@ -289,10 +289,10 @@ def listed(option: str, given: Any, element: str, is_element: Callable[[Any], bo
     return items
 
 
-def plain(value: Any) -> Any:
+def python_value(value: Any) -> Any:
     """Return NumPy's scalars, also within tuples, as Python's, which can be stored as JSON; others as they are."""
     if isinstance(value, tuple | list):
-        return type(value)(map(plain, value))
+        return type(value)(map(python_value, value))
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -309,14 +309,14 @@ def checked_distribution(name: str, distribution: BaseDistribution) -> BaseDistr
 
 def checked_choices(name: str, choices: Sequence[Any]) -> list[Any]:
     """Return choices with Python's scalars for NumPy's, after checking that they can be stored."""
-    plain_choices = [plain(choice) for choice in choices]
-    for choice in plain_choices:
+    python_choices = [python_value(choice) for choice in choices]
+    for choice in python_choices:
         if not storable(choice):
             raise TypeError(
                 f"choices of {name!r} must be None, bool, int, float, str or tuples of these, got {choice!r} "
                 f"({type(choice).__name__})"
             )
-    return plain_choices
+    return python_choices
 
 
 def storable(value: Any) -> bool:

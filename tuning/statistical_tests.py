@@ -14,7 +14,7 @@ from skde.typing import FloatArray
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
-def keep(costs: FloatArray, test: str, alpha: float) -> BoolArray:
+def survivors(costs: FloatArray, test: str, alpha: float) -> BoolArray:
     """Return which configurations are not significantly worse than the best.
 
     Parameters
@@ -38,7 +38,7 @@ def keep(costs: FloatArray, test: str, alpha: float) -> BoolArray:
     return paired_t(costs, alpha, test.removeprefix("t").removeprefix("-"))
 
 
-def standing(costs: FloatArray, test: str) -> FloatArray:
+def scores(costs: FloatArray, test: str) -> FloatArray:
     """Return the scores of configurations, lower is better: rank sums, or mean costs for the t-tests."""
     values: FloatArray = ranks(costs).sum(axis=0) if test == "friedman" else costs.mean(axis=0)
     return values
@@ -109,7 +109,7 @@ def paired_t(costs: FloatArray, alpha: float, adjustment: str) -> BoolArray:
 
     Differences that are constant have no variance: p is 1 where they are 0, else 0.
     """
-    costs = moderate(costs)
+    costs = rescaled(costs)
     best = int(costs.mean(axis=0).argmin())
     others = np.flatnonzero(np.arange(costs.shape[1]) != best)
     difference = costs[:, others] - costs[:, [best]]
@@ -123,7 +123,7 @@ def paired_t(costs: FloatArray, alpha: float, adjustment: str) -> BoolArray:
     return kept
 
 
-def moderate(costs: FloatArray) -> FloatArray:
+def rescaled(costs: FloatArray) -> FloatArray:
     """Return costs times a power of two, the largest of them near 1: squares then neither overflow nor vanish."""
     largest = np.max(np.abs(costs), where=np.isfinite(costs), initial=0.0)
     scaled: FloatArray = np.ldexp(costs, -np.frexp(largest)[1])

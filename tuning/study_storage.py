@@ -75,7 +75,7 @@ class StudyRecord:
 
     Attributes
     ----------
-    known : dict of Experiment to float
+    stored : dict of Experiment to float
         The stored results.
     errors : dict of int to str
         The reasons of failures, by configuration.
@@ -89,7 +89,7 @@ class StudyRecord:
     def __init__(self, storage: BaseStorage, identity: dict[str, Any], resume: bool, name: str = STUDY) -> None:
         self.storage = storage
         self.name = name
-        self.known: dict[Experiment, float] = {}
+        self.stored: dict[Experiment, float] = {}
         self.errors: dict[int, str] = {}
         self._trials: list[int] = []
         self._params: list[dict[str, Any]] = []
@@ -155,7 +155,7 @@ class StudyRecord:
             if ERROR in trial.user_attrs:
                 self.errors[trial.number] = trial.user_attrs[ERROR]
             for step, cost in trial.intermediate_values.items():
-                self.known[Experiment(trial.number, step)] = cost
+                self.stored[Experiment(trial.number, step)] = cost
 
     def reload(self) -> StudyRecord:
         """Return the record of the same tuning, read from the storage."""
@@ -205,7 +205,7 @@ class StudyRecord:
         if error:
             self.storage.set_trial_user_attr(self._trials[experiment.configuration], ERROR, error)
         self.storage.set_trial_intermediate_value(self._trials[experiment.configuration], experiment.step, cost)
-        self.known[experiment] = cost
+        self.stored[experiment] = cost
 
     def finish(self, number: int, value: float) -> None:
         """End a configuration's trial; one of an infinite value has failed."""
@@ -215,7 +215,7 @@ class StudyRecord:
             self.storage.set_trial_state_values(self._trials[number], state, None if failed else [value])
             self._done[number] = True
 
-    def note_race(self, iteration: int, summary: dict[str, Any]) -> None:
+    def store_race(self, iteration: int, summary: dict[str, Any]) -> None:
         """Store the summary of a race that is over."""
         self.storage.set_study_user_attr(self._study, f"race {iteration}", summary)
 

@@ -12,7 +12,7 @@ from skde.tuning.gaussian_process import GaussianProcess
 from skde.tuning.parameter_scale import Scale
 from skde.tuning.race import Experiment
 from skde.tuning.space import Configuration, Space
-from skde.tuning.statistical_tests import moderate
+from skde.tuning.statistical_tests import rescaled
 from skde.typing import FloatArray, IntArray
 
 # The time grows with the cube of the number of costs. Only this many configurations are used, and if they have more
@@ -59,7 +59,7 @@ class Surrogate:
         if by_ranks:
             costs = np.apply_along_axis(normal_scores, 0, costs)
         rows, shares, means, counts = by_instance(
-            without_step_effects(moderate(costs)), np.array([instance_of(step) for step in steps])
+            without_step_effects(rescaled(costs)), np.array([instance_of(step) for step in steps])
         )
         points, lengths = self._points([configurations[number] for number in numbers])
         self._process = GaussianProcess(points[rows], lengths, shares, means, counts)
@@ -88,15 +88,15 @@ class Surrogate:
         numbers : list of int
         """
         points, _ = self._points(configurations)
-        twins = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+        same_point = np.unique(points, axis=0, return_inverse=True)[1].ravel()
         left, fresh = np.ones(len(points), bool), np.ones(len(points), bool)
         chosen = []
         for costs in self._process.draws(points, self.n_instances, count, rng):
-            open_to = fresh if fresh.any() else left
-            number = int(np.where(open_to, costs, np.inf).argmin())
+            eligible = fresh if fresh.any() else left
+            number = int(np.where(eligible, costs, np.inf).argmin())
             chosen.append(number)
             left[number] = False
-            fresh &= twins != twins[number]
+            fresh &= same_point != same_point[number]
         return chosen
 
     def _points(self, configurations: Sequence[Configuration]) -> tuple[FloatArray, FloatArray]:
@@ -168,14 +168,14 @@ def without_step_effects(costs: FloatArray) -> FloatArray:
     """
     failures = np.isposinf(costs)
     failed = np.asarray(failures.any(axis=1))
-    there = np.isfinite(costs) & ~failed[:, None]
-    known = np.where(there, costs, 0.0)
-    normal = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
-    effects = np.linalg.lstsq(normal, np.concatenate([known.sum(axis=1), known.sum(axis=0)]), rcond=None)[0]
+    used = np.isfinite(costs) & ~failed[:, None]
+    finite = np.where(used, costs, 0.0)
+    normal = np.block([[np.diag(used.sum(axis=1)), used], [used.T, np.diag(used.sum(axis=0))]]).astype(float)
+    effects = np.linalg.lstsq(normal, np.concatenate([finite.sum(axis=1), finite.sum(axis=0)]), rcond=None)[0]
     effect, step = effects[: len(costs)], effects[len(costs) :]
-    steady = np.where(there, costs - step, np.nan)
-    steady[failures] = effect[~failed].max()
-    return steady
+    adjusted = np.where(used, costs - step, np.nan)
+    adjusted[failures] = effect[~failed].max()
+    return adjusted
 
 
 def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
@@ -201,8 +201,8 @@ def by_instance(costs: FloatArray, instances: IntArray) -> tuple[IntArray, Float
     """
     kinds, kind = np.unique(instances, return_inverse=True)
     member = np.eye(len(kinds))[kind]
-    there = ~np.isnan(costs)
-    counts, sums = there @ member, np.where(there, costs, 0.0) @ member
+    used = ~np.isnan(costs)
+    counts, sums = used @ member, np.where(used, costs, 0.0) @ member
     rows, columns = np.nonzero(counts)
     numbers = (np.cumsum(counts > 0, axis=1) - 1)[rows, columns]  # of a configuration's instances
     most, sizes = len(kinds), np.bincount(rows)

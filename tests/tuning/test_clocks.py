@@ -120,14 +120,14 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 def test_prepared_batches_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which runs one batch at a time
-        monkeypatch.setattr(algorithm_target, "helpers", lru_cache(lambda device: ThreadPoolExecutor(2)))
+        monkeypatch.setattr(algorithm_target, "gpu_threads", lru_cache(lambda device: ThreadPoolExecutor(2)))
     target = as_target("de", Limits(30.0), 1, device)
-    target.helped = True
+    target.threaded = True
     begun: list[int] = []
     run = target.run_alike
     monkeypatch.setattr(target, "run_alike", lambda jobs: (begun.append(len(jobs)), run(jobs))[1])
     jobs = [Job(number, {"pop_size": size}, number, PROBLEM, 7) for number, size in enumerate((10, 50, 20, 30))]
-    algorithm_target.helpers(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
+    algorithm_target.gpu_threads(device).submit(time.sleep, 0.0).result()  # threads take over what is blocked here
     begin = time.perf_counter()
     Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     if told == "another":
@@ -137,8 +137,8 @@ def test_prepared_batches_end_after_an_interruption(device: str, told: str, monk
             list(target.run(jobs))
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    algorithm_target.helpers(device).shutdown()  # waits for its batches
-    algorithm_target.helpers.cache_clear()
+    algorithm_target.gpu_threads(device).shutdown()  # waits for its batches
+    algorithm_target.gpu_threads.cache_clear()
     assert time.perf_counter() - begin < 20.0
     if device == "cpu":
         assert begun == [1, 1]  # no later batch began
@@ -163,7 +163,7 @@ def test_prepared_batches_keep_their_order() -> None:
     problems = [get_problem("sphere", dim=dim) for dim in (2, 3, 4)]
     jobs = [Job(k, {"pop_size": 10 + k}, k // 2, problems[k // 2], 7) for k in range(6)]
     target = as_target("de", Limits(0.2), 2, "cpu")
-    target.helped = True
+    target.threaded = True
     begin = time.perf_counter()
     outcomes = list(target.run(jobs))
     assert time.perf_counter() - begin < 0.2 + 2 * LATE

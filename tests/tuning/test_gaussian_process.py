@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from skde.tuning.gaussian_process import MOST_LEARNT, STEADY, GaussianProcess, Observations, map_estimate
+from skde.tuning.gaussian_process import JITTER, MOST_LEARNT, GaussianProcess, Observations, map_estimate
 from skde.typing import FloatArray
 
 
@@ -33,7 +33,7 @@ def by_the_equations(
             d = np.sqrt(5 * sum(((points[i] - points[j]) / lengths) ** 2))
             correlation[i, j] = (1 + d + d * d / 3) * np.exp(-d)
             covariance[i, j] = (common + own * sum(shares[i] * shares[j])) * correlation[i, j]
-        covariance[i, i] += noise / counts[i] + STEADY
+        covariance[i, i] += noise / counts[i] + JITTER
     return covariance, correlation
 
 
@@ -69,7 +69,7 @@ def test_for_one_instance_it_predicts_as_scikit_learn() -> None:
     common, own, noise, *lengths = process.parameters
     same = GaussianProcessRegressor(
         ConstantKernel(common + own) * Matern(lengths, nu=2.5),
-        alpha=noise / counts + STEADY,
+        alpha=noise / counts + JITTER,
         optimizer=None,
         normalize_y=True,
     ).fit(points, costs)

@@ -115,7 +115,7 @@ def test_a_line_that_is_torn_while_others_write(tmp_path: Path) -> None:
     with open(path, "ab") as file:
         file.write(b'{"op_code":8,"wor')
     with pytest.warns(UserWarning, match="was cut short"):
-        record.note_race(1, {})
+        record.store_race(1, {})
     assert all(isinstance(json.loads(line), dict) for line in path.read_bytes().splitlines())
     assert StudyRecord.exists(open_storage(path))
 

@@ -148,7 +148,7 @@ def test_two_tests_without_elimination_end_an_elitist_race() -> None:
     run(race, alike)
     # The test at the first_test does not count, as in irace: steps 6 and 7 are the two.
     assert race.position == 7
-    assert race.ended == "2 tests in a row eliminated nobody"
+    assert race.ended == "2 tests in a row eliminated no configuration"
     for rules in (PLAIN, preset("elitist", patience=None)):
         patient = make(rules, n=6, minimum=1, budget=120)
         run(patient, alike)
@@ -178,7 +178,7 @@ def test_all_rejected() -> None:
 def elitist(**options: object) -> Race:
     """Return a race of elites 0 and 1, which know steps 1 to 6 (1 not step 6), and four new ones; step 0 is new."""
     known = {Experiment(c, s): (c + s) % 2 + 10.0 for c in (0, 1) for s in range(1, 7) if (c, s) != (1, 6)}
-    return make(ELITIST, known=known, **options)
+    return make(ELITIST, earlier=known, **options)
 
 
 def test_elites_run_the_new_step_and_what_they_miss() -> None:
@@ -210,7 +210,7 @@ def test_elites_are_safe_until_replayed() -> None:
 
 def test_a_race_continues_while_only_eliminated_ones_have_an_old_step() -> None:
     known = {Experiment(0, s): 0.0 for s in range(1, 9)} | {Experiment(1, s): 0.0 for s in range(1, 4)}
-    race = make(ELITIST, n=4, known=known, minimum=3, budget=5)
+    race = make(ELITIST, n=4, earlier=known, minimum=3, budget=5)
     run(race, lambda c, s: np.inf if c == 0 else alike(c, s))
     assert race.position == 9  # to the end of what 0 knew, although 3 are left and the budget is used
     assert race.used > 5
@@ -225,7 +225,7 @@ def test_a_rejected_elite_is_not_safe() -> None:
 def test_elites_with_more_steps_rank_first() -> None:
     """Elite 0 knows ten steps, elite 1 eight; the new configurations win the five of the race, and come last."""
     known = {Experiment(0, s): 5.0 for s in range(1, 11)} | {Experiment(1, s): 5.0 for s in range(1, 9)}
-    race = make(ELITIST, n=4, known=known, minimum=4)
+    race = make(ELITIST, n=4, earlier=known, minimum=4)
     run(race, lambda c, s: 5.0 if c < 2 else (c + s) % 2 - 1.0)
     assert race.position == 5
     assert race.best_first() == [0, 1, 2, 3]
@@ -233,7 +233,7 @@ def test_elites_with_more_steps_rank_first() -> None:
 
 def test_elites_with_equal_steps_rank_by_shared_steps() -> None:
     known = {Experiment(0, s): 5.0 for s in range(1, 10)} | {Experiment(1, s): 4.0 for s in range(2, 11)}
-    race = make(ELITIST, n=2, known=known, minimum=2, steps=lambda position: position if position < 11 else None)
+    race = make(ELITIST, n=2, earlier=known, minimum=2, steps=lambda position: position if position < 11 else None)
     run(race, lambda c, s: 0.0 if c == 0 else 9.0)
     assert race.best_first()[0] == 1
 
@@ -325,11 +325,11 @@ def test_the_last_planned_race_may_be_a_final() -> None:
 
     told = races(ELITIST, random)
     assert len(told) > 3
-    assert "eliminated nobody" in told[2]["ended"]
+    assert "eliminated no configuration" in told[2]["ended"]
     told = races(preset("elitist", final=True), random)
     assert len(told) == 3
-    assert "eliminated nobody" in told[0]["ended"]
-    assert "eliminated nobody" not in told[2]["ended"]
+    assert "eliminated no configuration" in told[0]["ended"]
+    assert "eliminated no configuration" not in told[2]["ended"]
     assert told[2]["used"] > 600 - 30
     won = races(preset("elitist", final=True), lambda configuration, step: float(configuration))
     assert len(won) == 3

@@ -75,7 +75,7 @@ def test_interrupted_and_resumed() -> None:
     assert None not in seconds
 
 
-@pytest.mark.parametrize("part", ["add", "report", "finish", "note_race"])
+@pytest.mark.parametrize("part", ["add", "report", "finish", "store_race"])
 @pytest.mark.parametrize("after", [False, True])
 def test_interrupted_while_it_stores(part: str, after: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between any two steps of the session: it goes on with what is stored, as after a kill."""

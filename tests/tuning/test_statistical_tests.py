@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from skde.tuning.rules import TESTS
-from skde.tuning.statistical_tests import adjusted, friedman, keep, ranks, standing
+from skde.tuning.statistical_tests import adjusted, friedman, ranks, scores, survivors
 
 ALPHA = 0.05
 
@@ -51,7 +51,7 @@ def test_friedman_by_hand() -> None:
     """Three configurations on six steps that all agree: R = 6, 12, 18; the statistic is 12; the error is 0."""
     costs = np.tile([1.0, 2.0, 3.0], (6, 1))
     assert stats.friedmanchisquare(*costs.T).statistic == pytest.approx(12)
-    assert keep(costs, "friedman", ALPHA).tolist() == [True, False, False]
+    assert survivors(costs, "friedman", ALPHA).tolist() == [True, False, False]
 
 
 def test_friedman_by_hand_with_disagreement() -> None:
@@ -65,12 +65,12 @@ def test_friedman_by_hand_with_disagreement() -> None:
 
 def test_two_left_dominated() -> None:
     costs = np.array([[1.0, 1.0], [1.0, 2.0], [3.0, 3.0]])
-    assert keep(costs, "friedman", ALPHA).tolist() == [True, False]
-    assert keep(costs[:, ::-1], "friedman", ALPHA).tolist() == [False, True]
+    assert survivors(costs, "friedman", ALPHA).tolist() == [True, False]
+    assert survivors(costs[:, ::-1], "friedman", ALPHA).tolist() == [False, True]
 
 
 def test_two_left_equal() -> None:
-    assert keep(np.ones((9, 2)), "friedman", ALPHA).all()
+    assert survivors(np.ones((9, 2)), "friedman", ALPHA).all()
 
 
 @given(arrays(np.float64, (12, 2), elements=st.integers(-9, 9)))
@@ -78,7 +78,7 @@ def test_two_left_wilcoxon(costs: np.ndarray) -> None:
     difference = costs[:, 0] - costs[:, 1]
     if (difference >= 0).all() or (difference <= 0).all():
         return
-    found = keep(costs, "friedman", ALPHA)
+    found = survivors(costs, "friedman", ALPHA)
     p = stats.wilcoxon(costs[:, 0], costs[:, 1], zero_method="wilcox", correction=True, method="approx").pvalue
     assert found.all() == (p >= ALPHA)
     less = stats.wilcoxon(costs[:, 0], costs[:, 1], alternative="less", method="approx").pvalue
@@ -95,7 +95,7 @@ def test_paired_t(test: str, adjustment: int, seed: int) -> None:
     expected = [
         j == best or min(1, stats.ttest_rel(costs[:, best], costs[:, j]).pvalue * adjustment) >= ALPHA for j in range(6)
     ]
-    assert keep(costs, test, ALPHA).tolist() == expected
+    assert survivors(costs, test, ALPHA).tolist() == expected
 
 
 def test_holm_by_hand() -> None:
@@ -109,7 +109,7 @@ def test_holm_is_between_the_others() -> None:
     counts = np.zeros(3, int)
     for _ in range(50):
         costs = rng.normal(size=(10, 8)) + np.arange(8) * 0.2
-        kept = [keep(costs, test, ALPHA) for test in ("t", "t-holm", "t-bonferroni")]
+        kept = [survivors(costs, test, ALPHA) for test in ("t", "t-holm", "t-bonferroni")]
         assert (kept[0] <= kept[1]).all()
         assert (kept[1] <= kept[2]).all()
         counts += [k.sum() for k in kept]
@@ -118,7 +118,7 @@ def test_holm_is_between_the_others() -> None:
 
 def test_constant_differences() -> None:
     costs = np.array([[1.0, 2.0, 1.0], [5.0, 6.0, 5.0]])
-    assert keep(costs, "t", ALPHA).tolist() == [True, False, True]
+    assert survivors(costs, "t", ALPHA).tolist() == [True, False, True]
 
 
 @given(
@@ -126,13 +126,13 @@ def test_constant_differences() -> None:
     st.sampled_from(TESTS),
 )
 def test_the_best_is_kept_and_order_does_not_matter(costs: np.ndarray, test: str) -> None:
-    kept = keep(costs, test, ALPHA)
+    kept = survivors(costs, test, ALPHA)
     assert kept.any()
     if costs.shape[1] > 2 or test != "friedman":
-        assert kept[standing(costs, test).argmin()]
+        assert kept[scores(costs, test).argmin()]
     order = np.random.default_rng(0).permutation(costs.shape[1])
-    if len(set(standing(costs, test))) == costs.shape[1]:
-        assert keep(costs[:, order], test, ALPHA).tolist() == kept[order].tolist()
+    if len(set(scores(costs, test))) == costs.shape[1]:
+        assert survivors(costs[:, order], test, ALPHA).tolist() == kept[order].tolist()
 
 
 @given(arrays(np.float64, (5, 4), elements=st.floats(-10, 10)))

@@ -67,6 +67,17 @@ class AlgorithmTarget(Target):
     the CPU runs as many at a time as it has threads; Python functions, for which the runs would share the time, run one
     after the other. The evaluations of a run in its time depend on the size of its batch, so these batches are always
     full: where jobs are missing, some run twice. While one batch runs on a GPU, the next are compiled and prepared.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        The algorithm, with the values of the parameters that are not tuned.
+    limits : Limits
+        Limits of one experiment.
+    n_jobs : int or None
+        Threads on the CPU.
+    device : str
+        "auto", "cpu", "cuda" or "cuda:N".
     """
 
     batched = True
@@ -78,9 +89,9 @@ class AlgorithmTarget(Target):
         self.device = device
         engine = choose_engine(device, n_jobs)[0]
         self.timed = limits.evals is None and limits.seconds is not None
-        self.side_by_side = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
-        self.most_runs = self.side_by_side if self.timed else MOST_RUNS
-        self.helped = self.timed and not isinstance(engine, CpuEngine)
+        self.parallel_runs = engine.threads if isinstance(engine, CpuEngine) else MOST_RUNS
+        self.most_runs = self.parallel_runs if self.timed else MOST_RUNS
+        self.threaded = self.timed and not isinstance(engine, CpuEngine)
         self._ended = 0.0  # when the last batch did
         self._stop = Event()  # ends the batches in progress after an interruption
 
@@ -96,20 +107,20 @@ class AlgorithmTarget(Target):
             most = self.most_runs if has or not self.timed else 1
             batches += [group[begin : begin + most] for begin in range(0, len(group), most)]
             clocks &= has
-        if self.helped and clocks:
-            yield from self._run_on_helpers(batches)
+        if self.threaded and clocks:
+            yield from self._run_in_threads(batches)
         else:
             for batch in batches:
                 yield from self.run_alike(batch)
 
     def batch_size(self, instance: Any, seed: int) -> int:
         """Return the number of jobs for a worker: one of a Python function, because its runs would share the time."""
-        return self.side_by_side if has_clocks(instance_for_seed(instance, seed)) else 1
+        return self.parallel_runs if has_clocks(instance_for_seed(instance, seed)) else 1
 
-    def _run_on_helpers(self, batches: list[list[Job]]) -> Generator[Outcome]:
+    def _run_in_threads(self, batches: list[list[Job]]) -> Generator[Outcome]:
         """Return the outcomes of batches, with several in progress; after Ctrl-C these end early."""
         self._stop = stop = Event()
-        futures = [helpers(self.device).submit(self.run_alike, batch) for batch in batches]
+        futures = [gpu_threads(self.device).submit(self.run_alike, batch) for batch in batches]
         try:
             for future in futures:
                 # The system may deliver Ctrl-C to another thread, which does not wake this one.
@@ -217,7 +228,7 @@ class AlgorithmTarget(Target):
 
 
 @lru_cache
-def helpers(device: str) -> ThreadPoolExecutor:
+def gpu_threads(device: str) -> ThreadPoolExecutor:
     """Return the threads that run batches on a GPU."""
     return ThreadPoolExecutor(BATCHES_IN_PROGRESS, "skde-tuning", initializer=choose_device(device)[0].use_own_stream)
 
