@@ -191,7 +191,7 @@ def row_of(task: str, tuner: str, reached: dict[str, list[float]]) -> dict[str, 
     }
     reference = REFERENCES.get(tuner, "")
     if theirs := reached.get(reference):
-        row["beside"] = {"tuner": reference, "p": p_less(values, theirs), "p_worse": p_less(theirs, values)}
+        row["against"] = {"tuner": reference, "p": p_less(values, theirs), "p_worse": p_less(theirs, values)}
     return {**row, "values": values}
 
 

@@ -85,9 +85,9 @@ def presets_and_irace(rows: Rows) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for task, found in rows.items():
         for tuner, row in found.items():
-            if "beside" not in row:
+            if "against" not in row:
                 continue
-            comparison = row["beside"]
+            comparison = row["against"]
             rival = found[comparison["tuner"]]
             pairs = list(zip(row["values"], rival["values"], strict=False))
             better = f"{sum(own < theirs for own, theirs in pairs)} of {len(pairs)}"

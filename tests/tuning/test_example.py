@@ -111,7 +111,7 @@ def test_tuners_that_are_not_installed_are_left_out(
     (row,) = tuners.main(["--tasks", "landscape", "--repetitions", "1"])
     irace.missing.cache_clear()
     assert row["tuner"] == "racing, elitist"
-    assert "beside" not in row
+    assert "against" not in row
     assert "irace, elitist is left out: there is no Rscript" in capsys.readouterr().err
 
 
@@ -119,9 +119,9 @@ def test_a_preset_is_compared_with_its_rival(tuners: ModuleType) -> None:
     better, worse = [1.0, 2.0, 3.0, 4.0, 5.0], [1.1, 2.2, 3.3, 4.4, 5.5]
     reached = {"racing, means": better, "racing, elitist": worse, "irace, elitist": better}
     row = tuners.row_of("task", "racing, elitist", reached)
-    assert row["p"] == row["beside"]["p_worse"] == 1 / 2**5
-    assert row["beside"]["p"] == 1.0
-    assert "beside" not in tuners.row_of("task", "racing, means", reached)
+    assert row["p"] == row["against"]["p_worse"] == 1 / 2**5
+    assert row["against"]["p"] == 1.0
+    assert "against" not in tuners.row_of("task", "racing, means", reached)
 
 
 @pytest.mark.parametrize(
