@@ -147,6 +147,11 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("sade", "memory", (0, 0, 403), 5.99, "codes of trials must be"),
     ("sade", "memory", (0, 0, 403), -1e6, "codes of trials must be"),
     ("sade", "memory", (0, 0, 10), 1e6, "tallies must be those of the trials"),
+    ("gade", "memory", (slice(None), 0, 0), -1e300, "means of F must be"),  # which would be drawn around for ever
+    ("gade", "memory", (slice(None), 0, 1), np.nan, "means of CR must be"),
+    ("gade", "memory", (slice(None), 0, 2), 0.5, "generations of a period must be whole numbers"),
+    ("gade", "memory", (slice(None), 0, 3), 1e9, "generations with an improvement must be whole numbers"),
+    ("gade", "memory", (slice(None), 0, 4), 1e300, "sums of means of F must be"),
     (PSO(topology="random"), "memory", (slice(None), 0, 1), 1e300, "generations that drew a graph must be whole"),
     (SS(**SS.get_test_params()), "memory", (0, 0, 0), np.nan, "notes must be whole numbers"),
     ("gode", "memory", (slice(None), 0, -1), 1e300, "the population's range must be inside the bounds"),

@@ -57,6 +57,12 @@ SPACES: dict[str, dict[str, Any]] = {
         "F_deviation": FloatDistribution(0.05, 0.5),
         "pop_size": _population(8, 256),
     },
+    "gade": {
+        "p_best": FloatDistribution(0.05, 0.3),
+        "pbest_rate": FloatDistribution(0.0, 1.0),
+        "learning_period": IntDistribution(5, 100, log=True),
+        "pop_size": _population(8, 256),
+    },
     # Zhang and Sanderson (2009): 1/c in [5, 20] and p in [5 %, 20 %].
     "jade": {
         "p_best": FloatDistribution(0.05, 0.2),

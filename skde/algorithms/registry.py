@@ -4,6 +4,7 @@
 from skde.algorithms.de import DE as DE
 from skde.algorithms.jde import JDE as JDE
 from skde.algorithms.sade import SADE as SADE
+from skde.algorithms.gade import GADE as GADE
 from skde.algorithms.jade import JADE as JADE
 from skde.algorithms.shade import SHADE as SHADE
 from skde.algorithms.lshade import LSHADE as LSHADE

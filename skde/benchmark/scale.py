@@ -39,7 +39,9 @@ QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
 # Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
 # target and three donors, and writes the survivor. A vector that all trials share, such as the best, does not count.
 VECTORS = {
-    **dict.fromkeys(("de", "jde", "sade", "jade", "shade", "lshade", "jso", "lsrtde", "gode", "gojde", "pso"), 5),
+    **dict.fromkeys(
+        ("de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "lsrtde", "gode", "gojde", "pso"), 5
+    ),
     "ss": 4,
 }
 VALUES = 2  # the old value, read, and the new one, written

@@ -113,6 +113,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "max_evals": {"max_evals": 20_000, "max_iter": None},
     "shade": {"algorithm": "shade"},
     "sade": {"algorithm": "sade"},
+    "gade": {"algorithm": "gade"},
     "pso": {"algorithm": "pso"},
     "gode": {"algorithm": GODE(pop_size=20)},
 }

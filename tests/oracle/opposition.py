@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skde import SADE
+from skde import GADE, SADE
 from skde.algorithms.success_history import SuccessHistoryDE
 
 from .common import OPPOSITION, replaces, worth
+from .gade import Gade
 from .philox import CONTROL, REPAIR, Draws, unit
 from .reference import Reference
 from .sade import Sade
@@ -61,7 +62,8 @@ def plain_run(algorithm: Any, box: Any, seed: int, budget: dict[str, int]) -> An
     """The algorithm without opposition."""
     if isinstance(algorithm, SuccessHistoryDE):
         return SuccessHistory(algorithm, box, seed, **budget)
-    return (Sade if isinstance(algorithm, SADE) else Differential)(algorithm, box, seed)
+    kind = {GADE: Gade, SADE: Sade}.get(type(algorithm), Differential)
+    return kind(algorithm, box, seed)
 
 
 class Opposed:

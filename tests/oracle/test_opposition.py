@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import kstest
 from sklearn.base import clone
 
-from skde import DE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, SADE, SHADE, Minimizer
+from skde import DE, GADE, GODE, GOJDE, JADE, JDE, JSO, LSHADE, SADE, SHADE, Minimizer
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
@@ -29,6 +29,7 @@ LEARNING = [
     LSHADE(memory_size=2, archive_rate=0.5),
     JSO(memory_size=3),
     SADE(learning_period=4),
+    GADE(learning_period=3),
 ]
 each_that_learns = pytest.mark.parametrize("algorithm", LEARNING, ids=lambda algorithm: algorithm.name)
 

@@ -2,6 +2,7 @@
 // include and its line.
 #pragma once
 #include "algorithms/de.cuh"
+#include "algorithms/gade.cuh"
 #include "algorithms/jde.cuh"
 #include "algorithms/lsrtde.cuh"
 #include "algorithms/pso.cuh"
@@ -13,6 +14,7 @@
   A(de, De)                 \
   A(jde, Jde)               \
   A(sade, Sade)             \
+  A(gade, Gade)             \
   A(jade, SuccessHistory)   \
   A(shade, SuccessHistory)  \
   A(lshade, SuccessHistory) \
