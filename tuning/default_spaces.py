@@ -83,6 +83,12 @@ SPACES: dict[str, dict[str, Any]] = {
         "CR_start": FloatDistribution(0.5, 1.0),
         "pop_size": _population(20, 1000),
     },
+    "chc": {
+        "alpha": FloatDistribution(0.1, 1.0),
+        "bits": IntDistribution(5, 30),
+        "divergence": FloatDistribution(0.05, 1.0),
+        "pop_size": _population(8, 256),
+    },
     # Nashed et al. (2012) tuned these four; Kennedy and Eberhart: the neighbourhood.
     "pso": {
         "w": FloatDistribution(0.0, 1.0),

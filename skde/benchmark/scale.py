@@ -42,6 +42,7 @@ VECTORS = {
     **dict.fromkeys(
         ("de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "lsrtde", "gode", "gojde", "pso"), 5
     ),
+    "chc": 5,
     "ss": 4,
 }
 VALUES = 2  # the old value, read, and the new one, written

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skde import DE, GOJDE, JDE, PSO, SS, ConstrainedProblem, Migration, Minimizer, MinMaxSolver
+from skde import CHC, DE, GOJDE, JDE, PSO, SS, ConstrainedProblem, Migration, Minimizer, MinMaxSolver
 from skde.algorithms import ALGORITHMS
 
 # Generations are few and populations small: 30 of 12 variables reach every branch but those of large populations.
@@ -101,6 +101,7 @@ def all_fits() -> dict[str, Fit]:
     fits["de-several-sizes"] = minimizer([DE(pop_size=20), DE(pop_size=31, CR=0.3)])
     fits["jde-cujde"] = minimizer(JDE.cujde(pop_size=24))
     fits["gojde-keep-always"] = minimizer(GOJDE(pop_size=24, keep="always", opposition=0.3))
+    fits["chc-cataclysms"] = minimizer(CHC(pop_size=24, bits=1))
     printed = {**SS.get_test_params(), "restart": False, "step_unit": "bounds"}
     fits["ss-printed"] = minimizer(SS(**printed))
     fits["wang2012"] = minimizer("jde", "wang2012/F13", dim=70, max_iter=12)

@@ -114,6 +114,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "shade": {"algorithm": "shade"},
     "sade": {"algorithm": "sade"},
     "gade": {"algorithm": "gade"},
+    "chc": {"algorithm": "chc"},
     "pso": {"algorithm": "pso"},
     "gode": {"algorithm": GODE(pop_size=20)},
 }

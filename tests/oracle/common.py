@@ -13,7 +13,7 @@ import skde._cpu as _cpu
 from .philox import CROSSOVER, REPAIR, Draws
 from .reference import repaired
 
-OPPOSITION, STRATEGY = 9, 11
+OPPOSITION, STRATEGY, COMBINATION, RENEWAL = 9, 11, 12, 13
 
 
 def scalar(function: Callable[[Any], Any]) -> Callable[[float], float]:

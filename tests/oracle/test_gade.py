@@ -26,9 +26,11 @@ def side_by_side(
     return slow, accepted
 
 
-@pytest.mark.parametrize(("dim", "pop_size", "max_iter"), [(2, 4, 80), (7, 50, 30), (7, 131, 9), (75, 20, 12)])
+@pytest.mark.parametrize(
+    ("dim", "pop_size", "max_iter"), [(2, 4, 80), (7, 50, 30), (7, 131, 9), (75, 20, 12), (2, 600, 3)]
+)
 def test_decisions(dim: int, pop_size: int, max_iter: int) -> None:
-    """Some populations are larger than the 128 partial sums of a reduction."""
+    """Some populations are larger than the 128 partial sums of a reduction, one is sorted."""
     slow, accepted = side_by_side(GADE(learning_period=3, pop_size=pop_size), dim, max_iter, 2**40 + 7, corner)
     assert accepted > max_iter
     assert slow.F_m != 0.5 != slow.CR_m

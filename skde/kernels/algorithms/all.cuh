@@ -1,6 +1,7 @@
 // The algorithms by registry name, with their C++ types; settings of one another share a type. A new algorithm adds its
 // include and its line.
 #pragma once
+#include "algorithms/chc.cuh"
 #include "algorithms/de.cuh"
 #include "algorithms/gade.cuh"
 #include "algorithms/jde.cuh"
@@ -20,5 +21,6 @@
   A(lshade, SuccessHistory) \
   A(jso, SuccessHistory)    \
   A(lsrtde, Lsrtde)         \
+  A(chc, Chc)               \
   A(pso, Pso)               \
   A(ss, ScatterSearch)

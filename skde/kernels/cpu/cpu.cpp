@@ -181,6 +181,7 @@ nb::dict enumerations() {
   SKDE_ADD(Topology)
   SKDE_ADD(SuccessHistory::Memory)
   SKDE_ADD(Gade::Memory)
+  SKDE_ADD(Chc::Memory)
   SKDE_ADD(Lsrtde::Numbers)
   SKDE_ADD(CoevolutionPhase)
   SKDE_ADD(Points)
