@@ -155,6 +155,7 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("chc", "memory", (slice(None), 0, 0), 1e9, "thresholds must be whole numbers"),
     ("chc", "memory", (slice(None), 0, 1), np.nan, "cataclysms must be whole numbers"),
     ("chc", "order", (0, slice(None)), 0, "ranks must be a permutation"),
+    ("soupde", "extra", (0, 0, 0), np.nan, "F must be numbers"),
     (PSO(topology="random"), "memory", (slice(None), 0, 1), 1e300, "generations that drew a graph must be whole"),
     (SS(**SS.get_test_params()), "memory", (0, 0, 0), np.nan, "notes must be whole numbers"),
     ("gode", "memory", (slice(None), 0, -1), 1e300, "the population's range must be inside the bounds"),

@@ -83,6 +83,13 @@ SPACES: dict[str, dict[str, Any]] = {
         "CR_start": FloatDistribution(0.5, 1.0),
         "pop_size": _population(20, 1000),
     },
+    "soupde": {
+        "subpopulations": IntDistribution(1, 6),
+        "CR": FloatDistribution(0.0, 1.0),
+        "shuffle": FloatDistribution(0.0, 1.0),
+        "update": FloatDistribution(0.0, 1.0),
+        "pop_size": _population(24, 256),
+    },
     "chc": {
         "alpha": FloatDistribution(0.1, 1.0),
         "bits": IntDistribution(5, 30),

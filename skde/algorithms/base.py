@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import CONSTANTS, choices
-from skde.validation import check_choice, check_int
+from skde.validation import check_choice, check_int, check_real, scalar, shown
 
 REPAIRS = choices("Repair")
 MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has so many bits for one
@@ -182,6 +184,21 @@ class Algorithm(BaseEstimator, ABC):
 
     def _name(self, parameter: str) -> str:
         return f"{type(self).__name__}.{parameter}"
+
+    def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
+        """Return a parameter's range (low, high) from a number or from a pair of numbers."""
+        name = self._name(parameter)
+        value = scalar(value)
+        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+            if len(value) != 2:
+                raise ValueError(f"{name} must be a number or a pair (low, high), got {shown(value)}")
+            first = check_real(f"{name}[0]", value[0], low, high)
+            second = check_real(f"{name}[1]", value[1], low, high)
+            if first > second:
+                raise ValueError(f"{name} must have low <= high, got {shown(value)}")
+            return first, second
+        number = check_real(name, value, low, high)
+        return number, number
 
     def _choice(self, parameter: str, numbers: dict[str, int]) -> float:
         """Return the kernels' number of a choice that the user makes by name."""

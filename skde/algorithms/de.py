@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
-
-import numpy as np
 
 import skde._cpu as _cpu
 from skde.algorithms.base import REPAIRS, FitSetting, StateSizes
 from skde.algorithms.opposition import OppositionAlgorithm
 from skde.constants import choices
-from skde.validation import check_real, nearest, scalar, shown
+from skde.validation import check_real, nearest, shown
 
 # Names and numbers of the kernel's mutations: RAND_TO_BEST_1 is rand-to-best/1.
 MUTATIONS = {"/".join(name.rsplit("_", 1)).replace("_", "-"): number for name, number in choices("Mutation").items()}
@@ -67,21 +64,6 @@ class DifferentialEvolution(OppositionAlgorithm):
             return self.strategy, "none"
         mutation, _, crossover = self.strategy.rpartition("/")
         return mutation, crossover
-
-    def _range(self, parameter: str, value: Any, low: float, high: float) -> tuple[float, float]:
-        """Return a parameter's range (low, high) from a number or from a pair of numbers."""
-        name = self._name(parameter)
-        value = scalar(value)
-        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
-            if len(value) != 2:
-                raise ValueError(f"{name} must be a number or a pair (low, high), got {shown(value)}")
-            first = check_real(f"{name}[0]", value[0], low, high)
-            second = check_real(f"{name}[1]", value[1], low, high)
-            if first > second:
-                raise ValueError(f"{name} must have low <= high, got {shown(value)}")
-            return first, second
-        number = check_real(name, value, low, high)
-        return number, number
 
 
 @dataclass(repr=False, eq=False)

@@ -12,6 +12,7 @@ from skde.algorithms.jso import JSO as JSO
 from skde.algorithms.lsrtde import LSRTDE as LSRTDE
 from skde.algorithms.gode import GODE as GODE
 from skde.algorithms.gode import GOJDE as GOJDE
+from skde.algorithms.soupde import SOUPDE as SOUPDE
 from skde.algorithms.chc import CHC as CHC
 from skde.algorithms.pso import PSO as PSO
 from skde.algorithms.ss import SS as SS

@@ -115,6 +115,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "sade": {"algorithm": "sade"},
     "gade": {"algorithm": "gade"},
     "chc": {"algorithm": "chc"},
+    "soupde": {"algorithm": "soupde"},
     "pso": {"algorithm": "pso"},
     "gode": {"algorithm": GODE(pop_size=20)},
 }

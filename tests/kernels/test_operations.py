@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skde import CHC, DE, GADE, GODE, GOJDE, PSO, SADE, Migration, get_problem
+from skde import CHC, DE, GADE, GODE, GOJDE, PSO, SADE, SOUPDE, Migration, get_problem
 from skde.algorithms import ALGORITHMS, SS, Algorithm, get_algorithm
 from skde.benchmark.generations import new_batch
 from skde.engines import CpuEngine
@@ -51,6 +51,7 @@ SPECIAL: dict[str, Callable[[int], Algorithm]] = {
     "sade": lambda pop_size: SADE(pop_size=pop_size, learning_period=1),
     "chc": lambda pop_size: CHC(pop_size=pop_size, bits=1),
     "gade": lambda pop_size: GADE(pop_size=pop_size, learning_period=1),
+    "soupde": lambda pop_size: SOUPDE(pop_size // 10, shuffle=1.0, pop_size=pop_size),
     "ss": lambda pop_size: SS(pop_size=pop_size, n_local=1),
 }
 VARIANTS: dict[str, Callable[[int], Algorithm]] = {

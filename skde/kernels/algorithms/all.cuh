@@ -8,6 +8,7 @@
 #include "algorithms/lsrtde.cuh"
 #include "algorithms/pso.cuh"
 #include "algorithms/sade.cuh"
+#include "algorithms/soupde.cuh"
 #include "algorithms/ss.cuh"
 #include "algorithms/success_history.cuh"
 
@@ -21,6 +22,7 @@
   A(lshade, SuccessHistory) \
   A(jso, SuccessHistory)    \
   A(lsrtde, Lsrtde)         \
+  A(soupde, Soupde)         \
   A(chc, Chc)               \
   A(pso, Pso)               \
   A(ss, ScatterSearch)
