@@ -59,9 +59,9 @@ class GADE(OppositionAlgorithm):
     abstract it has the scheme, distributions of F and CR that are learned from successes, and from the earlier work of
     the same authors (Self-adaptive differential evolution with neighborhood search, CEC 2008) the weights and the
     learning periods. The mutations and q, the form of the distributions, the mean of F, and all defaults but the
-    population of 60 are our choice. With 200 variables and 1,000,000 evaluations its results are those of the paper on
-    "wang2012/F1" and "wang2012/F4", and a little worse on "wang2012/F2"; its errors are about 100 times as large on
-    "wang2012/F8", and about 1000 times as large on "wang2012/F10".
+    population of 60 are our choice. With 200 variables and 1,000,000 evaluations it solves "wang2012/F1", "wang2012/F4"
+    and "wang2012/F7" as the paper's GaDE does, and is nearly as good on "wang2012/F2"; it is far worse than the paper's
+    on F3, F6, F8, F10 and F13, because it stops too early.
 
     Examples
     --------

@@ -7,7 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, GODE, JADE, LSHADE, LSRTDE, PSO, SADE, SHADE, SS, DeviceObjective, Migration, Minimizer
+from skde import (
+    CHC,
+    DE,
+    GADE,
+    GODE,
+    JADE,
+    LSHADE,
+    LSRTDE,
+    PSO,
+    SADE,
+    SHADE,
+    SOUPDE,
+    SS,
+    DeviceObjective,
+    Migration,
+    Minimizer,
+)
 from skde.constants import CONSTANTS
 
 from .compare import BOXES, compare, holes, steps
@@ -58,6 +74,9 @@ ALGORITHMS = [
     LSHADE(pop_size=MANY, pop_min=500, archive_rate=0.4),
     LSRTDE(pop_size=MANY, pop_min=MANY - 40),
     SADE(pop_size=MANY),
+    GADE(pop_size=MANY, learning_period=2),
+    SOUPDE(100, pop_size=MANY, shuffle=1.0),
+    CHC(pop_size=MANY, bits=1),
     PSO(pop_size=MANY),
     GODE(pop_size=MANY, opposition=0.4),
     JADE(pop_size=MANY, opposition=0.4),
