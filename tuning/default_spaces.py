@@ -60,6 +60,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "gade": {
         "p_best": FloatDistribution(0.05, 0.3),
         "pbest_rate": FloatDistribution(0.0, 1.0),
+        "F_least": FloatDistribution(0.0, 0.5),
         "learning_period": IntDistribution(5, 100, log=True),
         "pop_size": _population(8, 256),
     },

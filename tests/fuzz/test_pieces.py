@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skde import SS, Migration, Minimizer, MinMaxSolver, get_problem
+from skde import SOUPDE, SS, Migration, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.pointwise import array_namespace
 
@@ -58,12 +58,20 @@ def rules_of(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def with_size(kind: type[Algorithm], pop_size: int) -> Algorithm:
+    """Return an instance of the contract tests with another population."""
+    parameters = {**kind.get_test_params(), "pop_size": pop_size}
+    if kind is SOUPDE:
+        parameters["subpopulations"] = pop_size // 6
+    return kind(**parameters)
+
+
 def algorithm_of(draw: random.Random) -> Algorithm:
     """Return a small instance of an algorithm."""
     kind = ALGORITHMS[draw.choice(sorted(ALGORITHMS))]
     if kind is SS:
         return SS(pop_size=12, n_best=draw.randint(1, 3), n_diverse=draw.randint(1, 2), n_local=draw.randint(0, 6))
-    return kind(**{**kind.get_test_params(), "pop_size": draw.randint(6, 14)})
+    return with_size(kind, draw.randint(6, 14))
 
 
 def minimizer_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
@@ -116,8 +124,8 @@ def solver_of(draw: random.Random, device: str) -> tuple[dict[str, Any], dict[st
     planned = "jso"
     x, y = (ALGORITHMS[draw.choice([name for name in sides if name != planned])] for _ in "xy")
     parameters: dict[str, Any] = {
-        "algorithm_x": x(**{**x.get_test_params(), "pop_size": draw.randint(6, 12)}),
-        "algorithm_y": y(**{**y.get_test_params(), "pop_size": draw.randint(6, 12)}),
+        "algorithm_x": with_size(x, draw.randint(6, 12)),
+        "algorithm_y": with_size(y, draw.randint(6, 12)),
         "gens_x": draw.randint(1, 3),
         "gens_y": draw.randint(1, 3),
         "archive_size": draw.randint(0, 4),

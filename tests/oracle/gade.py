@@ -62,9 +62,9 @@ class Gade:
         return trials
 
     def scale_factor(self, draws: Draws) -> float:
-        """Cauchy(F_m, 0.1), drawn again while it is not positive, cut at 1."""
+        """Cauchy(F_m, 0.1), drawn again while it is not above the least, cut at 1."""
         words = itertools.chain([draws.block(CONTROL, 0)[3]], (draws.block(CONTROL, k)[0] for k in itertools.count(1)))
-        F = next(F for F in (self.F_m + 0.1 * cauchy(word) for word in words) if F > 0)
+        F = next(F for F in (self.F_m + 0.1 * cauchy(word) for word in words) if self.algorithm.F_least < F)
         return float(min(F, 1.0))
 
     def tell(self, trials: Any, f: Any) -> None:

@@ -62,8 +62,9 @@ def test_decisions_with_every_repair(repair: str) -> None:
 
 
 def test_scale_factors_that_are_drawn_again() -> None:
-    """Around 0 every second draw is not positive."""
-    side_by_side(GADE(F_start=0.0, CR_start=0.0, pop_size=20), 7, 10, 5, bowl)
+    """Around 0 every second draw is not positive, and few are large."""
+    side_by_side(GADE(F_start=0.0, F_least=0.0, CR_start=0.0, pop_size=20), 7, 10, 5, bowl)
+    side_by_side(GADE(F_start=0.0, F_least=0.9, CR_start=0.0, pop_size=10), 7, 3, 5, bowl)
 
 
 def test_decisions_from_given_points() -> None:

@@ -14,7 +14,7 @@
 namespace SKDE_NAMESPACE {
 
 struct Gade : BaseAlgorithm {
-  SKDE_PARAMETERS(pop_size, repair, p_best, pbest_rate, learning_period, F_start, CR_start, opposition);
+  SKDE_PARAMETERS(pop_size, repair, p_best, pbest_rate, learning_period, F_least, F_start, CR_start, opposition);
   // Of a trial: its F and CR, and its improvement (0: none).
   SKDE_ARRAYS(F, CR, gain);
   // Of a run, for each generation: F_m and CR_m; and of the period so far: its generations, those with an improvement, and
@@ -24,13 +24,14 @@ struct Gade : BaseAlgorithm {
   struct Settings {
     const Repair repair;
     const int learning_period;
-    const double p_best, pbest_rate, F_start, CR_start, opposition;
+    const double p_best, pbest_rate, F_least, F_start, CR_start, opposition;
 
     SKDE_FN explicit Settings(const double* p)
         : repair(Repair(SKDE_REPAIR)),
           learning_period(int(p[Parameters::learning_period])),
           p_best(p[Parameters::p_best]),
           pbest_rate(p[Parameters::pbest_rate]),
+          F_least(p[Parameters::F_least]),
           F_start(p[Parameters::F_start]),
           CR_start(p[Parameters::CR_start]),
           opposition(p[Parameters::opposition]) {}
@@ -145,11 +146,12 @@ struct Gade : BaseAlgorithm {
     now[CR_MEANS] = ends ? 0.0 : CR;
   }
 
-  // Cauchy, drawn again while it is not positive, and cut at 1.
+  // Cauchy, drawn again while it is not above the least, and cut at 1.
   template <class R>
   SKDE_FN static double scale_factor(const R& run, i64 g, int i, double mean, const IndividualDraws<Layout>& draws) {
     const auto around = [&](double cauchy) { return mean + 0.1 * cauchy; };
-    const auto rejected = [](double F) { return F <= 0; };
+    const double least = run.settings.F_least;
+    const auto rejected = [&](double F) { return F <= least; };
     return min_of(draws.first_accepted(Layout::CAUCHY, run.seed, g, i, around, rejected), 1.0);
   }
 };
