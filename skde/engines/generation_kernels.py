@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.arrays import address
 from skde.constants import CONSTANTS
 from skde.engines.batch import MEMORY_ADVICE, Batch
-from skde.engines.launch_plan import BLOCK, LANES, Device, Plan, Work, resident_blocks, shared_memory, team_size
+from skde.engines.launch_plan import BLOCK, LANES, Device, Plan, Work, choose_team, resident_blocks, shared_memory
 from skde.engines.nvrtc import Launcher
 from skde.interrupts import interrupts
 from skde.islands import Step
@@ -55,7 +55,7 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     occupancy : callable
         (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
     """
-    team, planned = team_size(work, device)
+    team, planned = choose_team(work, device)
     counts = WARPS if team == "Warp" else (planned,)
     individuals = work.pop * work.n_runs
     best: tuple[int, Plan] | None = None

@@ -25,18 +25,18 @@ MUCH_STAGED = 16 * 1024  # bytes
 RESIDENT = {
     ("Warp", FEW_WARPS): 5,
     ("Warp", MAX_WARPS): 2,
-    ("Tile16", FEW_WARPS): 4,
+    ("Tile16", FEW_WARPS): 5,
     ("Tile8", FEW_WARPS): 4,
     ("Tile4", FEW_WARPS): 4,
     ("Tile1", FEW_WARPS): 4,
-    ("Block", FEW_WARPS): 8,
+    ("Block", FEW_WARPS): 4,
 }
-RESIDENT_LARGE = 4  # the same for blocks, where only so few have room for their trials in shared memory
+RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
 # The team of one of many individuals by their dimension: the first line with at least so many dimensions, else a warp.
 # With fewer lanes a warp does the work that each individual needs once, such as its indices, for several individuals at
 # a time; with more lanes it reads longer parts of a row at a time. Measured on an H200.
-MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
-LARGE_TRIAL = 4096  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
+MANY = ((4, "Tile1"), (16, "Tile4"), (64, "Tile8"), (128, "Tile16"))
+LARGE_TRIAL = 2048  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
         return 1
     resident = RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)
     if team == "Block" and not shared_memory(work, device, team, teams, resident)[1]:
-        return RESIDENT_LARGE if shared_memory(work, device, team, teams, RESIDENT_LARGE)[1] else resident
+        return RESIDENT_LARGE
     return resident
 
 

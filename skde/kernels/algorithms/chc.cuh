@@ -66,11 +66,11 @@ struct Chc : BaseAlgorithm {
   }
 
   // The order of the children, if they are few; the places of all candidates; the survivors.
-  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return (run.pop <= COUNTED) + (g > 0 ? 2 : 0); }
+  template <class R> SKDE_FN static int stages(const R& run, i64 g) { return (!is_large(run.pop)) + (g > 0 ? 2 : 0); }
 
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
-    stage -= run.pop <= COUNTED;
+    stage -= !is_large(run.pop);
     if (stage < 0) return rank(team, run, g, i);
     if (stage == 0) return place(team, run, g, i);
     survive(team, run, g, i);

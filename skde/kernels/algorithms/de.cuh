@@ -107,8 +107,11 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
           indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
       if (SKDE_RARELY(is_large(run.pop)))
-        individual.each_new(team, run.pop,
-                            [&](int k, auto words) { fetch_donors(team, run, g, k, words(Layout::INDEX)); });
+        individual.each_new(team, run.pop, [&](int k, auto words) {
+          const int many = indices_of(run.settings.mutation);
+          const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
+          for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
+        });
     }
 
     SKDE_FN u32 control(int k) const { return individual.block[Layout::CONTROLS].w[k]; }
@@ -159,11 +162,6 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     }
   }
 
-  template <class Team, class R> SKDE_FN static void fetch(const Team& team, const R& run, i64 g, int i) {
-    team.fetch(run.dim, run.x(g - 1, i));
-    fetch_donors(team, run, g, i, run.stream(g, i, INDICES).block(0));
-  }
-
   template <class Team, class R>
   SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real*) {
     run.settings.control.initialize(team, run, i);
@@ -179,14 +177,6 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
   template <class R> SKDE_FN static int stages(const R& run, i64) { return run.task.ranked && !is_large(run.pop); }
 
  private:
-  // Those drawn from one block of words.
-  template <class Team, class R>
-  SKDE_FN static void fetch_donors(const Team& team, const R& run, i64 g, int i, const Words4& words) {
-    const int many = min_of(indices_of(run.settings.mutation), 4);
-    const DistinctIndices rows(words, 0, run.pop, i, many);
-    for (int m = 0; m < many; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
-  }
-
   template <class R>
   SKDE_FN static Mutant<typename R::real> mutant(const R& run, i64 g, int i, const DistinctIndices& r,
                                                  const Context& context, typename R::real F, typename R::real K) {

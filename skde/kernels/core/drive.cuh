@@ -15,11 +15,7 @@ namespace SKDE_NAMESPACE {
 // them would wait.
 // And whether its rows are asked for early: where there are many, so that most of them come from far away.
 #ifdef __CUDACC__
-#ifdef SKDE_NO_FETCH
-constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = false;
-#else
 constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY;
-#endif
 #else
 constexpr bool EARLY_DRAWS = false, EARLY_ROWS = false;
 #endif
