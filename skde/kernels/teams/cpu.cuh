@@ -49,22 +49,25 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     });
   }
 
-  // Marks are of the type of the components, and of each place in a block, so that only their sum leaves the vectors.
+  // Marks have the type of the components, and each place in a block has one, so that they stay in vector registers.
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
-    alignas(64) real marks[BLOCK] = {};
-    in_blocks(n, [&](int begin, auto width) SKDE_INLINED {
+    const auto fill_block = [&](int begin, auto width, real* marks) SKDE_INLINED {
       SKDE_SIMD
       for (int k = 0; k < width; ++k) {
         const real v = value(begin + k, 0);
         out[begin + k] = v;
         marks[k] = test(begin + k, v) ? real(1) : marks[k];
       }
-    });
-    if (n < BLOCK) return marks[0] != 0;
-    real marked = 0;
-    SKDE_SIMD_ADD(marked)
-    for (int k = 0; k < BLOCK; ++k) marked += marks[k];
-    return marked != 0;
+    };
+    const auto fill_blocks = [&](int begin, int end, auto width) SKDE_INLINED {
+      alignas(64) real marks[width] = {};
+      for (; begin < end; begin += width) fill_block(min_of(begin, end - width), width, marks);
+      return any<width>(marks);
+    };
+    if (n < BLOCK) return fill_blocks(0, n, Width<1>{});
+    const int large = n / LARGE_BLOCK * LARGE_BLOCK;
+    const bool marked = large > 0 && fill_blocks(0, large, Width<LARGE_BLOCK>{});
+    return large == n ? marked : marked | fill_blocks(large, n, Width<BLOCK>{});
   }
 
   // Begins to load a row that is wanted soon.
@@ -257,19 +260,32 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return partial[0];
   }
 
-  static constexpr int BLOCK = 8;
+  static constexpr int BLOCK = 8, LARGE_BLOCK = 32;
   template <int n> struct Width {
     constexpr operator int() const { return n; }
   };
 
-  // body(begin, width) for blocks that cover 0 ... n - 1: as many as vectors hold, of which the last one may begin within the
-  // one before. What is not a whole vector would be done one by one, for many n most of them.
+  // body(begin, width) for blocks that cover 0 ... n - 1, of which the last one may begin within the one before: a rest that is
+  // no whole vector would be done one by one. Large blocks fill the widest vectors of 4-byte numbers.
   template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
     int begin = 0;
-    for (; begin + BLOCK <= n; begin += BLOCK) body(begin, Width<BLOCK>{});
-    if (begin == n) return;
-    if (n >= BLOCK) return body(n - BLOCK, Width<BLOCK>{});
-    for (int j = 0; j < n; ++j) body(j, Width<1>{});
+    for (; begin + LARGE_BLOCK <= n; begin += LARGE_BLOCK) body(begin, Width<LARGE_BLOCK>{});
+    if (n >= BLOCK)
+      for (; begin < n; begin += BLOCK) body(min_of(begin, n - BLOCK), Width<BLOCK>{});
+    else
+      for (; begin < n; ++begin) body(begin, Width<1>{});
+  }
+
+  // Whether a mark is set; halves the marks in memory as wide as they were written.
+  template <int width> SKDE_FN static bool any(real* marks) {
+    if constexpr (width > BLOCK / 2) {
+      halve<Add, width / 2>(marks);
+      return any<width / 2>(marks);
+    }
+    real marked = 0;
+    SKDE_SIMD_ADD(marked)
+    for (int k = 0; k < width; ++k) marked += marks[k];
+    return marked != 0;
   }
 
   // What is not a whole vector is the end of one that begins among those already counted.
