@@ -1,0 +1,158 @@
+// The update of a reference set R (Glover 1998): it becomes the best of R and of a pool, or the n_best best of them and then, one
+// by one, those farthest from R.
+//
+// The pool is rows 0 ... pop - 1 of the population, R the members behind them (ReferenceSet of core/algorithm.cuh). Until
+// the update R does not change, and both halves of the population have it. Candidates are the pool, and then R as it was.
+// An algorithm A that uses this declares the array near (of a candidate: the square of its distance from R), the Settings n_best,
+// diverse_update and restart, and two numbers of run.memory(0).
+#pragma once
+#include "core/run.cuh"
+
+namespace SKDE_NAMESPACE {
+
+template <class A> struct ReferenceSetUpdate {
+  using Arrays = typename A::Arrays;
+
+  // The square of a distance in widths of the box.
+  template <class Team, class R, class real>
+  SKDE_FN static real distance(Team& team, const R& run, const real* x, const real* y) {
+    return team.sum(run.dim, [&](int j) {
+      const real share = (x[j] - y[j]) / (run.upper[j] - run.lower[j]);
+      return share * share;
+    });
+  }
+
+  // Whether generation g belongs to an iteration with a pool from the box, because the one before left R as it was.
+  template <class R> SKDE_FN static bool renewed(const R& run, i64 g) {
+    return g > 0 && *stagnated(run, (g - 1) / run.settings.reference_set.generations) > 0;
+  }
+  // Copies reference i of generation `from` to generation `to`.
+  template <class Team, class R> SKDE_FN static void copy(Team& team, const R& run, i64 from, i64 to, int i) {
+    using real = typename R::real;
+    const real* const x = run.member(from, i);
+    real* const copy = run.member(to, i);
+    team.each(run.dim, [&](int j) { copy[j] = x[j]; });
+    if (team.lane == 0) run.member_values(to)[i] = run.member_values(from)[i];
+  }
+
+  // Its stages at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the farthest,
+  // one by one. Among many candidates one team looks for the farthest, in an additional stage.
+  template <class R> SKDE_FN static int stages(const R& run, i64 g) {
+    if (run.iteration(g) < 0) return 0;
+    return 2 + (by_distance(run, g) ? (run.members() - run.settings.n_best) * (1 + many(run)) : 0);
+  }
+
+  template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
+    if (stage == 0) return order(team, run, g, i);
+    const int n_best = by_distance(run, g) ? run.settings.n_best : run.members();
+    if (stage == 1) {
+      if (i == 0) check_progress(team, run, g, n_best);
+      if (i < n_best) set_reference(team, run, g, int(run.order(g)[i]), i);
+      if (n_best < run.members()) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
+      return;
+    }
+    const int chosen = (stage - 2) / (1 + many(run));  // references chosen by their distance before
+    i64* const found = run.order(g) + n_best + chosen;
+    if (many(run) && stage % 2 == 0) {
+      if (i == 0) {
+        const int farthest = farthest_of(team, run, chosen);
+        if (team.lane == 0) *found = farthest;
+      }
+      return;
+    }
+    const int farthest = many(run) ? int(*found) : farthest_of(team, run, chosen);
+    if (i == n_best + chosen) set_reference(team, run, g, farthest, n_best + chosen);
+    if (n_best + chosen + 1 < run.members())
+      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, chosen); });
+  }
+
+ private:
+  // body(c) for the candidates of individual i's team.
+  template <class R, class Body> SKDE_FN static void each_candidate(const R& run, int i, Body body) {
+    body(i);
+    if (i < run.members()) body(run.pop + i);
+  }
+  template <class R> SKDE_FN static const typename R::real* candidate(const R& run, i64 g, int c) {
+    return c < run.pop ? run.x(g, c) : run.member(g - 1, c - run.pop);
+  }
+  template <class R> SKDE_FN static typename R::real value(const R& run, i64 g, int c) {
+    return c < run.pop ? run.f(g)[c] : run.member_values(g - 1)[c - run.pop];
+  }
+
+  // Whether an iteration left R as it was, in two places of the memory.
+  template <class R> SKDE_FN static double* stagnated(const R& run, i64 iteration) {
+    return run.memory(0) + (iteration & 1);
+  }
+  template <class R> SKDE_FN static bool by_distance(const R& run, i64 g) {
+    return g == 0 || run.settings.diverse_update || renewed(run, g);
+  }
+
+  template <class R> SKDE_FN static bool many(const R& run) { return is_large(run.pop + run.members()); }
+
+  // The order of the candidates: i's part. There is no R before generation 0, and only its best stays when the pool is from the
+  // box. Few are ranked by counting; many are sorted by one team.
+  template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    if (many(run) && i > 0) return;
+    const int n = run.pop + run.members();
+    int last = run.pop, stays = -1;  // candidates from `last` on are left out, but for this one
+    if (g > 0 && renewed(run, g))
+      stays = run.pop + best_of(team, run.member_values(g - 1), run.members());
+    else if (g > 0)
+      last = n;
+    const auto at = [&](int k) { return k < last || k == stays ? value(run, g, k) : real(not_a_number()); };
+    if (many(run)) return sort_alone(team, n, at, run.order(g), run.sorting(), run.samples(n));
+    each_candidate(run, i, [&](int c) {
+      const int place = count_before(team, n, at, at(c), [&](int k) { return k < c; });
+      if (team.lane == 0) run.order(g)[place] = c;
+    });
+  }
+
+  // Candidate c becomes reference k.
+  template <class Team, class R> SKDE_FN static void set_reference(Team& team, const R& run, i64 g, int c, int k) {
+    using real = typename R::real;
+    const real* const from = candidate(run, g, c);
+    real* const to = run.member(g, k);
+    team.each(run.dim, [&](int j) { to[j] = from[j]; });
+    if (team.lane == 0) run.member_values(g)[k] = value(run, g, c);
+  }
+
+  // R stagnates where no pool member is among its best; without restarts, that changes nothing.
+  template <class Team, class R> SKDE_FN static void check_progress(Team& team, const R& run, i64 g, int n_best) {
+    const i64* const order = run.order(g);
+    const bool fresh = g == 0 || renewed(run, g);
+    const int entered = team.count(n_best, [&](int k) { return order[k] < run.pop; });
+    if (team.lane == 0) *stagnated(run, run.iteration(g)) = run.settings.restart && !fresh && entered == 0;
+  }
+
+  // The distance of candidate c from the nearest of the first n references; -1 for these, and for what cannot become one.
+  template <class Team, class R> SKDE_FN static void measure(Team& team, const R& run, i64 g, int c, int n) {
+    using real = typename R::real;
+    const i64* const order = run.order(g);
+    const bool out = c >= run.pop && (g == 0 || renewed(run, g));
+    real near = -1;
+    if (!out && team.first(n, [&](int k) { return order[k] == c ? k : -1; }) < 0)
+      for (int k = 0; k < n; ++k) {
+        const real d = distance(team, run, candidate(run, g, c), candidate(run, g, int(order[k])));
+        near = k == 0 ? d : min_of(near, d);
+      }
+    if (team.lane == 0) run.array(Arrays::near, 1)[c] = near;
+  }
+
+  // The candidate that is farthest from the references, when so many were chosen by their distance.
+  template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int chosen) {
+    const auto* const near = run.array(Arrays::near, chosen + 1);
+    const int n = run.pop + run.members();
+    const auto most = team.max(n, [&](int c) { return near[c]; });
+    return team.first(n, [&](int c) { return near[c] == most ? c : -1; });
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void update_distance(Team& team, const R& run, i64 g, int c, int farthest, int chosen) {
+    const auto before = run.array(Arrays::near, chosen + 1)[c];
+    const auto d = distance(team, run, candidate(run, g, c), candidate(run, g, farthest));
+    if (team.lane == 0) run.array(Arrays::near, chosen)[c] = c == farthest || before < 0 ? -1 : min_of(before, d);
+  }
+};
+
+}  // namespace SKDE_NAMESPACE
