@@ -89,11 +89,8 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     return {uses_best(run.settings.mutation) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
 
-  struct Layout {
-    enum : int { CONTROLS, INDEX, BLOCKS };
-    static constexpr int NUMBERS = 0, RETRIES = 0;
-    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
-    SKDE_FN static u32 slot(int) { return 0; }
+  struct Layout : TrialLayout {
+    static constexpr int BLOCKS = 2;
   };
 
   template <class Team> struct Draws {
@@ -106,12 +103,11 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
         : individual(team, run.seed, g, i),
           indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
-      if (SKDE_RARELY(is_large(run.pop)))
-        individual.each_new(team, run.pop, [&](int k, auto words) {
-          const int many = indices_of(run.settings.mutation);
-          const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
-          for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
-        });
+      individual.fetch_early(team, run, g, [&](int k, auto words) {
+        const int many = indices_of(run.settings.mutation);
+        const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
+        for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
+      });
     }
 
     SKDE_FN u32 control(int k) const { return individual.block[Layout::CONTROLS].w[k]; }

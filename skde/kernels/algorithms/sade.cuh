@@ -54,18 +54,13 @@ struct Sade : BaseAlgorithm {
     return {best_individual(team, run, g - 1, run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
 
-  struct Layout {
-    enum : int { CONTROLS, INDEX, FIFTH, BLOCKS };
+  struct Layout : TrialLayout {
     enum : int { NORMAL_F, NORMAL_CR, NUMBERS };
     static constexpr int RETRIES = 3;  // of CR
-    SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
-    SKDE_FN static u32 slot(int block) { return block == FIFTH; }
     template <int k, class Words> SKDE_FN static double number(Words words) {
       return normal(words(CONTROLS, k == NORMAL_CR));
     }
-    SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) {
-      return normal(Stream(seed, g, i, CONTROL).block(1 + k).w[0]);
-    }
+    SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) { return normal(retry_word(seed, g, i, k)); }
   };
 
   template <class Team> struct Draws {
@@ -76,7 +71,7 @@ struct Sade : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i),
-          indices(individual.block[Layout::INDEX], individual.block[Layout::FIFTH].w[0], run.pop, i, 5),
+          indices(individual.block[Layout::INDEX], individual.block[Layout::SECOND_INDEX].w[0], run.pop, i, 5),
           words(team, run.stream(g, i, CROSSOVER), run.dim) {}
   };
 

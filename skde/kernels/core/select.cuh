@@ -1,4 +1,4 @@
-// Who is better, who is best, and who is drawn.
+// Comparison of values, improvements, the best and the ranks of a population, and drawn indices.
 #pragma once
 #include "random/philox.cuh"
 #include "teams/team.cuh"
@@ -30,6 +30,9 @@ template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsO
     if (!SKDE_RARELY((scale == 1) & (sums.of[weight] > 0) & (sums.of[weight] < small))) return sums;
   }
 }
+
+// The terms of a Lehmer mean of values v with weights w: the mean is the second sum by the first.
+template <class real> SKDE_FN void lehmer_terms(real w, real v, real* terms) { terms[0] = w * v, terms[1] = w * v * v; }
 
 // The smallest value, NaN left out; +inf when there is none.
 template <class Team, class real> SKDE_OUTLINE real smallest(Team& team, const real* f, int n) {
@@ -68,6 +71,13 @@ template <class Team, class real> SKDE_OUTLINE int rank_of(Team& team, const rea
     return team.count(i, [=](int k) { return f[k] <= value; }) +
            team.count(n - i, [=](int k) { return f[i + k] < value; });
   return count_before(team, n, [=](int k) { return f[k]; }, value, [=](int k) { return k < i; });
+}
+
+// A draw among the numbers other than i, or than i and k, which differ: it steps over them.
+SKDE_FN int other_than(int i, int drawn) { return drawn + (drawn >= i); }
+SKDE_FN int other_than(int i, int k, int drawn) {
+  drawn += drawn >= min_of(i, k);
+  return drawn + (drawn >= max_of(i, k));
 }
 
 // Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left

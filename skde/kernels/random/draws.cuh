@@ -10,10 +10,22 @@
 // Words without numbers are made sooner than heard from another lane: a GPU makes those of one individual at a time, except
 // where warps are many.
 #pragma once
+#include "core/order.cuh"
 #include "random/philox.cuh"
 #include "teams/team.cuh"
 
 namespace SKDE_NAMESPACE {
+
+// Of a trial of differential evolution: a block for its control parameters, one for its indices, and a second one of these.
+// A Layout that derives from this adds its numbers, and BLOCKS where it needs fewer.
+struct TrialLayout {
+  enum : int { CONTROLS, INDEX, SECOND_INDEX, BLOCKS };
+  static constexpr int NUMBERS = 0, RETRIES = 0;
+  SKDE_FN static Purpose purpose(int block) { return block == CONTROLS ? CONTROL : INDICES; }
+  SKDE_FN static u32 slot(int block) { return block == SECOND_INDEX; }
+  // The word of the k-th number that replaces a rejected control parameter.
+  SKDE_FN static u32 retry_word(u64 seed, i64 g, int i, u32 k) { return Stream(seed, g, i, CONTROL).block(1 + k).w[0]; }
+};
 
 template <class Layout> struct IndividualDraws {
   Words4 block[Layout::BLOCKS];
@@ -32,13 +44,15 @@ template <class Layout> struct IndividualDraws {
     return value;
   }
 
-  // visit(k, words) for the individuals k that this made the draws of, of which words(b) are block b: a CPU can fetch the rows
-  // that they need while there is time.
-  template <class Team, class Visit> SKDE_FN void each_new(const Team& team, int pop, Visit visit) const {
+  // fetch(k, words) for the individuals k of a large population that this made the draws of, of which words(b) are block b: a
+  // CPU then loads the rows that their trials read, while there is time.
+  template <class Team, class R, class Fetch>
+  SKDE_FN void fetch_early(const Team& team, const R& run, i64 g, Fetch fetch) const {
 #ifndef __CUDACC__
+    if (!SKDE_RARELY(is_large(run.pop) && g > 0)) return;
     const Ahead& ahead = *team.ahead;
-    for (int lane = 0; fresh && lane < 8 && ahead.first + lane < pop; ++lane)
-      visit(ahead.first + lane, [&](int b) {
+    for (int lane = 0; fresh && lane < 8 && ahead.first + lane < run.pop; ++lane)
+      fetch(ahead.first + lane, [&](int b) {
         const u32* const w = ahead.words[b] + lane;
         return Words4{{w[0], w[8], w[16], w[24]}};
       });

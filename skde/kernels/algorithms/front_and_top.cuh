@@ -1,0 +1,384 @@
+// The two populations of L-SRTDE (Stanovov, Semenkin; CEC 2024), of one size: `front`, where the trials of a generation that
+// succeed replace members in turn, slot by slot, whatever their values; and `top`, the best points found.
+//
+//   success    f(u_i) <= f(n_c), of the member that is in slot c of the front by then
+//   front      the members and the trials that replaced some of them, in the order of slots, without its worst where it shrinks
+//   top        the best of the top and of the trials that succeeded
+//
+// x and f are the top, in rows by rank after generation 0; run.order(g) are the front's slots by rank. An algorithm A that has
+// these populations declares all arrays, vectors and numbers that are used here (lsrtde.cuh). Small populations are ranked by
+// counting; of large ones the values are sorted, and bisected.
+#pragma once
+#include "core/run.cuh"
+
+namespace SKDE_NAMESPACE {
+
+template <class A> struct FrontAndTop {
+  using Arrays = typename A::Arrays;
+  using Scratch = typename A::Scratch;
+  using Vectors = typename A::Vectors;
+
+  // The order of the top; where all values are new, the front becomes the top in its order.
+  template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
+    const auto* const f = run.f(g);
+    if (!is_large(run.pop)) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
+    if (i > 0) return;
+    i64* const order = run.sorting();
+    sort_alone(team, run.pop, [&](int k) { return f[k]; }, order, order + run.pop, run.samples(run.pop));
+    for (int k = 0; k < run.pop; ++k) place_member(team, run, g, int(order[k]), k, all_values);
+  }
+
+  // Of the trials that succeeded: how many, and the least of their values.
+  template <class real> struct Successes {
+    int many;
+    real least;
+  };
+  // By one team: the trials that succeed. Of a large population they are known after the stage PLACES.
+  template <class Team, class R>
+  SKDE_FN static Successes<typename R::real> find_successes(Team& team, const R& run, i64 g) {
+    using real = typename R::real;
+    if (!is_large(run.pop)) {
+      const int many = compete(team, run, g);
+      return {many, smallest(team, run.array(Arrays::won, g), many)};
+    }
+    const int many = int(A::numbers(run, g)[A::SUCCESSES]);
+    const real least = many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
+    return {many, is_nan(least) ? real(infinity()) : least};
+  }
+  // One lane writes the numbers that the later stages and the next generation read.
+  template <class R> SKDE_FN static void record(const R& run, i64 g, const Successes<typename R::real>& successes) {
+    const int left = next_pop(run, g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+    double* const now = A::numbers(run, g);
+    now[A::SUCCESSES] = successes.many, now[A::LEAST] = successes.least;
+    now[A::NEXT_SLOT] = (next + successes.many) % run.pop % left, now[A::NEXT_POP] = left;
+  }
+
+  // The later stages, for each individual. Stage 1: the new top, and the ranks in the new front; stage 2: the new front.
+  static constexpr int STAGES = 3;
+  template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
+    if (stage == 1) rank_all(team, run, g, i);
+    if (stage == 2) make_front(team, run, g, i);
+  }
+
+  // The stages of a large population: those before sorting, those of sorting, and the later ones, of which LEARN is also that of
+  // find_successes() and record().
+  enum EarlyStage : int { SUPPOSE, COMPETE, FOLLOW, EARLY_STAGES };
+  enum LaterStage : int { PLACES, LEARN, RANKS, LEAVING, LEAVING_PLACES, FRONT, LATER_STAGES };
+  template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
+    const int sorting = sort_stages(share, run.pop);
+    return g == 0 ? sorting + 1 : EARLY_STAGES + sorting + LATER_STAGES;
+  }
+  // The number of a stage among the later ones, of which generation 0 has one.
+  template <class R, class Share> SKDE_FN static int later(const R& run, const Share& share, i64 g, int stage) {
+    return stage - (g == 0 ? 0 : EARLY_STAGES) - sort_stages(share, run.pop);
+  }
+  template <class Team, class R, class Share>
+  SKDE_FN static void update_large(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const int sorting = stage - (g == 0 ? 0 : EARLY_STAGES), late = later(run, share, g, stage);
+    if (sorting < 0)
+      compete_in_stages(team, run, share, g, stage);
+    else if (late < 0)
+      sort_values(team, run, share, g, sorting);
+    else if (g > 0)
+      place_in_stages(team, run, share, g, late);
+    else
+      share.each_item(run.pop, [&](int k) { place_member(team, run, g, int(run.sorting()[k]), k, true); });
+  }
+
+  // The k-th best of the last generation.
+  template <class R> SKDE_FN static int row_of(const R& run, i64 g, int k) {
+    return int(run.array(Arrays::top, g - 1)[k]);
+  }
+  template <class R> SKDE_FN static const typename R::real* top(const R& run, i64 g, int k) {
+    return run.x(g - 1, row_of(run, g, k));
+  }
+
+ private:
+  template <class Team, class R>
+  SKDE_FN static void place_member(Team& team, const R& run, i64 g, int i, int place, bool all_values) {
+    if (team.lane == 0) run.array(Arrays::top, g)[place] = typename R::real(i);
+    if (!all_values) return;
+    team.copy(run.dim, run.x(g, i), run.vector(Vectors::front, g, place));
+    if (team.lane == 0) run.array(Arrays::value, g)[place] = run.f(g)[i], run.order(g)[place] = place;
+  }
+
+  template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
+    const PopulationReduction& reduction = run.settings.reduction;
+    return reduction.population(reduction.progress(run.evals + run.pop, g + 1));
+  }
+
+  // The number of successes before a slot of the front is replaced.
+  SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
+
+  // The trials of a generation in turn: each competes with the member that is in slot c of the front by then; where it
+  // succeeds, its own slot is the next one. A round decides all of them from the successes of the round before, until a round
+  // changes nothing: the first k are right after k rounds, and nearly always all after two or three. Returns the successes.
+  template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
+    suppose(team, run, g, 0, run.pop);
+    const int successes = compete_on(team, run, g);
+    team.each(run.pop - successes,
+              [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // nothing old is saved
+    follow(team, run, g, 0, run.pop, successes);
+    team.sync();
+    return successes;
+  }
+  // In a large population it decides few trials at a time: with their number the rounds grow.
+  template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
+    const auto *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
+    auto *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
+    const int some = is_large(run.pop) ? PARTIALS : run.pop;
+    int successes = 0;
+    for (int begin = 0; begin < run.pop; begin += some) {
+      const int n = min_of(some, run.pop - begin);
+      int more;
+      do {
+        team.sync();
+        more = team.pack(
+            n, [&](int i) { return succeeds[begin + i] > 0; }, [&](int i) { return f[begin + i]; }, turn + begin, won,
+            successes);
+        team.sync();
+      } while (decide(team, run, g, begin, n));
+      successes += more;
+    }
+    return successes;
+  }
+
+  // The steps for the n trials from number `begin` on: each competes with the old member; with the one that is there by the
+  // successes of the last round, and the number of those with another result; and what follows from the last round.
+  template <class real> SKDE_FN static real wins(real trial, real other) {
+    return real(replaces(trial, other) & !is_nan(trial));
+  }
+  template <class Team, class R> SKDE_FN static void suppose(Team& team, const R& run, i64 g, int begin, int n) {
+    using real = typename R::real;
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real* const chosen = run.scratch(Scratch::chosen) + begin;
+    team.map(n, run.scratch(Scratch::succeeds) + begin, [&](int i, int) { return wins(f[i], front[int(chosen[i])]); });
+  }
+  template <class Team, class R> SKDE_FN static int decide(Team& team, const R& run, i64 g, int begin, int n) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real *const chosen = run.scratch(Scratch::chosen) + begin, *const turn = run.scratch(Scratch::turn) + begin;
+    const real* const won = run.array(Arrays::won, g);
+    real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds = run.scratch(Scratch::succeeds) + begin;
+    team.map(n, rival, [&](int i, int) {
+      const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
+      const real trial = won[replaced], member = front[slot];  // no branch between the loads, so that they vectorise
+      return real(replaced) < turn[i] ? trial : member;
+    });
+    const int changed = team.count(n, [&](int i) { return wins(f[i], rival[i]) != succeeds[i]; });
+    team.map(n, succeeds, [&](int i, int) { return wins(f[i], rival[i]); });
+    return changed;
+  }
+  template <class Team, class R>
+  SKDE_FN static void follow(Team& team, const R& run, i64 g, int begin, int n, int successes) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
+    const real *const f_top = run.f(g - 1), *const turn = run.scratch(Scratch::turn) + begin;
+    const real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds =
+                                                                       run.scratch(Scratch::succeeds) + begin;
+    const real none = real(infinity()) - real(infinity());
+    team.map(n, run.array(Arrays::slot, g) + begin, [&](int i, int) {
+      const real slot = real(next) + turn[i];
+      return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
+    });
+    team.map(n, run.array(Arrays::gain, g) + begin,
+             [&](int i, int) { return succeeds[i] * improvement(f[i], rival[i]); });
+    team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f_top[row_of(run, g, begin + k)]; });
+    team.map(n, run.scratch(Scratch::survivors) + begin,
+             [&](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
+  }
+
+  // The pieces of a large population, and how many are counted in each.
+  static constexpr int PIECE = 512;
+  template <class R, class Share, class Body>
+  SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
+    share.each_item(pieces(run), [&](int k) { body(k, k * PIECE, min_of(PIECE, run.pop - k * PIECE)); });
+  }
+  template <class R> SKDE_FN static int pieces(const R& run) { return (run.pop + PIECE - 1) / PIECE; }
+  template <class R> SKDE_FN static typename R::real* counts(const R& run) { return run.scratch(Scratch::by_piece); }
+  // The numbers of the first k pieces, added up.
+  template <class Team, class real> SKDE_FN static int added(Team& team, const real* numbers, int k) {
+    return int(team.sum(k, [=](int piece) { return numbers[piece]; }));
+  }
+
+  // compete(), with one team for the part where a trial depends on those before.
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void compete_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    if (stage == SUPPOSE) each_piece(run, share, [&](int, int begin, int n) { suppose(team, run, g, begin, n); });
+    if (stage == COMPETE && share.adapts(run.pop)) {
+      const int successes = compete_on(team, run, g);
+      if (team.lane == 0) A::numbers(run, g)[A::SUCCESSES] = successes;
+    }
+    if (stage == FOLLOW) {
+      const int successes = int(A::numbers(run, g)[A::SUCCESSES]);
+      auto* const won = run.array(Arrays::won, g);
+      each_piece(run, share, [&](int, int begin, int n) {
+        follow(team, run, g, begin, n, successes);
+        team.each(n, [&](int k) {
+          if (begin + k >= successes) won[begin + k] = 0;
+        });
+      });
+    }
+  }
+
+  // The orders of the values won, and of those of the old front; of a first population, that of its values.
+  template <class R> SKDE_FN static i64* won_order(const R& run) { return run.sorting(); }
+  template <class R> SKDE_FN static i64* front_order(const R& run) { return run.sorting() + 2 * run.pop; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void sort_values(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const int n = g == 0 ? run.pop : int(A::numbers(run, g)[A::SUCCESSES]);
+    const auto* const first = g == 0 ? run.f(0) : run.array(Arrays::won, g);
+    i64* const order = won_order(run);
+    if (stage < sort_stages(share, n))
+      sort_stage(
+          team, share, n, [=](int k) { return first[k]; }, stage, order, order + run.pop, run.samples(n, run.pop));
+    if (g == 0) return;
+    const auto* const front = run.array(Arrays::value, g - 1);
+    const auto member = [=](int k) { return front[k]; };
+    sort_stage(team, share, run.pop, member, stage, front_order(run), front_order(run) + run.pop, run.samples(run.pop));
+  }
+
+  // What follows from these orders.
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void place_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    using real = typename R::real;
+    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]),
+              successes = int(A::numbers(run, g)[A::SUCCESSES]);
+    const real *const won = run.array(Arrays::won, g), *const front = run.array(Arrays::value, g - 1);
+    real *const won_sorted = run.scratch(Scratch::won_sorted), *const count = counts(run);
+    const i64 *const of_won = won_order(run), *const of_front = front_order(run);
+    const real* const leaves = run.scratch(Scratch::leaves);
+    const auto stays = [&](int k) { return turn_of(int(of_front[k]), next, pop) >= successes; };
+    const auto count_piece = [&](auto test) {
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        const int many = team.count(n, [&](int k) { return test(begin + k); });
+        if (team.lane == 0) count[piece] = real(many);
+      });
+    };
+    const auto number_piece = [&](auto test, auto visit) {
+      each_piece(run, share, [&](int piece, int begin, int n) {
+        const int first = added(team, count, piece);
+        team.number(
+            n, [&](int k) { return test(begin + k); },
+            [&](int k, int earlier, bool holds) { visit(begin + k, first + earlier, holds); });
+      });
+    };
+    switch (stage) {
+      case PLACES:
+        share.each_position(team, successes, [&](int k) {
+          won_sorted[k] = won[of_won[k]], run.scratch(Scratch::won_place)[of_won[k]] = real(k);
+        });
+        count_piece(stays);
+        break;
+      case LEARN:
+        number_piece(stays, [&](int k, int place, bool holds) {
+          run.scratch(Scratch::front_place)[of_front[k]] = real(place);
+          if (holds) run.scratch(Scratch::front_sorted)[place] = front[of_front[k]];
+        });
+        break;
+      case RANKS: share.each_item(pop, [&](int i) { rank_all(team, run, g, i); }); break;
+      case LEAVING: count_piece([&](int k) { return leaves[k] > 0; }); break;
+      case LEAVING_PLACES:
+        number_piece([&](int k) { return leaves[k] > 0; },
+                     [&](int k, int place, bool) { run.scratch(Scratch::leaves_before)[k] = real(place); });
+        break;
+      default: share.each_item(pop, [&](int i) { make_front(team, run, g, i); });
+    }
+  }
+  // How many of n values come before v, and equal ones where `ties`: counted, or bisected where `ordered` has them in order.
+  template <bool ties, class Team, class real>
+  SKDE_FN static int before(Team& team, int n, const real* values, const real* ordered, int many, real v) {
+    if (ordered) return bisect(0, many, [=](int k) { return ordered[k]; }, v, ties);
+    return team.count(n, [&](int k) { return ties ? values[k] <= v : values[k] < v; });
+  }
+
+  // The rows in the new top, and the ranks in the new front, of the old members and of the trial number i. Of equal values
+  // trials come before old members, so that both populations move on a plateau, and trials in their turn.
+  template <class Team, class R> SKDE_FN static void rank_all(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    const real *const sorted = run.scratch(Scratch::sorted), *const front = run.array(Arrays::value, g - 1);
+    const real *const survivors = run.scratch(Scratch::survivors), *const won = run.array(Arrays::won, g);
+    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+    const int successes = int(A::numbers(run, g)[A::SUCCESSES]);
+    const bool many = is_large(run.pop);
+    const auto in_order = [&](int name) -> const real* { return many ? run.scratch(name) : nullptr; };
+    const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
+    const real least = real(A::numbers(run, g)[A::LEAST]), worst = sorted[pop - 1];
+    const auto trials_before = [&](real v) {
+      if (v < least) return 0;
+      if (is_nan(v)) return successes;
+      return before<true>(team, successes, won, in_order(Scratch::won_sorted), successes, v);
+    };
+    const real mine = sorted[i], member = front[i];
+    const int slot = int(run.array(Arrays::slot, g)[i]);
+    place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
+
+    int rank_front = -1, rank_trial = pop;
+    if (stays(i)) {
+      rank_front = trials_before(member);
+      if (many)
+        rank_front += int(run.scratch(Scratch::front_place)[i]);
+      else if (is_nan(member))
+        rank_front += team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
+      else
+        rank_front += team.count(i, [&](int k) { return survivors[k] <= member; }) +
+                      team.count(pop - i, [&](int k) { return survivors[i + k] < member; });
+    }
+    if (slot >= 0) {
+      const int turn = turn_of(slot, next, pop);
+      const real v = won[turn];
+      const int earlier =
+          many ? int(run.scratch(Scratch::won_place)[turn])
+               : team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
+      if (!(worst < v)) {
+        const int better = before<false>(team, pop, sorted, many ? sorted : nullptr, pop, v);
+        place(team, run, g, run.vector(Vectors::trials, g, i), v, earlier + better);
+      }
+      rank_trial = earlier + before<false>(team, pop, survivors, in_order(Scratch::front_sorted), pop - successes, v);
+    }
+    if (many && team.lane == 0) {
+      const real left = real(A::numbers(run, g)[A::NEXT_POP]);
+      if (rank_front >= 0) run.scratch(Scratch::leaves)[i] = real(rank_front >= left);
+      if (slot >= 0) run.scratch(Scratch::leaves)[slot] = real(rank_trial >= left);
+    }
+    if (team.lane != 0) return;
+    run.array(Arrays::rank_front, g)[i] = real(rank_front);
+    run.array(Arrays::rank_trial, g)[i] = real(rank_trial);
+  }
+
+  template <class Team, class R, class real>
+  SKDE_FN static void place(Team& team, const R& run, i64 g, const real* from, real value, int rank) {
+    if (rank >= run.pop) return;
+    team.copy(run.dim, from, run.x(g, rank));
+    if (team.lane == 0) run.f(g)[rank] = value, run.array(Arrays::top, g)[rank] = real(rank);
+  }
+
+  template <class Team, class R> SKDE_FN static void make_front(Team& team, const R& run, i64 g, int i) {
+    using real = typename R::real;
+    const real *const slot = run.array(Arrays::slot, g), *const rank_front = run.array(Arrays::rank_front, g),
+                      *const rank_trial = run.array(Arrays::rank_trial, g);
+    const real left = real(A::numbers(run, g)[A::NEXT_POP]);
+    const bool shrinks = left < run.pop;
+    const auto enter = [&](const real* from, real value, real rank, real at) {
+      if (rank < 0 || rank >= left) return;
+      int place = int(at);
+      // The members behind those that are left out move up.
+      if (shrinks && is_large(run.pop))
+        place -= int(run.scratch(Scratch::leaves_before)[place]);
+      else if (shrinks)
+        place -= team.count(run.pop, [&](int k) {
+          return int((rank_front[k] >= left) & (real(k) < at)) +
+                 int((slot[k] >= 0) & (rank_trial[k] >= left) & (slot[k] < at));
+        });
+      team.copy(run.dim, from, run.vector(Vectors::front, g, place));
+      if (team.lane == 0) run.array(Arrays::value, g)[place] = value, run.order(g)[int(rank)] = place;
+    };
+    enter(run.vector(Vectors::front, g - 1, i), run.array(Arrays::value, g - 1)[i], rank_front[i], real(i));
+    if (slot[i] >= 0)
+      enter(run.vector(Vectors::trials, g, i), run.array(Arrays::f_trial, g)[i], rank_trial[i], slot[i]);
+  }
+};
+
+}  // namespace SKDE_NAMESPACE

@@ -1,0 +1,28 @@
+// Sums over the trials of a generation, weighted by improvements, of which number `weight` adds up the weights. One team makes
+// them; of a large population on a GPU all teams make partial sums before, in a stage of their own.
+//
+// with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`.
+#pragma once
+#include "core/run.cuh"
+
+namespace SKDE_NAMESPACE {
+
+template <int m, class Team, class R, class Share, class real, class WithTerms>
+SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms) {
+  if (!MANY_TEAMS) return;
+  with_terms(real(1), [&](auto at, auto terms) {
+    share.each_item(m * PARTIALS / Team::size,
+                    [&](int part) { make_partials<m>(team, part, run.pop, at, terms, partials); });
+    return 0;
+  });
+}
+
+template <int m, int weight, class Team, class R, class real, class WithTerms>
+SKDE_FN Several<real, m> divided_sums(Team& team, const R& run, const real* partials, WithTerms with_terms) {
+  return weighted_sums<real, weight>([&](real scale) -> Several<real, m> {
+    if (MANY_TEAMS && is_large(run.pop) && scale == 1) return fold_partials<m>(team, partials);
+    return with_terms(scale, [&](auto at, auto terms) { return team.template sums<m>(run.pop, at, terms); });
+  });
+}
+
+}  // namespace SKDE_NAMESPACE
