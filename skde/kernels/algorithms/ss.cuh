@@ -127,8 +127,8 @@ struct ScatterSearch : BaseAlgorithm {
   template <class R>
   SKDE_FN static Improvement::Unit<typename R::real> unit_of_steps(const R& run, int i, const Context& context) {
     const bool along = i % 2 == 0 && !context.fresh && !run.settings.box_steps;
-    if (along) return parents_of(run, i, context);
-    return {run.lower, run.upper};
+    using Unit = Improvement::Unit<typename R::real>;
+    return along ? parents_of(run, i, context) : Unit{run.lower, run.upper};
   }
 
   // A random point, as in generation 0, instead of a child.
