@@ -6,6 +6,7 @@
 //   control    F ~ Cauchy(F_m, 0.1), CR ~ N(CR_m, 0.1)
 //   learning   after a period, F_m and CR_m become means of what improved
 #pragma once
+#include "core/divided_sums.cuh"
 #include "core/run.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
@@ -17,6 +18,7 @@ struct Gade : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, repair, p_best, pbest_rate, learning_period, F_least, F_start, CR_start, opposition);
   // Of a trial: its F and CR, and its improvement (0: none).
   SKDE_ARRAYS(F, CR, gain);
+  SKDE_SCRATCH(partials);  // partial sums of a large population
   // Of a run, for each generation: F_m and CR_m; and of the period so far: its generations, those with an improvement, and
   // the sums of their means of F and CR.
   SKDE_ENUM(Memory, int, F_M, CR_M, GENERATIONS, MEANS, F_MEANS, CR_MEANS, NUMBERS);
@@ -96,7 +98,6 @@ struct Gade : BaseAlgorithm {
 
   template <class Team, class R, class P>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool learns) {
-    using real = typename R::real;
     const auto& s = run.settings;
     double* const now = run.memory(g);
     if (g == 0) {
@@ -105,27 +106,38 @@ struct Gade : BaseAlgorithm {
     }
     const double* const before = run.memory(g - 1);
     if (!learns) return team.each(NUMBERS, [&](int k) { now[k] = before[k]; });
-    const auto sums = weighted_sums<real, WEIGHT>([&](real scale) { return sums_of(team, run, g, scale); });
+    const auto* const partials = run.scratch(Scratch::partials);
+    const auto sums = divided_sums<SUMS, WEIGHT>(team, run, partials, terms_of(run, g));
     if (team.lane == 0) learn(s.learning_period, before, sums, now);
+  }
+
+  static constexpr bool DIVIDES = MANY_TEAMS;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 2; }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    if (stage == 0) divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));
+    if (stage == 1 && share.adapts(run.pop)) adapt(team, run, g, 0, true);
   }
 
  private:
   // Of the trials that improved: their weights, and by these their F, the squares of F, and CR.
   enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
 
-  template <class Team, class R, class real>
-  SKDE_FN static Several<real, SUMS> sums_of(Team& team, const R& run, i64 g, real scale) {
+  template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
+    using real = typename R::real;
     struct Trial {
       real F, CR, gain;
     };
     const real *const F = run.array(Arrays::F, g), *const CR = run.array(Arrays::CR, g);
     const real* const gain = run.array(Arrays::gain, g);
-    return team.template sums<SUMS>(
-        run.pop, [=](int k) { return Trial{F[k], CR[k], gain[k]}; },
-        [=](const Trial& trial, bool counts, real* t) {
-          const real w = counts ? scale * trial.gain : real(0);
-          t[WEIGHT] = w, t[F_SUM] = w * trial.F, t[FF_SUM] = w * trial.F * trial.F, t[CR_SUM] = w * trial.CR;
-        });
+    return [F, CR, gain](real scale, auto sum) {
+      return sum([=](int k) { return Trial{F[k], CR[k], gain[k]}; },
+                 [=](const Trial& trial, bool counts, real* t) {
+                   const real w = counts ? scale * trial.gain : real(0);
+                   t[WEIGHT] = w, t[CR_SUM] = w * trial.CR;
+                   lehmer_terms(w, trial.F, t + F_SUM);
+                 });
+    };
   }
 
   //   F_m = mean of (sum of w F^2) / (sum of w F), CR_m = mean of sum of w CR, over the generations with an improvement
