@@ -21,20 +21,27 @@ __version__ = "0.1.0"
 _MODULES = {
     "Algorithm": "skde.algorithms",
     "AugmentedLagrangian": "skde.minmax",
+    "Categorical": "skde.variables",
     "Checkpoint": "skde.callbacks",
     "ConstrainedProblem": "skde.problems",
     "ConvergenceDisplay": "skde.plotting",
     "DeviceObjective": "skde.objectives.device",
     "DifferentialEvolutionSolver": "skde.scipy_evolution",
+    "Fixed": "skde.variables",
     "History": "skde.result",
+    "Integer": "skde.variables",
+    "Log": "skde.variables",
     "Migration": "skde.islands",
     "MinMaxProblem": "skde.problems",
     "MinMaxSolver": "skde.minmax",
     "Minimizer": "skde.minimizer",
+    "Ordinal": "skde.variables",
     "Problem": "skde.problems",
     "Progress": "skde.callbacks",
+    "Real": "skde.variables",
     "RunResult": "skde.result",
     "Status": "skde.stopping",
+    "Variables": "skde.variables",
     "algorithm_names": "skde.algorithms",
     "differential_evolution": "skde.scipy_evolution",
     "from_jax": "skde.objectives.array_libraries",
@@ -72,6 +79,13 @@ if TYPE_CHECKING:
     from skde.scipy_evolution import DifferentialEvolutionSolver as DifferentialEvolutionSolver
     from skde.scipy_evolution import differential_evolution as differential_evolution
     from skde.stopping import Status as Status
+    from skde.variables import Categorical as Categorical
+    from skde.variables import Fixed as Fixed
+    from skde.variables import Integer as Integer
+    from skde.variables import Log as Log
+    from skde.variables import Ordinal as Ordinal
+    from skde.variables import Real as Real
+    from skde.variables import Variables as Variables
 else:
 
     def __getattr__(name):

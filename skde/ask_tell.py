@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import contiguous, moved_to, real_values
+from skde.arrays import contiguous, moved_to, real_values, to_numpy
 from skde.objectives.feasibility import FeasibilityRules
+from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.typing import Array
+from skde.variables import Variables
 
 
 def poll_stopped(runner: Runner) -> bool:
@@ -30,6 +32,12 @@ def ask(runner: Runner) -> Array | None:
     seen = runner.seen_done
     if runner.poll_done() and (seen or runner.status_poll.exact or runner.generation >= runner.last):
         return None
+    runner.asked = values_of_points(runner.batch, trials(runner))
+    return runner.asked
+
+
+def trials(runner: Runner) -> Array:
+    """Return a copy of the trials of the next generation, as points of the box."""
     batch = runner.batch
     rows = runner.engine.trials(batch, runner.generation + 1)
     shape = trials_shape(runner)
@@ -38,8 +46,7 @@ def ask(runner: Runner) -> Array | None:
             size = shape[-2] // batch.n_islands
             used = np.arange(batch.n_runs)[:, None] * batch.pop_max + np.arange(size) % runner.sizes[:, None]
             rows = rows[batch.xp.asarray(used)]
-        runner.asked = rows.reshape(shape)
-    return runner.asked
+        return rows.reshape(shape)
 
 
 def tell(runner: Runner, X: Array, f: Any) -> None:
@@ -47,19 +54,20 @@ def tell(runner: Runner, X: Array, f: Any) -> None:
     if runner.asked is None:
         raise RuntimeError("tell needs an ask before it: X = ask()")
     batch, xp = runner.batch, runner.batch.xp
-    shape = trials_shape(runner)
+    shape = runner.asked.shape
     if np.shape(X) != shape:
         raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
     if np.shape(f) != shape[:-1]:
         raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
     with runner.engine.device_context:
-        points = runner.asked
-        if X is not points:
-            points = contiguous(moved_to(X, points, "X"), batch.spec.dtype)
+        told = runner.asked
+        if X is not told:
+            told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
+        points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
-        if xp is np or points is not runner.asked:
+        if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        rows = points.reshape(-1, batch.dim)
+        rows = told.reshape(-1, shape[-1])
         values = real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
         if isinstance(runner.rules, FeasibilityRules):
             values = runner.rules.codes(rows, values)
@@ -74,8 +82,20 @@ def tell(runner: Runner, X: Array, f: Any) -> None:
             runner.accept(all_points, all_values)
 
 
+def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
+    """Return the points of the box behind values: those of `ask` where the values are the same."""
+    asked, points = runner.asked, trials(runner)
+    if told is asked:
+        return points
+    n = len(variables)
+    values, before = to_numpy(told).reshape(-1, n), to_numpy(asked).reshape(-1, n)
+    components = to_numpy(points).reshape(-1, points.shape[-1])
+    encoded = variables.encode(values, "X", components, values != before)
+    return runner.batch.xp.asarray(encoded, dtype=points.dtype).reshape(points.shape)
+
+
 def trials_shape(runner: Runner) -> tuple[int, ...]:
-    """Return the shape of the trials of the next generation, as users see them."""
+    """Return the shape of the trials of the next generation."""
     batch = runner.batch
     size = int(runner.sizes.max()) if batch.varies else batch.pop_max
     shape = (batch.n_runs // batch.n_islands, batch.n_islands * size, batch.dim)

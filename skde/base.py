@@ -16,10 +16,12 @@ from skde import serialization
 from skde.engines import choose_engine
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
+from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.serialization import check_keys, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import nearest
+from skde.variables import Variables
 
 # The keys of a header's entry `source`, by which the objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
@@ -81,6 +83,15 @@ class BaseSolver(BaseEstimator):
         return self._best.x
 
     @property
+    def params_(self) -> dict[str, Any]:
+        """The best point by the names of its variables; only where the bounds are typed."""
+        return params_of(self._variables, self.x_)
+
+    @property
+    def _variables(self) -> Variables | None:
+        return self._fitted().batch.spec.variables
+
+    @property
     def fun_(self) -> float:
         """The best point's value."""
         return self._best.fun
@@ -136,7 +147,7 @@ class BaseSolver(BaseEstimator):
         islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
         x, f = zip(*(batch.population(island) for island in islands), strict=True)
         fitness = np.concatenate(f)
-        return np.concatenate(x), fitness if runner.rules is None else values_of_codes(fitness)
+        return values_of_points(batch, np.concatenate(x)), fitness if runner.rules is None else values_of_codes(fitness)
 
     @property
     def result_(self) -> OptimizeResult:
@@ -144,7 +155,10 @@ class BaseSolver(BaseEstimator):
         runs = self.runs_
         best = self._best_run
         population, fitness = self._populations(best)
-        return optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
+        result = optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
+        if self._variables is not None:
+            result["params"] = self.params_
+        return result
 
     # -- saving, loading and pickling ----------------------------------------------------------------------------------
 
@@ -295,13 +309,20 @@ class Snapshot:
         return f"{self.kind.__name__}({parameters})"
 
 
+def params_of(variables: Variables | None, x: FloatArray) -> dict[str, Any]:
+    """Return a point by the names of its variables."""
+    if variables is None:
+        raise AttributeError("params_ needs typed variables: bounds={'n': Integer(1, 20), 'x': (0.0, 1.0)}")
+    return variables.params(x)
+
+
 def snapshot(value: Any) -> Any:
     """Return a copy of a parameter that later changes of its parameters or elements do not reach."""
     if isinstance(value, BaseEstimator | Bounds):
         return Snapshot(value)
     if isinstance(value, list | tuple):
         return [snapshot(element) if isinstance(element, BaseEstimator) else element for element in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return value.copy() if isinstance(value, np.ndarray | dict) else value
 
 
 def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:

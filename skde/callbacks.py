@@ -15,6 +15,7 @@ from skde.engines import Spec
 from skde.engines.batch import best_of
 from skde.execution import StopRequest
 from skde.objectives.feasibility import values_of_codes, violation_of_code
+from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
@@ -82,7 +83,8 @@ class Progress:
         """The best point of all runs, of shape (dim,)."""
         generation, index, values = self._best
         run = np.array([best_of(values)])
-        position: FloatArray = self._runner.batch.points(generation, run, index[run])[0]
+        batch = self._runner.batch
+        position: FloatArray = values_of_points(batch, batch.points(generation, run, index[run]))[0]
         return position
 
 

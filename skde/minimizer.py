@@ -33,18 +33,19 @@ from skde.minimizer_state import (
     fit_layout,
     fit_state,
     saved_algorithm,
+    saved_bounds,
     saved_migration,
     saved_plan,
     saved_start,
 )
 from skde.objectives.feasibility import StoredOutcomes
-from skde.objectives.objective import Objective, as_objective, ask_tell_objective
+from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
 from skde.problems import get_problem
-from skde.run_results import Rules
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds, check_jobs, named_parameters
+from skde.validation import check_jobs, named_parameters
+from skde.variables import Variables, as_variables, checked_variables
 
 
 class Minimizer(BaseSolver):
@@ -55,8 +56,10 @@ class Minimizer(BaseSolver):
     algorithm : str, Algorithm or list of Algorithm, default "jde"
         A registry name; a parameter object, reached as ``algorithm__F`` by set_params; or a list with one parameter
         object for each run, all of one class. The objects of a list may differ in every parameter, also in pop_size.
-    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
-        The box, for ask and tell, and for fit where the call does not give it. Problems have one.
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
+        The box, for ask and tell, and for fit where the call does not give it. Problems have one. Named variables are
+        a mapping of names to `Real`, `Integer`, `Log`, `Ordinal`, `Categorical`, `Fixed` or pairs (low, high), or a
+        list of these. A pair with low equal to high is fixed.
     max_iter : int or None, default None
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
@@ -129,8 +132,11 @@ class Minimizer(BaseSolver):
     Attributes
     ----------
     x_, fun_ : ndarray of shape (dim,), float
-        The best point of all runs, and its value. With constraints, the best feasible point or, where there is none,
-        that with the least violation.
+        The best point of all runs, as it was evaluated, and its value. With constraints, the best feasible point or,
+        where there is none, that with the least violation.
+    params_ : dict of str to object
+        The best point by the names of its variables, where the bounds are typed: integers are int, categories are
+        their choices.
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
     n_evals_, n_iter_, time_ : int, int, float
@@ -268,10 +274,10 @@ class Minimizer(BaseSolver):
             values may be an array of another library on that device; see also `from_torch` and `from_jax`.
         dim : int or None, default None
             Variables, where the objective leaves them open (names: 30).
-        bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
-            The box.
-        x0 : array-like of shape (dim,) or (n, dim), or None, default None
-            First points of the initial population of every run, inside the box.
+        bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
+            The box, or typed variables, as in the constructor.
+        x0 : array-like of shape (dim,) or (n, dim), dict, list of dict or None, default None
+            First points of the initial population of every run, inside the box; of named variables also as dicts.
 
         Returns
         -------
@@ -300,7 +306,7 @@ class Minimizer(BaseSolver):
         if self.warm_start and hasattr(self, "_runner"):
             self._continue_warm(engine, resolved, x0)
         else:
-            self._runner = self._make_runner(engine, resolved.box, x0, resolved.rules)
+            self._runner = self._make_runner(engine, resolved, x0)
         self._objective = resolved
         self._run(resolved)
         return self
@@ -329,7 +335,7 @@ class Minimizer(BaseSolver):
         if objective is None:
             resolved = getattr(self, "_objective", None) or self._saved_objective()
         else:
-            resolved = self._resolve(objective, runner.batch.dim, self._box)
+            resolved = self._resolve(objective, len(self._space), self._space)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         self._objective = resolved
@@ -337,19 +343,36 @@ class Minimizer(BaseSolver):
         self._run(resolved)
         return self
 
-    def _make_runner(self, engine: Engine, box: FloatArray, x0: Any, rules: Rules | None) -> Runner:
-        """Check all parameters and allocate the batch."""
-        template, times = make_template(self, box, x0, rules is not None)
+    @property
+    def _space(self) -> Variables | FloatArray:
+        """The variables of the fit where they are typed, else the box."""
+        variables = self._runner.batch.spec.variables
+        return self._box if variables is None else variables
+
+    def _make_runner(self, engine: Engine, objective: Objective, x0: Any = None) -> Runner:
+        """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
+        if objective.variables is not None and x0 is not None:
+            x0 = objective.variables.encode(objective.variables.points(x0))
+        template, times = make_template(self, objective.box, x0, objective.rules is not None)
+        template.variables = checked_variables(objective.variables, template.dtype)
         engine.check_memory(template, times * len(template.seeds))
         runner = Runner(engine, self._customize_spec(repeat_template(self, template, times)))
-        runner.rules = rules
-        self._box, self._planned = box, budget_of(self)
+        runner.rules = objective.rules
+        self._box, self._planned = objective.box, budget_of(self)
         self._note_parameters()
         return runner
 
-    def _make_spec(self, box: FloatArray, x0: Any, constrained: bool, saved: SavedPlan | None = None) -> Spec:
-        """Check all parameters and return the Spec of the batch."""
+    def _make_spec(
+        self,
+        box: FloatArray,
+        variables: Variables | None,
+        x0: Any,
+        constrained: bool,
+        saved: SavedPlan | None = None,
+    ) -> Spec:
+        """Check all parameters and return the Spec of the batch; x0 are points of the box."""
         template, times = make_template(self, box, x0, constrained, saved)
+        template.variables = checked_variables(variables, template.dtype)
         return self._customize_spec(repeat_template(self, template, times, saved))
 
     def _customize_spec(self, spec: Spec) -> Spec:
@@ -375,7 +398,7 @@ class Minimizer(BaseSolver):
             what += ", with constraints" if self._runner.rules is not None else ""
             raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
         problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-        objective = self._resolve(problem, None, self._box)
+        objective = self._resolve(problem, None, self._space)
         check_rules(self._runner.rules, objective.rules)
         return objective
 
@@ -393,7 +416,8 @@ class Minimizer(BaseSolver):
         """Let the runs go on from their populations, with new limits."""
         runner = self._runner
         check_warm_objective(getattr(self, "_objective", None), self._box, objective, x0)
-        batch, spec = runner.batch, self._make_spec(objective.box, None, objective.rules is not None)
+        batch = runner.batch
+        spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
         runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
@@ -406,10 +430,10 @@ class Minimizer(BaseSolver):
         Returns
         -------
         X : ndarray of shape (pop_size, dim), or (n_runs, pop_size, dim) with n_runs > 1; islands one after the other
-            A copy, in NumPy or CuPy as the device has it. A second ask without a tell returns the same points. All
-            rows are inside the bounds. Some rows need no value: those of a run (or island) that has ended, which are
-            points of its last population; and, where population sizes differ, those after the end of a smaller
-            population, which repeat its trials.
+            A copy, in NumPy or CuPy as the device has it; of typed variables the values to evaluate. A second ask
+            without a tell returns the same points. All rows are inside the bounds. Some rows need no value: those of a
+            run (or island) that has ended, which are points of its last population; and, where population sizes
+            differ, those after the end of a smaller population, which repeat its trials.
 
         Raises
         ------
@@ -429,7 +453,8 @@ class Minimizer(BaseSolver):
         Parameters
         ----------
         X : ndarray of the shape that `ask` returned
-            The points that were evaluated: those of `ask`, or others inside the bounds that replace them.
+            The points that were evaluated: those of `ask`, or others inside the bounds that replace them. A component
+            of a typed variable that has the value of `ask` stays the one behind it.
         f : array-like of shape (pop_size,), or (n_runs, pop_size)
             Their values; the constraints are evaluated here. The values of rows that need none are ignored.
 
@@ -463,9 +488,10 @@ class Minimizer(BaseSolver):
             check_parameters(self)
             self._objective = None
             objective = self._constraints_alone()
-            box = check_bounds(self.bounds) if objective is None else objective.box
-            rules = None if objective is None else objective.rules
-            self._runner = self._make_runner(make_engine(self, None), box, None, rules)
+            if objective is None:
+                box, variables = search_box(self.bounds)
+                objective = Objective(box, variables=variables)
+            self._runner = self._make_runner(make_engine(self, None), objective)
         return self._runner
 
     def _constraints_alone(self) -> Objective | None:
@@ -490,14 +516,14 @@ class Minimizer(BaseSolver):
         with entry(HEADER):
             solver = cls(saved_algorithm(header), migration=saved_migration(header), **header["parameters"])
         check_layout(arrays, fit_layout(solver, header), whole=False)
-        solver.bounds, solver.random_state = arrays["box"], int(arrays["seeds"][0])
+        solver.bounds, solver.random_state = saved_bounds(header, arrays), int(arrays["seeds"][0])
         return solver
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         plan, box = saved_plan(self, header, arrays), arrays["box"]
         start = saved_start(arrays)
         with entry(HEADER):
-            spec = self._make_spec(box, start, "outcomes" in arrays, plan)
+            spec = self._make_spec(box, as_variables(saved_bounds(header, arrays)), start, "outcomes" in arrays, plan)
         check_populations(self, header, arrays, spec)
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source

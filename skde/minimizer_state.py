@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Spec
 from skde.engines.state_layout import NUMBER, batch_layout, check_batch
@@ -15,6 +17,7 @@ from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start
+from skde.variables import Variables
 
 BUDGET = ("max_iter", "max_evals", "max_time")
 # Parameters with another form in a file, and those that are not in a file.
@@ -30,7 +33,7 @@ REQUIRED_KEYS: dict[str, Any] = {
     "ending": int,
     "dtype": str,
 }
-OPTIONAL_KEYS: dict[str, Any] = {"feasibility_tol": (float, int), "planned": list}
+OPTIONAL_KEYS: dict[str, Any] = {"feasibility_tol": (float, int), "planned": list, "variables": list}
 
 
 def fit_state(
@@ -69,6 +72,8 @@ def fit_state(
         "dtype": spec.dtype.name,
         "planned": list(budget),
     }
+    if spec.variables is not None:
+        header["variables"] = spec.variables.describe()
     arrays = {"box": box, "start": spec.start, **run_arrays}
     if runner.rules is not None:
         header["feasibility_tol"] = runner.rules.tolerance
@@ -84,6 +89,19 @@ def saved_algorithm(header: dict[str, Any]) -> Algorithm | list[Algorithm]:
         raise ValueError("dtype must be that among the parameters")
     algorithms = [get_algorithm(saved["name"], **saved["parameters"]) for saved in header["algorithms"]]
     return algorithms[0] if header["one_algorithm"] else algorithms
+
+
+def saved_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | FloatArray:
+    """Return the argument `bounds` of a saved Minimizer."""
+    box: FloatArray = arrays["box"]
+    if "variables" not in header:
+        return box
+    with entry(HEADER):
+        variables = Variables.from_description(header["variables"])
+    with entry("box"):
+        if not np.array_equal(variables.box, box):
+            raise ValueError("it must be the box of the variables")
+    return variables
 
 
 def saved_migration(header: dict[str, Any]) -> Migration | None:
@@ -116,7 +134,7 @@ def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
         if len(given) != len(BUDGET):
             raise ValueError(f"planned must be {', '.join(BUDGET)}, got {given!r}")
         budget = (given[0], given[1], given[2])
-        check_source(header["source"], len(box))
+        check_source(header["source"], len(header.get("variables", box)))
         check_real("feasibility_tol", header.get("feasibility_tol", 0.0), 0)
         # A false pop_size must not allocate more memory than the file's arrays take.
         rows = arrays["x"].shape[1] if "x" in arrays and arrays["x"].ndim == 3 else 0

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.engines import Engine, Runs
+from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
 from skde.result import History, RunResult
 from skde.stopping import Status
 from skde.timer import Timer
-from skde.typing import FloatArray, IntArray
+from skde.typing import Array, FloatArray, IntArray
 
 Rules = FeasibilityRules | StoredOutcomes
 
@@ -47,8 +47,9 @@ def run_results(
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     samples = lru_cache(partial(sampled_times, timer))  # most runs end at the same generation
+    points = values_of_points(batch, batch.points(generation, bests, index[bests]))
     results = []
-    for first, best, x in zip(firsts, bests.tolist(), batch.points(generation, bests, index[bests]), strict=True):
+    for first, best, x in zip(firsts, bests.tolist(), points, strict=True):
         islands = slice(first, first + batch.n_islands)
         last = int(generation[islands].max())
         outcome = outcome_of(engine, rules, first // batch.n_islands, x, float(value[best]))
@@ -70,6 +71,11 @@ def run_results(
             )
         )
     return results
+
+
+def values_of_points(batch: Runs, points: Array) -> Array:
+    """Return points of the box as they are evaluated: the values of typed variables."""
+    return points if batch.spec.variables is None else decode(batch.spec.variables, points)
 
 
 def outcome_of(engine: Engine, rules: Rules | None, run: int, x: FloatArray, value: float) -> Outcome:

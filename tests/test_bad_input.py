@@ -34,7 +34,8 @@ from .short_fits import BOX, f, fit
     ("bounds", "message"),
     [
         ([(5, -5)] * 3, r"bounds\[0\] must have low < high, got \(5.0, -5.0\)"),
-        ([(-1, 1), (2, 2)], r"bounds\[1\] must have low < high"),
+        ([(2, 2), (3, 3)], r"bounds\[0\] must have low < high"),
+        ([(-1, 1), (2, 1)], r"bounds\[1\] must have low < high"),
         ([(np.nan, 1)], r"bounds\[0\] must be finite, got \(nan"),
         ([(0, np.inf)], r"bounds\[0\] must be finite"),
         ([(-1e308, 1e308)], r"bounds\[0\] is too wide"),

@@ -22,7 +22,7 @@ FLOORS = [
     {"skde.constants"},
     {"skde.memory", "skde.files", "skde.interrupts", "skde.arrays"},
     {"skde.validation"},
-    {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise"},
+    {"skde.random_state", "skde.serialization", "skde.islands", "skde.pointwise", "skde.variables"},
     {"skde.algorithms"},
     {"skde.stopping"},
     {"skde.engines"},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
-from skde.engines.devices import check_device, choose_device, evaluate, find_gpus, matrix
+from skde.engines.decoding import DecodedObjective
+from skde.engines.devices import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
@@ -21,6 +22,7 @@ __all__ = [
     "CoevolutionSpec",
     "Compiled",
     "CpuEngine",
+    "DecodedObjective",
     "DeviceEngine",
     "Engine",
     "Game",
@@ -37,6 +39,7 @@ __all__ = [
     "check_kind",
     "choose_device",
     "choose_engine",
+    "decode",
     "engine_for",
     "evaluate",
     "find_gpus",

@@ -240,10 +240,10 @@ class Batch(Runs):
         self.array[name] = array
         self.record[name] = address(array, read_dtype(KINDS[name], self.spec.dtype), device=self.device)
 
-    def attach(self, arrays: tuple[Array, ...]) -> None:
+    def attach(self, arrays: tuple[Array, ...], decoding: Decoding | None = None) -> None:
         """Pass the objective's data to the kernels (arrays of this batch's library and dtype)."""
-        fill_data(self.record, arrays, self.spec.dtype, self.device)
-        self.data = arrays  # keeps them alive
+        fill_data(self.record, arrays, self.spec.dtype, self.device, decoding)
+        self.data = arrays, decoding  # keeps them alive
 
     def _grow_history(self) -> None:
         old, slots = self.array["history"], sampled_slots(self.spec)
@@ -499,8 +499,21 @@ def sampled_slots(spec: Spec) -> int:
     return _cpu.history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
 
 
-def fill_data(task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None) -> None:
-    """Write the addresses and sizes of the objective's arrays into a task."""
+class Decoding(NamedTuple):
+    """The table and the number of an objective's typed variables and, on the CPU, the address of its function."""
+
+    table: Array
+    n: int
+    function: int = 0
+
+
+def fill_data(
+    task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None, decoding: Decoding | None = None
+) -> None:
+    """Write the addresses and sizes of the objective's arrays into a task, and its typed variables."""
+    if decoding is not None:
+        task["variables"] = address(decoding.table, dtype, device=device)
+        task["n_variables"], task["function"] = decoding.n, decoding.function
     for k in range(MAX_ARRAYS):
         task[f"array{k}"] = address(arrays[k], dtype, device=device) if k < len(arrays) else 0
         task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0

@@ -12,13 +12,15 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.arrays import address, contiguous
 from skde.constants import CONSTANTS
-from skde.engines.batch import DATA_OFFSET, TASK, Batch, check_batch_memory, fill_data
+from skde.engines.batch import DATA_OFFSET, TASK, Batch, Decoding, check_batch_memory, fill_data
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.decoding import DecodedObjective
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size
 from skde.islands import Step
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray
+from skde.variables import Variables
 
 WORKER_BYTES = CONSTANTS["WORKER_BYTES"]  # of a thread for every component or individual, in addition to scratch
 COMPONENTS_WORTH_SHARING = CONSTANTS["COMPONENTS_WORTH_SHARING"]  # with fewer, a call uses one thread
@@ -96,7 +98,7 @@ class CpuEngine:
 
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective."""
-        batch.attach(data_of(objective, batch.spec.dtype))
+        batch.attach(data_of(objective, batch.spec.dtype), decoding_of(objective, batch.spec.dtype))
         scratch = objective.scratch
         self._check_scratch(scratch, max(batch.dim, batch.pop_max), batch.spec.dtype)
         batch.program = objective.cpu_address(batch.single), scratch
@@ -133,9 +135,9 @@ class CpuEngine:
     def evaluate(self, objective: Compiled, x: FloatArray) -> FloatArray:
         """Return the values of the rows of x, an (n, d) array."""
         f = np.empty(len(x), x.dtype)
-        arrays = data_of(objective, x.dtype)
+        arrays, decoding = data_of(objective, x.dtype), decoding_of(objective, x.dtype)
         task = np.zeros(1, TASK)
-        fill_data(task, arrays, x.dtype, None)
+        fill_data(task, arrays, x.dtype, None, decoding)
         single = x.dtype == np.float32
         n, dim = x.shape
         scratch = objective.scratch
@@ -152,6 +154,15 @@ class CpuEngine:
             self._row_team(n * dim),
         )
         return f
+
+    def decode(self, variables: Variables, x: FloatArray) -> FloatArray:
+        """Return the values of typed variables at the rows of x, an (n, d) array."""
+        values = np.empty((len(x), len(variables)), x.dtype)
+        table = contiguous(variables.table, x.dtype)
+        single, (rows, dim), n = x.dtype == np.float32, x.shape, len(variables)
+        where = address(x, real_dtype(single)), address(table, x.dtype), address(values, x.dtype)
+        _cpu.decode(single, where[0], rows, dim, where[1], n, where[2])
+        return values
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
@@ -201,6 +212,14 @@ class CpuEngine:
 def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
     """Return the objective's arrays in the precision of the batch."""
     return tuple(contiguous(np.asarray(array), dtype) for array in objective.arrays)
+
+
+def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
+    """Return the typed variables of an objective; None where it has none."""
+    if not isinstance(objective, DecodedObjective):
+        return None
+    variables, function = objective.variables, objective.objective.cpu_address(dtype == np.float32)
+    return Decoding(contiguous(variables.table, dtype), len(variables), function)
 
 
 def real_dtype(single: bool) -> np.dtype[Any]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous, device_of
-from skde.engines.batch import Batch, check_batch_memory
+from skde.engines.batch import Batch, Decoding, check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.decoding import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
@@ -21,6 +22,7 @@ from skde.engines.nvrtc import (
     game_options,
     kernel_options,
     kernel_switches,
+    load_function,
 )
 from skde.engines.recording import RecordingError
 from skde.engines.row_evaluator import RowEvaluator
@@ -28,6 +30,7 @@ from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.interrupts import interrupts
 from skde.islands import Step
 from skde.typing import Array
+from skde.variables import Variables
 
 STEP_TEAMS = 4  # warps in a block of the step kernels
 STEP_THREADS = STEP_TEAMS * LANES["Warp"]
@@ -168,7 +171,7 @@ class CudaEngine:
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
         """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
         arrays = self._upload(objective, batch.spec.dtype)
-        batch.attach(arrays)
+        batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         return Work(
             batch.dim,
             teams,
@@ -307,7 +310,34 @@ class CudaEngine:
             blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             module = self._module("gpu_evaluate", dtype, "Warp", plan.threads, 1, objective=objective)
-            return RowEvaluator(self.xp, self.device, arrays, Launcher(module, plan, objective.scratch), shape, dtype)
+            data = arrays, self._decoding(objective, dtype)
+            return RowEvaluator(self.xp, self.device, data, Launcher(module, plan, objective.scratch), shape, dtype)
+
+    def decode(self, variables: Variables, x: Array) -> Array:
+        """Return the values of typed variables at the rows of x, an (n, d) array on this GPU."""
+        with self.device_context:
+            (rows, dim), n = x.shape, len(variables)
+            values = self.xp.empty((rows, n), x.dtype)
+            module = self._module("gpu_decode", x.dtype, "Warp", STEP_THREADS, 1)
+            blocks = max(1, min(-(-rows * n // STEP_THREADS), 8 * self.machine.multiprocessors))
+            table = self._address(self._table(variables, x.dtype), x.dtype, len(variables.table))
+            points, out = self._address(x, x.dtype, rows * dim), self._address(values, x.dtype, rows * n)
+            arguments = (points, np.int64(rows), np.int64(dim), table, np.int64(n), out)
+            load_function(module, "decode", 0)((blocks,), (STEP_THREADS,), arguments)
+            return values
+
+    def _table(self, variables: Variables, dtype: np.dtype[Any]) -> Array:
+        """Return the table of variables on this GPU. It is copied once: CUDA graphs need a fixed address."""
+        key = self.device, dtype.name
+        if key not in variables.uploaded:
+            variables.uploaded[key] = self.xp.asarray(contiguous(variables.table, dtype))
+        return variables.uploaded[key]
+
+    def _decoding(self, objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
+        """Return the typed variables of an objective; None where it has none."""
+        if not isinstance(objective, DecodedObjective):
+            return None
+        return Decoding(self._table(objective.variables, dtype), len(objective.variables))
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""

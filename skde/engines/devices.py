@@ -14,6 +14,7 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.protocol import DeviceEngine
 from skde.engines.spec import Compiled
 from skde.typing import Array
+from skde.variables import Variables
 
 
 def find_gpus() -> tuple[int, str]:
@@ -63,6 +64,13 @@ def evaluate(objective: Compiled, x: Array) -> Array:
     if isinstance(x, np.ndarray):
         return CpuEngine().evaluate(objective, x)
     return cuda_engine(x.data.device_id).evaluate(objective, x)
+
+
+def decode(variables: Variables, x: Array) -> Array:
+    """Return the values of typed variables at points of their box, (..., number of components), on the device of x."""
+    rows = contiguous(x, np.float32 if x.dtype == np.float32 else np.float64).reshape(-1, x.shape[-1])
+    engine = CpuEngine() if isinstance(rows, np.ndarray) else cuda_engine(rows.data.device_id)
+    return engine.decode(variables, rows).reshape(*x.shape[:-1], len(variables))
 
 
 def matrix(game: Game, X: Array, Y: Array) -> Array:

@@ -10,6 +10,7 @@ from skde.engines.batch import Batch, Runs
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game
 from skde.engines.spec import Compiled, Spec
 from skde.typing import Array
+from skde.variables import Variables
 
 
 class ObjectiveLike(Protocol):
@@ -95,6 +96,9 @@ class DeviceEngine(Engine, Protocol):
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x."""
+
+    def decode(self, variables: Variables, x: Array) -> Array:
+        """Return the values of typed variables at the rows of x."""
 
     def copy_array(self, target: Array, source: Array) -> None:
         """Copy an array into another of the same shape."""

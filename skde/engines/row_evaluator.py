@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address
-from skde.engines.batch import TASK, fill_data
+from skde.engines.batch import TASK, Decoding, fill_data
 from skde.engines.nvrtc import Launcher
 from skde.typing import Array, FloatArray
 
@@ -23,8 +23,8 @@ class RowEvaluator:
         CuPy.
     device : int
         The GPU's number.
-    arrays : tuple of ndarray
-        The objective's data there.
+    data : (tuple of ndarray, Decoding or None)
+        The objective's arrays there, and its typed variables.
     launcher : Launcher
         The kernel and its launch.
     shape : (int, int)
@@ -37,17 +37,17 @@ class RowEvaluator:
         self,
         xp: Any,
         device: int,
-        arrays: tuple[Array, ...],
+        data: tuple[tuple[Array, ...], Decoding | None],
         launcher: Launcher,
         shape: tuple[int, int],
         dtype: np.dtype[Any],
     ) -> None:
-        self.xp, self.device, self.arrays, self.launcher = xp, device, arrays, launcher
+        self.xp, self.device, self.data, self.launcher = xp, device, data, launcher
         self.shape, self.dtype = shape, dtype
         plan, scratch = launcher.plan, int(launcher.record["scratch"])
         self.workspace = xp.empty(max(1, plan.grid * plan.teams * scratch * shape[1]), dtype)
         self.task = np.zeros(1, TASK)
-        fill_data(self.task, arrays, dtype, device)
+        fill_data(self.task, data[0], dtype, device, data[1])
         self.task["dim"], self.task["workspace"] = shape[1], self.workspace.data.ptr
         self._pinned: tuple[Array, Array, Array] | None = None
 

@@ -12,6 +12,7 @@ from skde.algorithms.base import StateSizes
 from skde.algorithms.population_size import PopulationSchedule
 from skde.islands import Archipelago
 from skde.typing import FloatArray, IntArray
+from skde.variables import Variables
 
 # Length of one engine call: time limits, callbacks and Ctrl-C wait for its end.
 CHUNK_SECONDS = 0.04
@@ -58,6 +59,7 @@ class Spec:
     pause_seconds: float = 0.0  # by a run's own clock, after which it returns to the host
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype("float64"))
     recorded: bool = True  # whether there is a history of best values
+    variables: Variables | None = None  # of which lower and upper are the box; None: real ones
     pop_max: int = 0  # rows of a population; 0: those of the largest one
     last: int = 0  # the largest limit so far
     iteration: int = 1  # generations of the longest iteration

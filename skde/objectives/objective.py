@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import real_values
-from skde.engines import Compiled, Engine
+from skde.engines import Compiled, DecodedObjective, Engine, decode
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import probe
@@ -19,6 +19,7 @@ from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem, constraint_list
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds, check_int, check_real
+from skde.variables import Variables, as_variables
 
 
 class Objective:
@@ -38,6 +39,8 @@ class Objective:
         Key that is equal for equal functions.
     rules : FeasibilityRules or None
         Feasibility rules of a problem with constraints. The values are then the codes of these rules.
+    variables : Variables or None
+        Typed variables, of which `box` is the box. Compiled objective, function and rules take their values.
     """
 
     def __init__(
@@ -48,17 +51,19 @@ class Objective:
         source: dict[str, Any] | None = None,
         identity: Any = None,
         rules: FeasibilityRules | None = None,
+        variables: Variables | None = None,
     ) -> None:
         self.box = box
-        self.compiled = compiled
+        self.compiled = compiled if compiled is None or variables is None else DecodedObjective(compiled, variables)
         self.function = function
         self.source = source or {}
-        self.identity = identity
+        self.identity = identity, variables
         self.rules = rules
+        self.variables = variables
         self._probed = False
 
     def values(self, X: Array) -> Array:
-        """Return the values at the rows of X as an (n,) array in C order, of the library, device and dtype of X.
+        """Return the values at points of the box, (n,) in C order, of the library, device and dtype of X.
 
         Raises
         ------
@@ -67,7 +72,11 @@ class Objective:
         """
         if self.function is None:
             raise RuntimeError("a compiled objective is evaluated by the engine")
-        return real_values(self.function(X), X, "the objective's return value")
+        return real_values(self.function(self.decoded(X)), X, "the objective's return value")
+
+    def decoded(self, X: Array) -> Array:
+        """Return the values of the variables at points of the box."""
+        return X if self.variables is None else decode(self.variables, X)
 
     @property
     def by_rows(self) -> bool:
@@ -90,7 +99,10 @@ class Objective:
             return []
         if self.rules is None:
             return [(self.values, "the objective")]
-        return user_functions(self.rules.problem)
+        return [(partial(self._at_values, function), what) for function, what in user_functions(self.rules.problem)]
+
+    def _at_values(self, function: Callable[[Array], Array], X: Array) -> Array:
+        return function(self.decoded(X))
 
 
 def as_objective(
@@ -111,8 +123,8 @@ def as_objective(
         The user's objective.
     dim : int or None
         Number of variables; None: that of the problem or of the bounds.
-    bounds : array-like or None
-        Lower and upper bounds; None: those of the problem.
+    bounds : array-like, Variables, mapping or None
+        Lower and upper bounds, or typed variables; None: those of the problem.
     vectorized : bool, default True
         Whether a callable takes arrays of points; False: one point.
     n_jobs : int or None, default None
@@ -140,17 +152,19 @@ def as_objective(
     if isinstance(objective, ConstrainedProblem):
         if constraints is not None:
             raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
-        box = problem_bounds(objective, dim, bounds)
-        return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity)
+        box, variables = problem_box(objective, dim, bounds)
+        return constrained_objective(objective.with_jobs(n_jobs), box, feasibility_tol, objective.identity, variables)
     if constraints is not None:
         unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = unconstrained.source.get("callable", str(objective))
-        problem = ConstrainedProblem(objective, unconstrained.box, constraints, name=name, vectorized=vectorized)
+        own = unconstrained.variables or unconstrained.box
+        problem = ConstrainedProblem(objective, own, constraints, name=name, vectorized=vectorized)
         identity = unconstrained.identity, tuple(constraint_list(constraints))
-        return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, identity)
+        box, variables = problem_box(problem, None, None)
+        return constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, identity, variables)
     if isinstance(objective, Problem):
-        box, source = problem_bounds(objective, dim, bounds), problem_source(objective)
-        return Objective(box, compiled=objective, source=source, identity=source)
+        (box, variables), source = problem_box(objective, dim, bounds), problem_source(objective)
+        return Objective(box, compiled=objective, source=source, identity=source, variables=variables)
     if not isinstance(objective, DeviceObjective) and not callable(objective):
         raise TypeError(
             "the objective must be a problem's name, a Problem, a ConstrainedProblem, a DeviceObjective or a callable, "
@@ -158,14 +172,25 @@ def as_objective(
         )
     if bounds is None:
         raise ValueError("bounds must be given, in fit or to the constructor: one pair (low, high) for every variable")
-    box = check_bounds(bounds, dim)
+    box, variables = search_box(bounds, dim)
     if isinstance(objective, DeviceObjective):
-        return Objective(box, compiled=objective, source={"device_objective": objective.name}, identity=objective)
+        source = {"device_objective": objective.name}
+        return Objective(box, compiled=objective, source=source, identity=objective, variables=variables)
     source = {
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
     function = objective if vectorized else RowByRow(objective, n_jobs)
-    return Objective(box, function=function, source=source, identity=objective)
+    return Objective(box, function=function, source=source, identity=objective, variables=variables)
+
+
+def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
+    """Return the box that an algorithm searches, and the typed variables, if there are any."""
+    variables = as_variables(bounds)
+    if variables is None:
+        return check_bounds(bounds, dim), None
+    if dim not in (None, len(variables)):
+        raise ValueError(f"bounds has {len(variables)} variables, but the objective has dim={dim} variables")
+    return variables.box, variables
 
 
 def user_functions(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], Array], str]]:
@@ -175,11 +200,17 @@ def user_functions(problem: ConstrainedProblem) -> list[tuple[Callable[[Array], 
     return [(problem.f, "the objective"), (problem.constraint_values, "the constraints' function")]
 
 
-def problem_bounds(problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any) -> FloatArray:
-    """Return the given bounds of a problem or, where they are None, the problem's own."""
+def problem_box(
+    problem: Problem | ConstrainedProblem, dim: int | None, bounds: Any
+) -> tuple[FloatArray, Variables | None]:
+    """Return box and variables of the given bounds or, where they are None, of the problem's own."""
     if dim is not None and dim != problem.dim:
         raise ValueError(f"dim={dim} was given, but {problem!r} has dim={problem.dim}")
-    return problem.bounds if bounds is None else check_bounds(bounds, problem.dim)
+    if bounds is not None:
+        return search_box(bounds, problem.dim)
+    if isinstance(problem, ConstrainedProblem) and problem.variables is not None:
+        return problem.variables.box, problem.variables
+    return problem.bounds, None
 
 
 def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, Any]:
@@ -188,7 +219,11 @@ def problem_source(problem: Problem | CompiledConstrainedProblem) -> dict[str, A
 
 
 def constrained_objective(
-    problem: ConstrainedProblem, box: FloatArray, feasibility_tol: Any, identity: Any
+    problem: ConstrainedProblem,
+    box: FloatArray,
+    feasibility_tol: Any,
+    identity: Any,
+    variables: Variables | None = None,
 ) -> Objective:
     """Return a constrained problem as an objective with the codes of feasibility rules as values."""
     rules = FeasibilityRules(problem, check_real("feasibility_tol", feasibility_tol, 0))
@@ -201,6 +236,7 @@ def constrained_objective(
         source=source,
         identity=(identity, rules.tolerance),
         rules=rules,
+        variables=variables,
     )
 
 
@@ -209,7 +245,8 @@ def ask_tell_objective(
 ) -> Objective:
     """Return the objective of ask and tell under constraints: the user evaluates f, the solver the constraints."""
     problem = ConstrainedProblem(nan_values, bounds, constraints, name="told", vectorized=vectorized)
-    return constrained_objective(problem.with_jobs(n_jobs), problem.bounds, feasibility_tol, None)
+    box, variables = problem_box(problem, None, None)
+    return constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, None, variables)
 
 
 def nan_values(X: Array) -> Array:

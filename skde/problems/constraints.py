@@ -16,6 +16,7 @@ from skde.engines import Compiled
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray
 from skde.validation import check_bool, check_bounds, check_real, shown
+from skde.variables import Variables, as_variables
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
 
@@ -27,8 +28,8 @@ class ConstrainedProblem:
     ----------
     f : callable
         Objective: f(X) of shape (n,) for X of shape (n, dim), NumPy or CuPy.
-    bounds : array-like of shape (dim, 2) or scipy.optimize.Bounds
-        Lower and upper bounds.
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping or list of Variable
+        Lower and upper bounds, or `Variables`. Objective and constraints get the values of typed variables.
     constraints : LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list of these
         Constraints lb <= c(x) <= ub: an equality where lb equals ub, else one inequality for every finite bound. The
         function of a NonlinearConstraint is called with x of shape (dim, n) and returns (m, n) or (n,), as in SciPy's
@@ -43,6 +44,8 @@ class ConstrainedProblem:
     ----------
     bounds : ndarray of shape (dim, 2)
         Lower and upper bounds, narrowed by Bounds among the constraints.
+    variables : Variables or None
+        Typed variables; None where all are real.
     dim : int
         Number of variables.
     n_inequalities, n_equalities : int
@@ -72,6 +75,7 @@ class ConstrainedProblem:
     x_opt: FloatArray | None = None
     f_opt: float | None = None
     multipliers_opt: FloatArray | None = None
+    variables: Variables | None = None
     kernel: str | None = None  # the name of the compiled functor
     arrays: tuple[FloatArray, ...] = ()  # its data
 
@@ -93,7 +97,12 @@ class ConstrainedProblem:
         self._n_jobs: int | None = 1
         self._f = f
         given = constraint_list(constraints)
-        self.bounds = intersect_box(check_bounds(bounds), given)
+        self.variables = as_variables(bounds)
+        if self.variables is None:
+            self.bounds = intersect_box(check_bounds(bounds), given)
+        else:
+            self.bounds = self.variables.limits
+            refuse_bounds(given)
         self._constraints = [
             constraint
             for k, entry in enumerate(given)
@@ -193,7 +202,7 @@ class ConstrainedProblem:
 
     def _sized(self) -> list[Constraint]:
         """Return the constraints after a call at the box's centre of those with an unknown number of components."""
-        middle = self.bounds.mean(axis=1)[None]
+        middle = (self.bounds.mean(axis=1) if self.variables is None else self.variables.middle)[None]
         for constraint in self._constraints:
             if constraint.size is None:
                 constraint.values(middle, self.vectorized, self._n_jobs)
@@ -409,6 +418,13 @@ def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
         function, args = given["fun"], tuple(given.get("args", ()))
         return Nonlinear(what, lambda x: function(x, *args), 0.0, 0.0 if given["type"] == "eq" else np.inf)
     raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")
+
+
+def refuse_bounds(constraints: Sequence[Any]) -> None:
+    """Refuse Bounds among the constraints of typed variables."""
+    for k, given in enumerate(constraints):
+        if isinstance(given, Bounds):
+            raise ValueError(f"constraints[{k}] must not be Bounds where variables are typed: give these other bounds")
 
 
 def intersect_box(box: FloatArray, constraints: Sequence[Any]) -> FloatArray:

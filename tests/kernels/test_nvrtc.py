@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DeviceObjective, _cpu
-from skde.engines import Game
+from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
+from skde.engines import DecodedObjective, Game
 from skde.engines.nvrtc import KERNELS, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
@@ -204,6 +204,15 @@ def test_device_objective() -> None:
     objective = DeviceObjective("return team.sum(d, [&](int j) { return w[0] * x[j]; });", arrays={"w": [2.0]})
     build("gpu_run", 80, options("Block", "float32", "jde", objective=objective))
     build("gpu_evaluate", 80, options("Warp", "float64", objective=objective))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_typed_variables(dtype: str) -> None:
+    variables = Variables([Integer(0, 9), Fixed(2)])
+    build("gpu_decode", 75, options("Warp", dtype))
+    build("gpu_run", 90, options("Block", dtype, "jde", objective=DecodedObjective(get_problem("sphere"), variables)))
+    own = DecodedObjective(DeviceObjective("team.scratch[0] = x[0]; return team.scratch[0];", scratch=1), variables)
+    build("gpu_evaluate", 90, options("Warp", dtype, objective=own))
 
 
 def test_a_broken_body_is_reported() -> None:

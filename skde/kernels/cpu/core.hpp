@@ -25,6 +25,10 @@ struct Core {
                    void* f, int threads);
   // The address of a compiled problem, by its place in SKDE_PROBLEMS.
   AnyEvaluate (*problem)(int problem, bool single);
+  // The address of the function that decodes typed variables and then calls that of the data.
+  AnyEvaluate (*decoding)(bool single);
+  // The values of n typed variables at rows of length d.
+  void (*decode)(bool single, const void* x, i64 rows, i64 d, const void* table, i64 n, void* values);
   // Whole cycles of co-evolution, up to number `until`, by the algorithms of both sides, in a game of SKDE_GAMES.
   void (*cycles)(bool single, int algorithm_x, int algorithm_y, int game, const void* coevolution, const void* x,
                  const void* y, const void* incumbents, i64 until, int threads);

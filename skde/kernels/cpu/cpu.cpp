@@ -22,6 +22,7 @@
 #include "cpu/threads.hpp"
 #include "gpu/plan.cuh"
 #include "problems/all.cuh"
+#include "problems/variables.cuh"
 #include "random/distributions.cuh"
 
 namespace nb = nanobind;
@@ -75,6 +76,8 @@ std::vector<std::tuple<std::string, std::string>> task_fields() {
   SKDE_TASK_FIELDS(SKDE_INTEGER, SKDE_NUMBER, SKDE_REALS, SKDE_WORDS, SKDE_NUMBERS)
   for (int k = 0; k < skde::MAX_ARRAYS; ++k) fields.emplace_back("array" + std::to_string(k), "data");
   for (int k = 0; k < skde::MAX_ARRAYS; ++k) fields.emplace_back("size" + std::to_string(k), "integer");
+  fields.emplace_back("variables", "reals");
+  for (const char* name : {"n_variables", "function"}) fields.emplace_back(name, "integer");
   return fields;
 }
 
@@ -176,6 +179,7 @@ nb::dict enumerations() {
   SKDE_ADD(Migrants)
   SKDE_ADD(Replaced)
   SKDE_ADD(Repair)
+  SKDE_ADD(Kind)
   SKDE_ADD(Mutation)
   SKDE_ADD(Crossover)
   SKDE_ADD(Topology)
@@ -194,6 +198,7 @@ nb::dict constants() {
   nb::dict table;
 #define SKDE_ADD(name) table[#name] = i64(skde::name);
   SKDE_ADD(MAX_ARRAYS)
+  SKDE_ADD(VARIABLE_NUMBERS)
   SKDE_ADD(COUNTED_BY_CPU)
   SKDE_ADD(COUNTED_BY_GPU)
   SKDE_ADD(BEST_PIECE)
@@ -357,6 +362,15 @@ NB_MODULE(_cpu, m) {
       "problem_address",
       [](int problem, bool single) { return reinterpret_cast<Address>(chosen->problem(problem, single)); }, "problem"_a,
       "single"_a);
+  m.def(
+      "decoding_address", [](bool single) { return reinterpret_cast<Address>(chosen->decoding(single)); }, "single"_a);
+  m.def(
+      "decode",
+      [](bool single, Address x, i64 rows, i64 dim, Address table, i64 n, Address values) {
+        nb::gil_scoped_release release;
+        chosen->decode(single, at<void>(x), rows, dim, at<void>(table), n, at<void>(values));
+      },
+      "single"_a, "x"_a, "rows"_a, "dim"_a, "table"_a, "n"_a, "values"_a);
   m.def(
       "run",
       [](int algorithm, bool single, Address task, i64 from, i64 until, int threads, Address evaluate, int scratch) {

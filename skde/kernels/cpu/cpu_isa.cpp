@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cpu/cpu_algorithm.hpp"
 #include "cpu/cpu_compiled.hpp"
 #include "cpu/threads.hpp"
+#include "problems/variables.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -221,6 +223,20 @@ void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const v
   }
 }
 
+// The function of the data at the values of typed variables, which the scratch begins with.
+template <class real> real evaluate_decoded(const real* x, i64, const Data<real>* data, real* scratch) {
+  const i64 n = data->n_variables;
+  for (int j = 0; j < n; ++j) scratch[j] = decoded(x, data->variables, j);
+  return reinterpret_cast<Evaluate<real>>(std::intptr_t(data->function))(scratch, n, data, scratch + n);
+}
+
+template <class real> void decode_rows(const void* x, i64 rows, i64 d, const void* table, i64 n, void* values) {
+  for (i64 k = 0; k < rows; ++k)
+    for (int j = 0; j < n; ++j)
+      static_cast<real*>(values)[k * n + j] =
+          decoded(static_cast<const real*>(x) + k * d, static_cast<const real*>(table), j);
+}
+
 extern const skde_core::Core core;
 const skde_core::Core core = {
     SKDE_ISA,
@@ -242,6 +258,13 @@ const skde_core::Core core = {
       (single ? evaluate_rows<float> : evaluate_rows<double>)(evaluate, scratch, data, x, n, d, f, threads);
     },
     problem_address,
+    [](bool single) {
+      return single ? reinterpret_cast<AnyEvaluate>(&evaluate_decoded<float>)
+                    : reinterpret_cast<AnyEvaluate>(&evaluate_decoded<double>);
+    },
+    [](bool single, const void* x, i64 rows, i64 d, const void* table, i64 n, void* values) {
+      (single ? decode_rows<float> : decode_rows<double>)(x, rows, d, table, n, values);
+    },
     [](bool single, int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
        const void* incumbents, i64 until, int threads) {
       (single ? CoevolutionDrivers<float>::cycles : CoevolutionDrivers<double>::cycles)(

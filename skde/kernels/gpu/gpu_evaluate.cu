@@ -5,6 +5,7 @@
 #else
 #include "problems/all.cuh"
 #endif
+#include "problems/variables.cuh"
 
 // f[k] = objective(x[k]) for n rows, a team a row.
 extern "C" __global__ void evaluate(const __grid_constant__ skde::Task<skde::real> task,

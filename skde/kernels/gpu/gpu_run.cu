@@ -7,6 +7,7 @@
 #else
 #include "problems/all.cuh"
 #endif
+#include "problems/variables.cuh"
 
 extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     run(const __grid_constant__ skde::Task<skde::real> task, const __grid_constant__ skde::Plan plan,

@@ -15,10 +15,13 @@ namespace SKDE_NAMESPACE {
 
 constexpr int MAX_ARRAYS = 8;
 
-// The problem's arrays, in the order of the Python object.
+// The problem's arrays, in the order of the Python object. Where it has typed variables: their table and their number
+// (variables.cuh) and, on the CPU, the address of the problem's function.
 template <class real> struct Data {
   const real* array[MAX_ARRAYS];
   i64 size[MAX_ARRAYS];
+  const real* variables;
+  i64 n_variables, function;
 
   // The arrays from number k on, for a functor that is part of another.
   SKDE_FN Data from(int k) const {
