@@ -9,6 +9,7 @@ import numpy as np
 from skde.arrays import contiguous, moved_to
 from skde.engines import Coevolution
 from skde.minmax.engine import CoevolutionEngine
+from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.typing import Array
 
@@ -28,12 +29,18 @@ class AskedCycle:
         self.runner, self.engine = runner, engine
         self._requests = engine.cycle(cast(Coevolution, runner.batch), runner.generation + 1)
         with engine.device_context:
-            self._request = next(self._requests)
+            self._take(next(self._requests))
+
+    def _take(self, request: tuple[Array, Array]) -> None:
+        """Take the points of a request as they are evaluated."""
+        batch = cast(Coevolution, self.runner.batch)
+        X, Y = request
+        self._values = values_of_points(batch.x, X), values_of_points(batch.y, Y)
 
     @property
     def points(self) -> tuple[Array, Array]:
         """The points to evaluate, in the shapes that users see."""
-        X, Y = self._request
+        X, Y = self._values
         return (X, Y) if self.runner.batch.n_runs > 1 else (X[0], cast(Array, Y)[0])
 
     def check_values(self, X: Array, Y: Array, F: Array) -> Array:
@@ -54,7 +61,7 @@ class AskedCycle:
         """Continue with the values, and return whether the cycle asks for more; after an error it cannot continue."""
         with self.engine.device_context:
             try:
-                self._request = self._requests.send(values)
+                self._take(self._requests.send(values))
             except StopIteration:
                 self.runner.end_generation()
                 return False

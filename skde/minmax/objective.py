@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import array_namespace, contiguous, real_array
-from skde.engines import Engine, Game, matrix
+from skde.engines import Engine, Game, decode, matrix
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import user_functions
 from skde.objectives.probe import probe
@@ -18,6 +18,7 @@ from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
 from skde.validation import check_bounds
+from skde.variables import Variables, as_variables
 
 
 class IncumbentRules(FeasibilityRules):
@@ -45,6 +46,8 @@ class MinMaxObjective:
         The meaning of the values of incumbents.
     source : dict
         The entry of a file from which a loaded solver gets the function.
+    variables_x, variables_y : Variables or None
+        Typed variables, of which the boxes are the boxes. Function and problem take their values; a game does not.
     """
 
     def __init__(
@@ -56,8 +59,11 @@ class MinMaxObjective:
         problem: ConstrainedProblem | None = None,
         rules: IncumbentRules | None = None,
         source: dict[str, Any] | None = None,
+        variables_x: Variables | None = None,
+        variables_y: Variables | None = None,
     ) -> None:
         self.box_x, self.box_y = box_x, box_y
+        self.variables_x, self.variables_y = variables_x, variables_y
         self.game = game
         self.function = function
         self.problem = problem
@@ -71,10 +77,17 @@ class MinMaxObjective:
             return
         if self.problem is not None:
             for function, what in user_functions(self.problem):
-                engine.apply(partial(probe, function, what, [self.box_x], dtype))
+                engine.apply(partial(probe, partial(self._at_values, function), what, [self.box_x], dtype))
         elif self.box_y is not None:
-            engine.apply(partial(probe, self.values, "the function", [self.box_x, self.box_y], dtype))
+            function = partial(self._at_values, self.values)
+            engine.apply(partial(probe, function, "the function", [self.box_x, self.box_y], dtype))
         self._probed = True
+
+    def _at_values(self, function: Callable[..., Array], X: Array, Y: Array | None = None) -> Array:
+        """Return a function at the values of the variables at points of the boxes."""
+        sides = (X, self.variables_x), (Y, self.variables_y)
+        points = [side if variables is None else decode(variables, side) for side, variables in sides]
+        return function(*(side for side in points if side is not None))
 
     def run_values(self, running: FloatArray, X: Array, Y: Array | None) -> Array:
         """Return the values of every run's points against its opponents, or the features of its points.
@@ -90,7 +103,7 @@ class MinMaxObjective:
         """
         values: Array = None
         for r in np.flatnonzero(running):
-            own = self.features(X[r]) if Y is None else self.values(X[r], Y[r])
+            own = self._at_values(self.features, X[r]) if Y is None else self._at_values(self.values, X[r], Y[r])
             if values is None:
                 values = array_namespace(X).zeros((len(X), *own.shape), X.dtype)
             values[r] = own  # a copy, because the next call may return the same memory
@@ -176,17 +189,21 @@ def resolve_minmax(
     if isinstance(f, ConstrainedProblem):
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
-        box_x = f.bounds if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim)
+        own = f.bounds if f.variables is None else f.variables
+        box_x, variables_x = side_box("bounds_x", own if bounds_x is None else bounds_x, f.dim)
         game = None
-        if f.kernel is not None:
+        if f.kernel is not None and variables_x is None:
             game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
-        return MinMaxObjective(
-            box_x, None, game, problem=f, rules=IncumbentRules(f, feasibility_tol), source=source_of(f)
-        )
+        rules = IncumbentRules(f, feasibility_tol)
+        return MinMaxObjective(box_x, None, game, problem=f, rules=rules, source=source_of(f), variables_x=variables_x)
     if isinstance(f, MinMaxProblem):
-        box_x = f.bounds_x if bounds_x is None else side_bounds("bounds_x", bounds_x, f.dim_x)
-        box_y = f.bounds_y if bounds_y is None else side_bounds("bounds_y", bounds_y, f.dim_y)
-        return MinMaxObjective(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+        box_x, variables_x = side_box("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
+        box_y, variables_y = side_box("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
+        if variables_x is None and variables_y is None:
+            return MinMaxObjective(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+        return MinMaxObjective(
+            box_x, box_y, function=f, source=source_of(f), variables_x=variables_x, variables_y=variables_y
+        )
     if isinstance(f, Problem):
         raise TypeError(f"{f!r} is a function of x alone: use Minimizer")
     if not callable(f):
@@ -201,19 +218,28 @@ def resolve_minmax(
             )
     function = PairByPair(f, n_jobs) if pairwise else f
     source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
-    box_x, box_y = side_bounds("bounds_x", bounds_x), side_bounds("bounds_y", bounds_y)
-    return MinMaxObjective(box_x, box_y, function=function, source=source)
+    return unknown_function(bounds_x, bounds_y, function, source)
 
 
-def side_bounds(name: str, given: Any, dim: int | None = None) -> FloatArray:
-    """Return one side's box, checked; `dim` is the number of variables of a problem."""
+def unknown_function(bounds_x: Any, bounds_y: Any, function: Any = None, source: Any = None) -> MinMaxObjective:
+    """Return the objective of a function with these bounds; None: its values are told."""
+    (box_x, variables_x), (box_y, variables_y) = side_box("bounds_x", bounds_x), side_box("bounds_y", bounds_y)
+    return MinMaxObjective(
+        box_x, box_y, function=function, source=source, variables_x=variables_x, variables_y=variables_y
+    )
+
+
+def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
+    """Return one side's box and typed variables, checked; `dim` is the number of variables of a problem."""
     try:
-        box = check_bounds(given)
+        variables = as_variables(given)
+        box = check_bounds(given) if variables is None else variables.box
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    if dim is not None and len(box) != dim:
-        raise ValueError(f"{name} has {len(box)} pairs, but the problem has {dim} variables there")
-    return box
+    size = len(box if variables is None else variables)
+    if dim is not None and size != dim:
+        raise ValueError(f"{name} has {size} pairs, but the problem has {dim} variables there")
+    return box, variables
 
 
 def source_of(problem: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from skde.minimizer import Minimizer
 from skde.minmax.objective import MinMaxObjective
 from skde.result import RunResult
 from skde.typing import Array, FloatArray
+from skde.variables import Variables
 
 # The searches that estimate the best response of either side.
 SEARCH = {"pop_size": 50, "generations": 200}
@@ -42,8 +43,8 @@ def best_response_values(
     values: Callable[[Array, Array], Array],
     x: FloatArray,
     y: FloatArray,
-    box_x: FloatArray,
-    box_y: FloatArray,
+    bounds_x: Variables | FloatArray,
+    bounds_y: Variables | FloatArray,
     device: str,
 ) -> tuple[float, float]:
     """Return max over y of f(x, y) and min over x of f(x, y), each by a search that starts at the given point."""
@@ -56,5 +57,5 @@ def best_response_values(
     def loss_of_x(X: Array) -> Array:
         return values(X, array_namespace(X).asarray(y)[None])[:, 0]
 
-    highest = -search.fit(loss_of_y, bounds=box_y, x0=y).fun_
-    return highest, search.fit(loss_of_x, bounds=box_x, x0=x).fun_
+    highest = -search.fit(loss_of_y, bounds=bounds_y, x0=y).fun_
+    return highest, search.fit(loss_of_x, bounds=bounds_x, x0=x).fun_

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from scipy.optimize import OptimizeResult
 
-from skde.base import BaseSolver
+from skde.base import BaseSolver, params_of
 from skde.engines import Coevolution, SplitCoevolution
 from skde.minmax.objective import MinMaxObjective
 from skde.minmax.results import best_against_all, best_response_values
 from skde.result import RunResult, best_run
+from skde.run_results import values_of_points
 from skde.typing import FloatArray
+from skde.variables import Variables
 
 
 class MinMaxSolution(BaseSolver):
@@ -31,6 +33,22 @@ class MinMaxSolution(BaseSolver):
         return batch
 
     @property
+    def _variables(self) -> Variables | None:
+        return self._coevolution.x.spec.variables
+
+    @property
+    def _dim_x(self) -> int:
+        """Number of variables of x."""
+        return self._coevolution.x.dim if self._variables is None else len(self._variables)
+
+    @property
+    def _spaces(self) -> tuple[Variables | FloatArray, Variables | FloatArray | None]:
+        """The variables of both sides where they are typed, else the boxes."""
+        batch, (box_x, box_y) = self._coevolution, self._boxes
+        x, y = batch.x.spec.variables, batch.y.spec.variables
+        return (box_x if x is None else x), (box_y if y is None else y)
+
+    @property
     def _best_run(self) -> int:
         return self._compare()[0]
 
@@ -48,19 +66,24 @@ class MinMaxSolution(BaseSolver):
             else:
                 self._compared = (
                     runs,
-                    *best_against_all(runs, objective, self._coevolution.x.dim, self._fitted().engine),
+                    *best_against_all(runs, objective, self._dim_x, self._fitted().engine),
                 )
         return self._compared[1:]
 
     @property
     def x_(self) -> FloatArray:
         """The best incumbent of all runs, of shape (dim x,)."""
-        return self._best.x[: self._coevolution.x.dim]
+        return self._best.x[: self._dim_x]
 
     @property
     def y_(self) -> FloatArray:
         """The strongest opponent of x_ so far, of shape (dim y,)."""
-        return self._best.x[self._coevolution.x.dim :]
+        return self._best.x[self._dim_x :]
+
+    @property
+    def params_y_(self) -> dict[str, Any]:
+        """y_ by the names of its variables; only where bounds_y are typed."""
+        return params_of(self._coevolution.y.spec.variables, self.y_)
 
     @property
     def multipliers_(self) -> FloatArray:
@@ -84,29 +107,35 @@ class MinMaxSolution(BaseSolver):
     def _best_responses(self, attribute: str) -> tuple[float, float]:
         """Return the largest f(x_, y) and the smallest f(x, y_) that searches find; errors name the attribute."""
         runner, objective = self._fitted(), self._objective
-        box_x, box_y = self._boxes
+        space_x, space_y = self._spaces
         if objective is None:
             raise AttributeError(
                 f"{attribute} needs the function, which neither ask and tell nor a file give: resume(f)"
             )
-        if box_y is None:
+        if space_y is None:
             raise AttributeError(f"{attribute} is of min-max problems only; a constrained one has max_violation_")
         if self._searched is None or self._searched[0] is not self._best:
             # Searches are short, so the CPU is faster for compiled functions.
             device = runner.engine.name.split(", ")[0] if objective.game is None else "cpu"
-            self._searched = self._best, best_response_values(objective.values, self.x_, self.y_, box_x, box_y, device)
+            self._searched = (
+                self._best,
+                best_response_values(objective.values, self.x_, self.y_, space_x, space_y, device),
+            )
         return self._searched[1]
 
     @property
     def population_x_(self) -> FloatArray:
         """The best run's population of x."""
-        return self._coevolution.x.population(self._best_run)[0]
+        side = self._coevolution.x
+        return values_of_points(side, side.population(self._best_run)[0])
 
     @property
     def population_y_(self) -> FloatArray:
         """The best run's population of y; multipliers that are updated are one row."""
         batch = self._coevolution
-        return self.y_[None] if batch.coevolution_spec.updates else batch.y.population(self._best_run)[0]
+        if batch.coevolution_spec.updates:
+            return self.y_[None]
+        return values_of_points(batch.y, batch.y.population(self._best_run)[0])
 
     @property
     def population_(self) -> FloatArray:

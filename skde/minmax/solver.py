@@ -14,7 +14,7 @@ from skde.engines import CoevolutionSpec, Engine
 from skde.execution import run_fit
 from skde.minmax.ask_tell import AskedCycle
 from skde.minmax.engine import CoevolutionEngine
-from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
+from skde.minmax.objective import MinMaxObjective, resolve_minmax, unknown_function
 from skde.minmax.solution import MinMaxSolution
 from skde.minmax.spec import (
     MinMaxRunner,
@@ -23,7 +23,16 @@ from skde.minmax.spec import (
     coevolution_spec,
     last_cycle,
 )
-from skde.minmax.state import own_layout, read_algorithms, read_fit, saved_algorithms, saved_arrays, saved_parameters
+from skde.minmax.state import (
+    own_layout,
+    read_algorithms,
+    read_bounds,
+    read_fit,
+    saved_algorithms,
+    saved_arrays,
+    saved_parameters,
+    saved_variables,
+)
 from skde.problems import get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.runner import Runner
@@ -65,8 +74,9 @@ class MinMaxSolver(MinMaxSolution):
         The algorithms of the sides: any of the registry but "ss". A name means 50 individuals. None: y as x.
         Population sizes are constant: pop_min of `LSHADE`, `JSO` and `LSRTDE` is not used. JSO plans with n_cycles, and
         L-SRTDE's front restarts from its best points when all values are computed again.
-    bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
-        The boxes for ask and tell, and for fit without bounds. Problems have their own boxes.
+    bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list or None, default None
+        The boxes for ask and tell, and for fit without bounds, or typed variables as in `Minimizer`. Problems have
+        their own boxes. A compiled problem of typed variables is called as a function, one generation at a time.
     n_cycles : int, default 200
         Cycles after the initial populations, >= 0.
     gens_x, gens_y : int, default 20
@@ -205,7 +215,7 @@ class MinMaxSolver(MinMaxSolution):
         "seconds": (float, int),
         "ending": int,
     }
-    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"planned": int}
+    OPTIONAL_KEYS: ClassVar[dict[str, Any]] = {"planned": int, "variables": list}
     NOT_PICKLED: ClassVar[tuple[str, ...]] = (*MinMaxSolution.NOT_PICKLED, "_cycle")
 
     _source: dict[str, Any]  # the entry of a file from which resume gets the function
@@ -366,13 +376,13 @@ class MinMaxSolver(MinMaxSolution):
 
     def _resolve_again(self, f: Any) -> MinMaxObjective:
         """Return the objective for resume, checked for the kind and sizes of the fit."""
-        batch, (box_x, box_y) = self._coevolution, self._boxes
+        batch, (space_x, space_y) = self._coevolution, self._spaces
         if isinstance(f, str):
-            f = get_problem(f, dim=len(box_x))
+            f = get_problem(f, dim=len(space_x))
         if isinstance(f, ConstrainedProblem) != (batch.constraints > 0):
             kind = "a constrained problem" if batch.constraints else "a function of x and y"
             raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-        objective = self._resolve(f, box_x, box_y, None)
+        objective = self._resolve(f, space_x, space_y, None)
         if objective.problem is not None:
             sizes = batch.coevolution_spec.inequalities, batch.coevolution_spec.equalities
             given = objective.problem.n_inequalities, objective.problem.n_equalities
@@ -465,8 +475,7 @@ class MinMaxSolver(MinMaxSolution):
         check_parameters(self)
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         self._objective, self._source = None, {}
-        box_x, box_y = side_bounds("bounds_x", self.bounds_x), side_bounds("bounds_y", self.bounds_y)
-        objective = MinMaxObjective(box_x, box_y)
+        objective = unknown_function(self.bounds_x, self.bounds_y)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
         self._runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
 
@@ -491,7 +500,7 @@ class MinMaxSolver(MinMaxSolution):
             "source": self._source,
             **run_header,
             "planned": self._planned,
-        }
+        } | saved_variables(batch)
         return header, saved_arrays(batch, self._boxes) | run_arrays
 
     @classmethod
@@ -500,7 +509,7 @@ class MinMaxSolver(MinMaxSolution):
             algorithm_x, algorithm_y = read_algorithms(header)
             solver = cls(cast(Algorithm, algorithm_x), algorithm_y, **header["parameters"])
         check_layout(arrays, own_layout(solver), whole=False)
-        solver.bounds_x, solver.bounds_y = (box if len(box := arrays[name]) else None for name in ("box_x", "box_y"))
+        solver.bounds_x, solver.bounds_y = read_bounds(header, arrays)
         solver.random_state = int(arrays["seeds"][0])
         return solver
 

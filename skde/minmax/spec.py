@@ -27,6 +27,7 @@ from skde.validation import (
     check_real,
     check_verbose,
 )
+from skde.variables import Variables, checked_variables
 
 POP_SIZE = 50  # of a side whose algorithm is given by name
 MULTIPLIERS = ("update", "evolve")
@@ -122,16 +123,20 @@ def coevolution_spec(
         seeds, seeds_x, seeds_y = saved.seeds, saved.seeds_x, saved.seeds_y
     x = side_spec("algorithm_x", given.algorithm_x, objective.box_x, seeds_x, gens_x * n_cycles, dtype)
     y = side_spec("algorithm_y", algorithm_of_y(given), box_y, seeds_y, gens_y * n_cycles, dtype)
+    x.variables = checked_variables(objective.variables_x, x.dtype)
+    y.variables = checked_variables(objective.variables_y, y.dtype)
     if objective.problem is None:
         schedule = CycleSchedule.of_pairs(x.pop_max, y.pop_max, gens_x, gens_y, archive)
     else:
         schedule = CycleSchedule.of_points(x.pop_max, gens_x)
     limits = np.full(n_runs, last_cycle(given, schedule)) if saved is None else saved.limits
     rules = check_stopping(given.target, given.tol, given.stagnation, given.max_time)
+    incumbents = incumbents_spec(np.concatenate([objective.box_x, box_y]), seeds, schedule, limits, rules, dtype)
+    incumbents.variables = variables_of_pairs(objective, box_y)
     return CoevolutionSpec(
         x=x,
         y=y,
-        incumbents=incumbents_spec(np.concatenate([objective.box_x, box_y]), seeds, schedule, limits, rules, dtype),
+        incumbents=incumbents,
         gens_x=gens_x,
         gens_y=gens_y,
         renewed=0 if updates else int(renewal * y.pop_max),
@@ -142,6 +147,14 @@ def coevolution_spec(
         penalty=given.penalty,
         feasibility=given.feasibility_tol,
     )
+
+
+def variables_of_pairs(objective: MinMaxObjective, box_y: FloatArray) -> Variables | None:
+    """Return the variables of x followed by those of y; None where all are real."""
+    x, y = objective.variables_x, objective.variables_y
+    if x is None and y is None:
+        return None
+    return (x or Variables(objective.box_x.tolist())) + (y or Variables(box_y.tolist()))
 
 
 def algorithm_of_y(given: MinMaxParameters) -> Any:

@@ -9,13 +9,14 @@ import numpy as np
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
 from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_layout
-from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_bounds
+from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
 from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int
+from skde.variables import Variables
 
 # Parameters that a header has in another form, or not at all.
 OTHER_FORM = ("algorithm_x", "algorithm_y", "bounds_x", "bounds_y", "callbacks", "random_state")
@@ -49,6 +50,29 @@ def saved_arrays(batch: Coevolution | SplitCoevolution, boxes: tuple[FloatArray,
         "seeds_x": batch.x.spec.seeds,
         "seeds_y": batch.y.spec.seeds,
     }
+
+
+def saved_variables(batch: Coevolution | SplitCoevolution) -> dict[str, Any]:
+    """Return the entry of a header with the typed variables of both sides, where there are any."""
+    sides = batch.x.spec.variables, batch.y.spec.variables
+    if sides == (None, None):
+        return {}
+    return {"variables": [None if side is None else side.describe() for side in sides]}
+
+
+def read_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> list[Any]:
+    """Return bounds_x and bounds_y of a file: typed variables, or boxes; None for y where it has none."""
+    bounds: list[Any] = [arrays[name] if len(arrays[name]) else None for name in ("box_x", "box_y")]
+    with entry(HEADER):
+        described = header.get("variables", [None, None])
+        if len(described) != len(bounds):
+            raise ValueError(f"variables must be those of x and of y, or null, got {described!r}")
+        given = [None if one is None else Variables.from_description(one) for one in described]
+    for k, name in enumerate(("box_x", "box_y")):
+        with entry(name):
+            if given[k] is not None and not np.array_equal(given[k].box, arrays[name]):
+                raise ValueError("it must be the box of the variables")
+    return [box if variables is None else variables for box, variables in zip(bounds, given, strict=True)]
 
 
 def read_algorithms(header: dict[str, Any]) -> list[Algorithm | None]:
@@ -90,18 +114,18 @@ def read_fit(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, 
 
 def saved_objective(given: MinMaxParameters, header: dict[str, Any], arrays: dict[str, Any]) -> MinMaxObjective:
     """Return the boxes of a saved fit and, where its name is enough to find it, the function."""
-    source, boxes = header["source"], []
-    for name in ("box_x", "box_y"):
+    source, (bounds_x, bounds_y) = header["source"], read_bounds(header, arrays)
+    for name, given_bounds in (("box_x", bounds_x), ("box_y", bounds_y)):
         with entry(name):
-            boxes.append(side_bounds(name, arrays[name]) if len(arrays[name]) else None)
-    box_x, box_y = boxes
+            if given_bounds is not None:
+                side_box(name, given_bounds)
     with entry(HEADER):
         if "problem" in source:
             check_choice("source", source["problem"], [*problem_names("constrained"), *problem_names("minmax")])
-            if source.get("dim") != len(arrays["box_x"]):
+            if bounds_x is None or source.get("dim") != len(bounds_x):
                 raise ValueError(f"source must have the dim of box_x, {len(arrays['box_x'])}, got {source!r}")
             problem = get_problem(source["problem"], dim=source["dim"])
-            return resolve_minmax(problem, box_x, box_y, feasibility_tol=given.feasibility_tol)
-        if box_x is None or box_y is None:
+            return resolve_minmax(problem, bounds_x, bounds_y, feasibility_tol=given.feasibility_tol)
+        if bounds_x is None or bounds_y is None:
             raise ValueError("a function of two sides needs box_x and box_y")
-        return MinMaxObjective(box_x, box_y)
+        return unknown_function(bounds_x, bounds_y)
