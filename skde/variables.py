@@ -386,10 +386,7 @@ class Fixed(Variable):
         return np.empty((len(values), 0))
 
 
-KINDS: dict[str, type[Variable]] = {
-    kind.kind: kind
-    for kind in (Real, Integer, Log, Ordinal, Categorical, Fixed)  # type: ignore[type-abstract]
-}
+KINDS: dict[str, type[Variable]] = {kind.kind: kind for kind in (Real, Integer, Log, Ordinal, Categorical, Fixed)}
 
 
 @dataclass(frozen=True)
@@ -421,13 +418,13 @@ class Variables:
     uploaded: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)  # tables on GPUs
 
     def __post_init__(self) -> None:
-        entries = self.given.items() if isinstance(self.given, Mapping) else enumerate(self.given)
+        named = isinstance(self.given, Mapping)
+        entries = self.given.items() if named else enumerate(self.given)
         members: list[Variable] = []
-        names: list[str] = []
+        names: list[Any] = []
         for key, entry in entries:
             variable = as_variable(f"bounds[{key!r}]", entry)
-            own = getattr(variable, "name", None)
-            names.append(key if isinstance(self.given, Mapping) else f"x{key}" if own is None else own)
+            names.append(key if named else getattr(variable, "name", None) or f"x{key}")
             members.append(variable)
         for name in names:
             if not isinstance(name, str) or not name or names.count(name) > 1:
@@ -472,7 +469,8 @@ class Variables:
     @cached_property
     def table(self) -> FloatArray:
         """The table that the kernels read, skde/kernels/problems/variables.cuh."""
-        rows, values = [], []
+        rows: list[float] = []
+        values: list[float] = []
         for variable, first in zip(self.members, self.firsts, strict=False):
             count, limits = 0, variable.limits
             if isinstance(variable, Categorical):

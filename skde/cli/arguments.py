@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from skde.engines import choose_engine
 from skde.validation import check_choice
+from skde.variables import KINDS, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
 
 NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 
@@ -146,6 +147,40 @@ def bounds(text: str) -> list[tuple[float, float]]:
         raise argparse.ArgumentTypeError(
             f'LOW HIGH is needed, or one pair a variable, "LOW,HIGH; LOW,HIGH; ...", got {text!r}'
         ) from None
+
+
+VARIABLE_FORMS = (
+    "NAME:real:LOW:HIGH, NAME:int:LOW:HIGH, NAME:log:LOW:HIGH, NAME:ordinal:NUMBER,NUMBER,..., NAME:cat:TEXT,TEXT,... "
+    "or NAME:fixed:NUMBER"
+)
+
+
+def variable(text: str) -> tuple[str, Variable]:
+    """Read NAME:KIND:..., a typed variable."""
+    name, _, rest = text.partition(":")
+    kind, _, given = rest.partition(":")
+    try:
+        return name.strip(), VARIABLES[kind.strip()](given)
+    except (KeyError, TypeError, ValueError, argparse.ArgumentTypeError) as error:
+        why = f": {error}" if str(error).startswith(tuple(kind.__name__ for kind in KINDS.values())) else ""
+        raise argparse.ArgumentTypeError(f"{VARIABLE_FORMS} is needed, got {text!r}{why}") from None
+
+
+def bounds_of(text: str) -> tuple[float, float]:
+    """Read LOW:HIGH."""
+    low, high = map(float, text.split(":"))
+    return low, high
+
+
+# The kinds of a typed variable, and how its bounds, values or choices are read.
+VARIABLES: dict[str, Callable[[str], Variable]] = {
+    "real": lambda text: Real(*bounds_of(text)),
+    "int": lambda text: Integer(*(whole(bound) for bound in text.split(":", 1))),
+    "log": lambda text: Log(*bounds_of(text)),
+    "ordinal": lambda text: Ordinal(tuple(map(float, names(text)))),
+    "cat": lambda text: Categorical(names(text)),
+    "fixed": lambda text: Fixed(float(text)),
+}
 
 
 def setting(text: str) -> tuple[str, Any]:

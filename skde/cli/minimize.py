@@ -14,6 +14,7 @@ from typing import Any
 from skde import __version__
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.cli.arguments import (
+    VARIABLE_FORMS,
     InputError,
     add_command,
     add_fit_options,
@@ -24,6 +25,7 @@ from skde.cli.arguments import (
     number,
     setting,
     shows_progress,
+    variable,
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
@@ -34,15 +36,21 @@ from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.result import best_run
 from skde.validation import check_choice, nearest
+from skde.variables import Variables
 
 EXAMPLES = """examples:
   skde minimize rastrigin --dim 30
   skde minimize rastrigin --dim 10 --algorithm de --set F=0.3,0.9 --set pop_size=50 --runs 30 --plot runs.png
   skde minimize fabris2012/p3 --max-evals 200000 --runs 20
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
+  skde minimize mymodule:cost --var n:int:1:20 --var rate:log:1e-5:1 --var kind:cat:ring,star
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
 PARAMETERS = ("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state")
+VARIABLE_HELP = (
+    f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
+    "text, from 0)"
+)
 # Options with another name than the Minimizer's parameter.
 OPTIONS = {"n_runs": "runs", "random_state": "seed"}
 
@@ -53,6 +61,7 @@ def add_minimize(commands: Any) -> None:
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
     add("--dim", type=whole, help="variables (names: 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
+    add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add("--algorithm", default="jde", metavar="NAME", help="see skde algorithms (default: jde)")
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
     add("--max-iter", type=whole, help="generations after the initial population")
@@ -69,8 +78,9 @@ def minimize(options: Any) -> int:
         check_plot(options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
     objective = find_objective(options.objective, options.dim, options.scalar)
+    box = find_variables(options) if options.var else options.bounds
     if not isinstance(objective, Problem | ConstrainedProblem):
-        check_box(options)
+        check_box(options, box)
     device, reason = find_device(options.device, is_python(objective), options.n_jobs)
     minimizer = Minimizer(
         algorithm,
@@ -86,7 +96,7 @@ def minimize(options: Any) -> int:
         if options.plot is not None:
             ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
 
-    run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=options.bounds), show)
+    run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show)
     return 0
 
 
@@ -175,11 +185,25 @@ def f_opt_of(objective: Any) -> float | None:
     return objective.f_opt if isinstance(objective, Problem | ConstrainedProblem) else None
 
 
-def check_box(options: Any) -> None:
+def find_variables(options: Any) -> Variables:
+    """Return the variables of --var."""
+    if options.bounds is not None:
+        raise InputError("--bounds and --var cannot go together; NAME:real:LOW:HIGH is a real variable")
+    given = [name for name, _ in options.var]
+    for name in given:
+        if given.count(name) > 1:
+            raise InputError(f"--var: the name {name!r} is given twice")
+    return Variables(dict(options.var))
+
+
+def check_box(options: Any, box: Any) -> None:
     """Refuse a user's function without bounds or without a dimension."""
-    if options.bounds is None:
-        raise InputError(f'{options.objective!r} needs --bounds LOW HIGH with --dim, or --bounds "LOW,HIGH; LOW,HIGH"')
-    if len(options.bounds) == 1 and options.dim is None:
+    if box is None:
+        raise InputError(
+            f'{options.objective!r} needs --bounds LOW HIGH with --dim, --bounds "LOW,HIGH; LOW,HIGH", or --var '
+            "NAME:real:LOW:HIGH for each variable"
+        )
+    if len(box) == 1 and options.dim is None and not options.var:
         raise InputError("--bounds with one pair needs --dim, the number of variables")
 
 
@@ -212,6 +236,7 @@ def report(
         "dtype": minimizer.dtype,
         "seed": minimizer.random_state,
         "x": best.x,
+        "params": minimizer.result_.get("params"),
         "f_opt": f_opt,
         "error": None if f_opt is None else best.fun - f_opt,
         "constrained": isinstance(objective, ConstrainedProblem),
@@ -234,4 +259,6 @@ def readable(result: dict[str, Any]) -> str:
         lines.append(("violation", f"{result['max_violation']:.3g} at most, of one constraint"))
     lines += ending(result, result["constrained"])
     lines.append(("x", vector(result["x"])))
+    if result["params"] is not None:
+        lines.append(("variables", ", ".join(f"{name}={value}" for name, value in result["params"].items())))
     return aligned(lines)

@@ -234,8 +234,8 @@ def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray,
     try:
         variables = as_variables(given)
         box = check_bounds(given) if variables is None else variables.box
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None
     size = len(box if variables is None else variables)
     if dim is not None and size != dim:
         raise ValueError(f"{name} has {size} pairs, but the problem has {dim} variables there")

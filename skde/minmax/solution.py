@@ -127,7 +127,8 @@ class MinMaxSolution(BaseSolver):
     def population_x_(self) -> FloatArray:
         """The best run's population of x."""
         side = self._coevolution.x
-        return values_of_points(side, side.population(self._best_run)[0])
+        population: FloatArray = values_of_points(side, side.population(self._best_run)[0])
+        return population
 
     @property
     def population_y_(self) -> FloatArray:
@@ -135,7 +136,8 @@ class MinMaxSolution(BaseSolver):
         batch = self._coevolution
         if batch.coevolution_spec.updates:
             return self.y_[None]
-        return values_of_points(batch.y, batch.y.population(self._best_run)[0])
+        population: FloatArray = values_of_points(batch.y, batch.y.population(self._best_run)[0])
+        return population
 
     @property
     def population_(self) -> FloatArray:

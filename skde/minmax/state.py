@@ -68,9 +68,9 @@ def read_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> list[Any]:
         if len(described) != len(bounds):
             raise ValueError(f"variables must be those of x and of y, or null, got {described!r}")
         given = [None if one is None else Variables.from_description(one) for one in described]
-    for k, name in enumerate(("box_x", "box_y")):
+    for name, variables in zip(("box_x", "box_y"), given, strict=True):
         with entry(name):
-            if given[k] is not None and not np.array_equal(given[k].box, arrays[name]):
+            if variables is not None and not np.array_equal(variables.box, arrays[name]):
                 raise ValueError("it must be the box of the variables")
     return [box if variables is None else variables for box, variables in zip(bounds, given, strict=True)]
 

@@ -107,6 +107,33 @@ def test_users_function(capsys, module):
     assert found_by(capsys, f"{module}:loss_of_one_point", "--scalar", *pairs)["fun"] == pytest.approx(0.0625, abs=1e-4)
 
 
+def test_typed_variables(capsys, module):
+    given = ("n:int:-3:20", "kind:cat:ring,star", "t:ordinal:0.1,0.3,0.6", "r:log:1e-3:1e1", "x:real:-1:1", "z:fixed:2")
+    options = [part for text in given for part in ("--var", text)]
+    found = found_by(capsys, f"{module}:loss", *options, "--max-iter", "150")
+    params = found["params"]
+    assert (params["n"], params["kind"], params["t"], params["z"]) == (0, "ring", 0.3, 2.0)
+    assert (params["r"], params["x"]) == (pytest.approx(0.25, rel=0.02), pytest.approx(0.25, abs=0.02))
+    assert found["x"] == pytest.approx([0, 0, 0.3, params["r"], params["x"], 2])
+    assert main(["minimize", f"{module}:loss", *options[:4], "--max-iter", "20", "--device", "cpu"]) == 0
+    assert "variables    n=0, kind=ring" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["n:int:1"], "argument --var: NAME:real:LOW:HIGH, NAME:int:LOW:HIGH"),
+        (["n:whole:1:2"], "NAME:fixed:NUMBER is needed, got 'n:whole:1:2'"),
+        (["n:int:1.5:2"], "is needed, got 'n:int:1.5:2'"),
+        (["n:int:2:1"], r"got 'n:int:2:1': Integer must have low < high"),
+        (["n:int:1:2", "--var", "n:int:1:3"], "--var: the name 'n' is given twice"),
+        (["n:int:1:2", "--bounds", "0", "1"], "--bounds and --var cannot go together"),
+    ],
+)
+def test_wrong_variables(capsys, module, options, message):
+    assert message in error_of(capsys, "minimize", f"{module}:loss", "--var", *options)
+
+
 def test_nan_becomes_null(capsys, module):
     Path(f"{module}.py").write_text(MODULE + "def some(X): return np.where(X[:, 0] > 0, np.inf, np.inf)\n")
     assert found_by(capsys, f"{module}:some", "--dim", "2", "--bounds", "0", "1", "--max-iter", "3")["fun"] is None
