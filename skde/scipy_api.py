@@ -31,8 +31,8 @@ def minimize(
     ----------
     fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
         As in `Minimizer.fit`; a callable is f(X, *args).
-    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds or None
-        The box.
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None
+        The box, or typed variables, as in `Minimizer`.
     args : tuple, default ()
         Further arguments of a callable.
     method : str or Algorithm, default "jde"

@@ -229,7 +229,7 @@ class Ordinal(Variable):
     {'t': 0.75}
     """
 
-    values: tuple[float, ...]
+    values: Sequence[float] | FloatArray
     name: str | None = None
     kind: ClassVar[str] = "ORDINAL"
 
@@ -242,12 +242,12 @@ class Ordinal(Variable):
     @property
     def limits(self) -> tuple[float, float]:
         """The smallest and the largest value."""
-        return self.values[0], self.values[-1]
+        return float(self.values[0]), float(self.values[-1])
 
     @property
     def middle(self) -> float:
         """The value in the middle."""
-        return self.values[len(self.values) // 2]
+        return float(self.values[len(self.values) // 2])
 
     @property
     def box(self) -> list[tuple[float, float]]:
@@ -296,7 +296,7 @@ class Categorical(WholeNumbered):
     {'kernel': 'linear'}
     """
 
-    choices: tuple[Any, ...]
+    choices: Sequence[Any]
     name: str | None = None
     kind: ClassVar[str] = "CATEGORICAL"
 
@@ -477,7 +477,7 @@ class Variables:
                 count = len(variable.choices)
             if isinstance(variable, Ordinal):
                 count, limits = NUMBERS * len(self) + len(values), (0.0, len(variable.values) - 1.0)
-                values += variable.values
+                values += map(float, variable.values)
             rows += [ENUMERATIONS["Kind"][variable.kind], first, count, *limits]
         return np.array([*rows, *values], np.float64)
 

@@ -69,6 +69,14 @@ def test_the_page_on_constraints_code_runs(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out
 
 
+def test_the_page_on_typed_variables_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(DOCS / "variables.md")
+    printed = capsys.readouterr().out
+    assert "'plate': 0.25, 'steel': 'hot'" in printed
+    assert "{'n': 3, 'rate': 0.5}" in printed
+    assert "6059.714" in printed
+
+
 def test_the_page_on_min_max_problems_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     run_examples(DOCS / "minmax.md")
     assert capsys.readouterr().out

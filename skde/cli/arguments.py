@@ -172,10 +172,16 @@ def bounds_of(text: str) -> tuple[float, float]:
     return low, high
 
 
+def wholes_of(text: str) -> tuple[int, int]:
+    """Read LOW:HIGH, whole numbers."""
+    low, high = map(whole, text.split(":"))
+    return low, high
+
+
 # The kinds of a typed variable, and how its bounds, values or choices are read.
 VARIABLES: dict[str, Callable[[str], Variable]] = {
     "real": lambda text: Real(*bounds_of(text)),
-    "int": lambda text: Integer(*(whole(bound) for bound in text.split(":", 1))),
+    "int": lambda text: Integer(*wholes_of(text)),
     "log": lambda text: Log(*bounds_of(text)),
     "ordinal": lambda text: Ordinal(tuple(map(float, names(text)))),
     "cat": lambda text: Categorical(names(text)),
