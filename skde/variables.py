@@ -555,15 +555,7 @@ class Variables:
     @classmethod
     def from_description(cls, described: Sequence[Mapping[str, Any]]) -> Variables:
         """Return the variables that `describe` described."""
-        variables = {}
-        for entry in described:
-            parameters = {name: value for name, value in entry.items() if name not in ("kind", "name")}
-            kind = KINDS[check_choice("the kind of a variable", entry.get("kind"), KINDS)]
-            try:
-                variables[entry["name"]] = kind(**parameters)
-            except (KeyError, TypeError) as error:
-                raise ValueError(f"a variable must be described by name, kind and parameters, got {entry!r}") from error
-        return cls(variables)
+        return cls(dict(map(described_variable, described)))
 
     @classmethod
     def from_integrality(cls, box: FloatArray, integrality: Any) -> Variables:
@@ -583,6 +575,18 @@ class Variables:
                 for j, ((low, high), is_whole) in enumerate(zip(np.asarray(box).tolist(), whole_numbered, strict=True))
             ]
         )
+
+
+def described_variable(described: Any) -> tuple[str, Variable]:
+    """Return the name and the variable of an entry of `Variables.describe`."""
+    if not isinstance(described, Mapping) or not isinstance(described.get("name"), str):
+        raise ValueError(f"a variable must be described by name, kind and parameters, got {shown(described)}")
+    kind = KINDS[check_choice("the kind of a variable", described.get("kind"), KINDS)]
+    parameters = {name: value for name, value in described.items() if name not in ("kind", "name")}
+    try:
+        return described["name"], kind(**parameters)
+    except TypeError as error:
+        raise ValueError(f"the variable {described['name']!r}: {error}") from error
 
 
 def as_variable(what: str, given: Any, kind: type[Variable] = Real) -> Variable:

@@ -22,7 +22,9 @@ from skde import (
     Real,
     Variables,
     algorithm_names,
+    get_problem,
     minimize,
+    serialization,
 )
 from skde.engines import decode
 from skde.variables import as_variables
@@ -176,6 +178,21 @@ def test_a_compiled_objective_gets_the_values(algorithm: str, dtype: str) -> Non
     assert (steps.population_ == whole.population_).all()
 
 
+@pytest.mark.parametrize("more", [{"device": ["cpu", "cpu"]}, {"device": "cpu", "execution": "joblib", "n_jobs": 1}])
+def test_a_compiled_objective_gets_the_values_on_several_devices(more: dict[str, Any]) -> None:
+    given = {"bounds": SPACE, "max_iter": 15, "random_state": 1, "n_runs": 2, "n_islands": 2}
+    one, several = Minimizer(device="cpu", **given), Minimizer(**given, **more)
+    assert (one.fit(DeviceObjective(BODY)).population_ == several.fit(DeviceObjective(BODY)).population_).all()
+
+
+def test_a_compiled_constrained_problem_gets_the_values() -> None:
+    bounds = [(-10, 10)] * 6 + [Integer(-10, 10)]
+    m = Minimizer("lshade", max_evals=30_000, random_state=0, device="cpu").fit("fabris2012/p4", bounds=bounds)
+    assert m.x_[6] == 2
+    assert m.max_violation_ <= 1e-6
+    assert m.fun_ == get_problem("fabris2012/p4").f(m.x_[None])[0] < 690
+
+
 def test_a_compiled_objective_with_scratch_gets_the_values() -> None:
     """In a space with more variables than components, so that the values need more than one vector."""
     body = "team.each(d, [&](int j) { team.scratch[d + j] = x[j]; }); return team.sum(d, [&](int j) {"
@@ -241,6 +258,26 @@ def test_files_continue_with_the_variables(tmp_path: Path) -> None:
     assert loaded.bounds == Variables(SPACE)
     assert loaded.params_ == m.params_
     assert (loaded.resume(f).population_ == whole.population_).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"high": 21}, "entry 'box'.*it must be the box of the variables"),
+        ({"kind": "REALS"}, "the kind of a variable must be one of .* 'INTEGER'"),
+        ({"values": [1, 2]}, "the variable 'n': .*unexpected keyword argument 'values'"),
+        ({"low": "one"}, "the variable 'n': Integer.low must be an integer"),
+        ({"name": None}, "a variable must be described by name, kind and parameters"),
+    ],
+)
+def test_files_with_wrong_variables_are_refused(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+    path = tmp_path / "m.skde"
+    Minimizer(bounds=SPACE, max_iter=2, random_state=0, device="cpu").fit(f).save(path)
+    header, arrays = serialization.load(path)
+    header["variables"][0] |= wrong
+    serialization.save(path, header, arrays)
+    with pytest.raises(ValueError, match=message):
+        Minimizer.load(path)
 
 
 def test_files_of_problems_continue_without_the_objective(tmp_path: Path) -> None:
