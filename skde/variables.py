@@ -393,7 +393,7 @@ KINDS: dict[str, type[Variable]] = {kind.kind: kind for kind in (Real, Integer, 
 class Variables:
     """Named variables of several types, wherever bounds are expected.
 
-    An algorithm searches a box of real components. The objective gets the values that a point of the box stands for:
+    An algorithm searches a box of real components. The objective gets the values of a point of the box:
     real variables as they are, integers rounded, logarithms raised, ordinal variables by their index, categories by the
     largest of their components, fixed variables always the same.
 

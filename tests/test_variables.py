@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,13 @@ def test_a_changed_dict_is_noticed() -> None:
     m.bounds["n"] = Integer(1, 9)
     with pytest.raises(ValueError, match="bounds was"):
         m.resume()
+
+
+def test_a_fit_is_pickled_with_its_variables() -> None:
+    m = Minimizer(bounds=Variables(SPACE), max_iter=3, random_state=0, device="cpu").fit(f)
+    copied = pickle.loads(pickle.dumps(m))
+    assert copied.params_ == m.params_
+    assert clone(m).bounds == copied.bounds == Variables(SPACE)
 
 
 def test_functions_of_one_point_and_results_in_the_form_of_scipy() -> None:

@@ -331,6 +331,7 @@ class CudaEngine:
         key = self.device, dtype.name
         if key not in variables.uploaded:
             variables.uploaded[key] = self.xp.asarray(contiguous(variables.table, dtype))
+            self.xp.cuda.get_current_stream().synchronize()  # the streams of other threads may read it at once
         return variables.uploaded[key]
 
     def _decoding(self, objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
