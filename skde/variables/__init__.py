@@ -1,0 +1,20 @@
+"""Typed variables."""
+
+from __future__ import annotations
+
+from skde.variables.kinds import KINDS, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
+from skde.variables.space import Variables, as_variables, checked_variables
+
+__all__ = [
+    "KINDS",
+    "Categorical",
+    "Fixed",
+    "Integer",
+    "Log",
+    "Ordinal",
+    "Real",
+    "Variable",
+    "Variables",
+    "as_variables",
+    "checked_variables",
+]
