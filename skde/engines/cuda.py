@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous, device_of
+from skde.constants import CONSTANTS
 from skde.engines.batch import Batch, Decoding, check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.decoding import DecodedObjective
@@ -170,8 +171,10 @@ class CudaEngine:
 
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
         """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
-        arrays = self._upload(objective, batch.spec.dtype)
+        arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
+        # Else one team adapts the parameters of a run, and should have many lanes.
+        divides = needs.large_stages > 0 and batch.pop_max > CONSTANTS["COUNTED_BY_GPU"]
         return Work(
             batch.dim,
             teams,
@@ -179,7 +182,8 @@ class CudaEngine:
             objective.scratch,
             tuple(array.size for array in arrays),
             batch.spec.dtype.itemsize,
-            not batch.spec.needs.stages,  # one team adapts the parameters of a run, and should have many lanes
+            has_tiles=divides or not needs.stages,
+            has_stages=needs.stages > 0,
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, scratch: int) -> None:

@@ -105,6 +105,7 @@ def test_many_runs_share_staged_matrices() -> None:
         (2, 100_000, "Tile1", 128),
         (10, 100_000, "Tile4", 32),
         (30, 100_000, "Tile8", 16),
+        (100, 100_000, "Tile16", 8),
         (300, 30_000, "Warp", 4),
         (1000, 10_000, "Block", 1),
     ],
@@ -119,23 +120,27 @@ def test_many_individuals_have_small_teams_and_large_ones_large_teams(
 
 @pytest.mark.parametrize(
     ("itemsize", "dim", "resident", "trials_shared"),
-    [(8, 3000, 8, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
+    [(8, 3000, 4, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
 )
-def test_blocks_are_fewer_where_their_trials_then_fit(
-    itemsize: int, dim: int, resident: int, trials_shared: bool
-) -> None:
+def test_blocks_are_fewer_where_their_trials_fit(itemsize: int, dim: int, resident: int, trials_shared: bool) -> None:
     found = plan(dim=dim, pop=3000, itemsize=itemsize)
     assert (found.team, found.resident, found.trials_shared) == ("Block", resident, trials_shared)
 
 
 def test_large_trials_are_told_by_their_bytes() -> None:
-    assert plan(dim=1000, pop=10_000, itemsize=8).team == "Block"
-    assert plan(dim=1000, pop=10_000, itemsize=4).team == "Warp"
+    assert plan(dim=500, pop=10_000, itemsize=8).team == "Block"
+    assert plan(dim=500, pop=10_000, itemsize=4).team == "Warp"
 
 
 def test_runs_count_as_individuals() -> None:
     assert plan(dim=10, pop=50, n_runs=1).team == "Warp"
     assert plan(dim=10, pop=50, n_runs=10_000).team == "Tile4"
+
+
+def test_teams_with_stages_have_more_registers() -> None:
+    assert plan(dim=30, pop=100_000).resident == 4
+    found = plan(dim=30, pop=100_000, has_stages=True)
+    assert (found.team, found.resident) == ("Tile8", 3)
 
 
 def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:
