@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous, device_of
-from skde.constants import CONSTANTS
 from skde.engines.batch import Batch, Decoding, check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.decoding import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
-from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan, shared_memory
+from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     Launcher,
     blocks_per_multiprocessor,
@@ -173,8 +172,8 @@ class CudaEngine:
         """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
-        # Else one team adapts the parameters of a run, and should have many lanes.
-        divides = needs.large_stages > 0 and batch.pop_max > CONSTANTS["COUNTED_BY_GPU"]
+        # Else one team does the work of a run, and should have many lanes.
+        divides = needs.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
         return Work(
             batch.dim,
             teams,
@@ -182,8 +181,8 @@ class CudaEngine:
             objective.scratch,
             tuple(array.size for array in arrays),
             batch.spec.dtype.itemsize,
-            has_tiles=divides or not needs.stages,
             has_stages=needs.stages > 0,
+            has_tiles=divides or not needs.stages,
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, scratch: int) -> None:
@@ -363,7 +362,13 @@ class CudaEngine:
             pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(needs.stages > 0)
             # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
             work = Work(
-                max(dim, batch.opponents), pop, batch.n_runs, game.scratch, (), batch.spec.dtype.itemsize, False
+                max(dim, batch.opponents),
+                pop,
+                batch.n_runs,
+                game.scratch,
+                (),
+                batch.spec.dtype.itemsize,
+                has_tiles=False,
             )
 
             def module(team: str, threads: int, resident: int) -> Any:

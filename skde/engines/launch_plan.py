@@ -31,12 +31,14 @@ RESIDENT = {
     ("Tile1", FEW_WARPS): 4,
     ("Block", FEW_WARPS): 4,
 }
-RESIDENT_STAGES = 3  # the same for parts of warps that work between generations, too
+# The same for parts of warps that work between generations, too, or that have long rows: more registers, fewer teams.
+RESIDENT_BUSY, LONG_ROW = 3, 64  # components
 RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
 # The team of one of many individuals by their dimension: the first line with at least so many dimensions, else a warp.
 # With fewer lanes a warp does the work that each individual needs once, such as its indices, for several individuals at
 # a time; with more lanes it reads longer parts of a row at a time. Measured on an H200.
-MANY = ((4, "Tile1"), (16, "Tile4"), (64, "Tile8"), (128, "Tile16"))
+MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
+MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run. Measured on an H200.
 LARGE_TRIAL = 3072  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
 
 
@@ -58,8 +60,8 @@ class Work:
     scratch: int  # vectors of length dim
     array_sizes: tuple[int, ...]  # elements
     itemsize: int
+    has_stages: bool = False  # whether there is work between generations
     has_tiles: bool = True  # whether the teams of many individuals may be other than warps
-    has_stages: bool = False  # whether there is work between generations, for which a team needs more registers
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,8 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
     many = {"Warp": 2 * MAX_WARPS, "Block": 4}.get(team, 0) * device.multiprocessors
     if work.pop * work.n_runs <= many:
         return 1
-    if work.has_stages and LANES[team] < LANES["Warp"]:
-        return RESIDENT_STAGES
+    if LANES[team] < LANES["Warp"] and (work.has_stages or work.dim > LONG_ROW):
+        return RESIDENT_BUSY
     resident = RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)
     if team == "Block" and not shared_memory(work, device, team, teams, resident)[1]:
         return RESIDENT_LARGE

@@ -124,7 +124,7 @@ def rastrigin(X: Any) -> Any:
         {"algorithm": GODE(pop_size=30)},
         {"constraints": LinearConstraint(np.ones((1, 30)), -1.0, 1.0)},
     ],
-    ids=str,
+    ids=["defaults", "target", "islands", "float32", "shade", "pso", "gode", "constraints"],
 )
 def test_auto_records_and_equals_step(parameters: dict[str, Any], capsys: Any, without_jax: None) -> None:
     auto = Minimizer(verbose=1, **LONG, **parameters).fit(rastrigin, bounds=BOX)

@@ -105,7 +105,7 @@ def test_many_runs_share_staged_matrices() -> None:
         (2, 100_000, "Tile1", 128),
         (10, 100_000, "Tile4", 32),
         (30, 100_000, "Tile8", 16),
-        (100, 100_000, "Tile16", 8),
+        (100, 100_000, "Tile8", 16),
         (300, 30_000, "Warp", 4),
         (1000, 10_000, "Block", 1),
     ],
@@ -137,8 +137,9 @@ def test_runs_count_as_individuals() -> None:
     assert plan(dim=10, pop=50, n_runs=10_000).team == "Tile4"
 
 
-def test_teams_with_stages_have_more_registers() -> None:
+def test_teams_with_much_work_have_more_registers() -> None:
     assert plan(dim=30, pop=100_000).resident == 4
+    assert plan(dim=100, pop=100_000).resident == 3
     found = plan(dim=30, pop=100_000, has_stages=True)
     assert (found.team, found.resident) == ("Tile8", 3)
 
