@@ -1,0 +1,89 @@
+"""The section of the page on speed on large populations, from docs/benchmarks/large-*.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1]
+HEAD = """## Large populations on a GPU
+
+    python benchmarks/speed/large_populations.py --out docs/benchmarks/large-NAME.json
+
+Microseconds of a generation of Rastrigin's function, and next to them those of the faster one of evosax 0.3.2 and EvoX
+1.4 in float32, measured one day before on another machine of the kind. Peers are faster in PSO with D=100, NP=10^5 and
+with D=1000, NP=10^4.
+"""
+# Algorithm, dimension, population -> microseconds of the fastest peer in float32.
+PEERS = {
+    ("de", 30, 10**4): 258,
+    ("de", 30, 10**5): 184,
+    ("de", 100, 10**5): 239,
+    ("de", 1000, 10**4): 295,
+    ("pso", 30, 10**4): 27,
+    ("pso", 30, 10**5): 79,
+    ("pso", 100, 10**5): 156,
+    ("pso", 1000, 10**4): 132,
+}
+LIMITS = """The limits, from hardware counters of two generations: the rate of the memory and its share of the peak; the
+shares of the L2 cache, of the issue slots and of the resident warps that are used; and how long a warp waits for memory
+and for barriers, in instructions that others issue. Most settings are limited by latency: registers allow a quarter of
+the warps, and the steps of an individual follow each other. Only rows of 1000 components come near the memory's rate.
+"""
+SMALL = """Small populations before and after that work, in turn in one process for each:
+"""
+
+
+def section() -> list[str]:
+    """Return the lines of the section."""
+    lines = [HEAD]
+    for path in sorted((DOCS / "benchmarks").glob("large-*.json")):
+        record = json.loads(path.read_text())
+        lines += [
+            f"{record['driver']['gpu']}, {record['date'][:10]}, commit {record['commit'][:10]} ({path.name}).",
+            "",
+        ]
+        lines += times(record["figures"]) + counters(record.get("counters", [])) + small(record.get("small", []))
+    return lines
+
+
+def times(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the table of times."""
+    found = {(row["algorithm"], row["dim"], row["pop_size"], row["dtype"]): row["us_per_generation"] for row in rows}
+    lines = ["| algorithm | D | NP | float64 | float32 | peer, float32 |", "|---|---|---|---|---|---|"]
+    for name, dim, pop_size in dict.fromkeys(key[:3] for key in found):
+        ours = [f"{found[key]:.4g}" if (key := (name, dim, pop_size, dtype)) in found else "" for dtype in DTYPES]
+        peer = PEERS.get((name, dim, pop_size), "")
+        lines.append(f"| {name} | {dim} | {pop_size} | {' | '.join(ours)} | {peer} |")
+    return [*lines, ""]
+
+
+DTYPES = ("float64", "float32")
+COLUMNS = {
+    **{"GB/s": "dram_gb_per_second", "of peak, %": "dram_percent", "L2, %": "l2_percent", "issue, %": "issue_percent"},
+    **{"warps, %": "warps_percent", "waits, memory": "stalled_by_memory", "waits, barriers": "stalled_by_barriers"},
+}
+
+
+def counters(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the table of hardware counters."""
+    if not rows:
+        return []
+    lines = [LIMITS, f"| setting | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
+    for row in rows:
+        setting = f"{row['algorithm']}, D={row['dim']}, NP={row['pop_size']}, {row['dtype']}"
+        lines.append(f"| {setting} | {' | '.join(str(row[key]) for key in COLUMNS.values())} |")
+    return [*lines, ""]
+
+
+def small(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the table of small populations."""
+    if not rows:
+        return []
+    lines = [SMALL, "| algorithm | precision | D | NP | before | now | ratio |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        keys = ("algorithm", "dtype", "dim", "pop_size")
+        figures = f"{row['before']:.4g} | {row['now']:.4g} | {row['before / now']:.3f}"
+        lines.append(f"| {' | '.join(str(row[key]) for key in keys)} | {figures} |")
+    return [*lines, ""]
