@@ -5,10 +5,12 @@
 //   SKDE_SCRATCH                       numbers for each individual that are written and read within one generation
 //   Settings                           the parameters of one run as typed values
 //   Context, context()                 the numbers that all individuals of a generation share
-//   Draws                              the random numbers of a trial, which depend only on (seed, generation, individual)
+//   Draws                              the random numbers of a trial, which depend only on (seed, generation,
+//                                      individual)
 //   propose()                          makes the trial of individual i of generation g
 //   select()                           compares the trial with its parent, and writes individual i of generation g
 //   end_generation(), adapt()          the work between two generations: of an individual, and of the run
+//   end_large_generation()             the same in a large population, where it is divided among the teams
 //
 // A member of Settings with one of these names adds a component of the core:
 //
@@ -23,7 +25,7 @@
 
 namespace SKDE_NAMESPACE {
 
-// A list of names that is written once; the host reads the names.
+// A list of names. The host reads their text, so that Python does not repeat it.
 #define SKDE_NAME_LIST(Name, ...)                      \
   struct Name {                                        \
     enum : int { __VA_ARGS__, COUNT };                 \
@@ -39,8 +41,9 @@ struct NoNames {
   static constexpr const char* names = "";
 };
 
-// Linear reduction of the population from `first` to `last` individuals with the evaluations done, or with the generations
-// where no number of evaluations is given (L-SHADE's equation 10). In doubles, which round alike everywhere.
+// Linear reduction of the population from `first` to `last` individuals with the evaluations done, or with the
+// generations where no number of evaluations is given (L-SHADE's equation 10). In doubles, which round alike
+// everywhere.
 struct PopulationReduction {
   double first, last, max_evals, max_iter;
 
@@ -84,7 +87,7 @@ struct BaseAlgorithm {
   using Arrays = NoNames;
   using Vectors = NoNames;
   using Scratch = NoNames;
-  // How many of the arrays, from the first on, an individual passes on to its successor where another one takes its row.
+  // The number of arrays, from the first on, that follow an individual into another row (opposition.cuh).
   static constexpr int INHERITED = 0;
 
   struct Context {};
@@ -93,36 +96,51 @@ struct BaseAlgorithm {
   // The individual of generation g - 1 that the trial of individual i of generation g competes with.
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }
 
-  // Asks for the rows that the trial of individual i of generation g reads, where they are known before its turn.
+  // Starts to load the rows that the trial of individual i of generation g will read, by team.fetch(). The driver calls
+  // it while the team works on the individual before, on a GPU where a multiprocessor has many teams. Only for
+  // algorithms that compute these rows without draws; the others may call IndividualDraws::fetch_early(), which does so
+  // on a CPU, in their Draws.
   template <class Team, class R> SKDE_FN static void fetch(const Team&, const R&, i64, int) {}
 
   // The state of individual i of generation 0, in addition to x and f.
   template <class Team, class R> SKDE_FN static void initialize(Team&, const R&, int, const typename R::real*) {}
 
-  // The number of stages of end_generation() after generation g: all teams wait for each other after each of them.
+  // The number of stages of end_generation() after generation g. After each of them there is a barrier of all teams.
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
-  // Values that end_generation() and adapt() read and no team writes meanwhile. A team loads them while it waits for the
-  // others: those of individual i, if there is one, and, where the team adapts, those of the run.
+  // Values that end_generation() and adapt() read and that no team writes meanwhile. A team loads them before the
+  // barrier, so that it need not wait for them afterwards: those of individual i, if there is one, and, where the team
+  // adapts, those of the run.
   template <class Team> struct Prefetch {
     template <class R> SKDE_FN Prefetch(Team&, const R&, i64, int, bool) {}
   };
-  // The work of individual i in one stage between generations g and g + 1. Generation g - 1 can still be read.
+  // The work of individual i in one stage between generations g and g + 1. Generation g - 1 can still be read. A large
+  // population that is ranked has been sorted in stages before.
   template <class Team, class R, class P>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
     if (run.task.ranked && !is_large(run.pop)) rank(team, run, g, i);
   }
-  // The work of the run, which one team does in stage 0; learns: whether generation g had selection, which opposites have not.
+  // The work of the run between two generations, which one team does in stage 0. `learns`: whether generation g had
+  // trials of the algorithm; a generation of opposites has none.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
 
-  // Whether a large population has other stages, in which all teams divide the work of the run, too: large_stages(run, share, g)
-  // of end_large_generation(team, run, share, g, stage), of which one adapts the run where generation g had selection.
+  // Large populations, of which is_large(run.pop) holds. One team that adapts the run would read all individuals while
+  // the others wait, so an algorithm may divide this work among all teams. With DIVIDES it has two further functions,
+  // which replace stages() and end_generation() for large populations:
+  //   large_stages(run, share, g)                       the number of stages, without those that sort a ranked
+  //                                                     population
+  //   end_large_generation(team, run, share, g, stage)  one stage, by every team once, not once for each individual:
+  //                                                     share.each_item() and each_position() divide the work
+  // One of these stages also calls adapt(..., true), by the team of which share.adapts(run.pop) holds; the driver does
+  // not. After a generation of opposites the driver calls neither of the two, but adapt(..., false). `large_stages` of
+  // the Python object's StateSizes is the largest number of stages on a GPU. DIVIDES = MANY_TEAMS divides on a GPU only
+  // (gade.cuh has the shortest example); sums are divided by divided_sums.cuh.
   static constexpr bool DIVIDES = false;
 
-  // Individual i's part in restoring the state of generation g after values have changed, in addition to the order: migrants
-  // have come, or all values are new.
+  // Individual i's part in restoring the state of generation g after values have changed, in addition to the order:
+  // after a migration, or where all values are new.
   template <class Team, class R> SKDE_FN static void restore(Team&, const R&, i64, int, bool) {}
 
-  // order[k] becomes the index of the k-th best, when this was done for every individual of a small population.
+  // Writes the place of individual i into the order of a small population; order[k] is the index of the k-th best.
   template <class Team, class R> SKDE_FN static void rank(Team& team, const R& run, i64 g, int i) {
     const int place = rank_of(team, run.f(g), run.pop, i);
     if (team.lane == 0) run.order(g)[place] = i;

@@ -1,4 +1,4 @@
-// What is done with a component that left the box.
+// Repair of components that left the box.
 #pragma once
 #include "core/enumeration.cuh"
 #include "core/math.cuh"
@@ -11,13 +11,13 @@ SKDE_ENUM_CLASS(Repair, int, REFLECT, MIDPOINT, CLIP, RANDOM, PERIODIC);
 // The position of v in a box of width 1 that is repeated without end.
 template <class real> SKDE_FN real fraction(real v) { return v - floor(v); }
 
-// v outside [lower, upper] is brought back:
-//   reflect   mirrored at the bound, as often as it takes
+// Returns v, which is outside [lower, upper], as a value inside:
+//   reflect   mirrored at the bound, as often as needed
 //   midpoint  half-way between the parent and the bound that was crossed
 //   clip      onto the bound
 //   random    uniform in the box, from `word`
-//   periodic  the box repeats: out on one side, in on the other
-// Whatever the rule and its rounding, the result lies in [lower, upper]; NaN becomes `lower`.
+//   periodic  at its position in a box that repeats without end
+// By every rule, also after rounding, the result is in [lower, upper]; NaN becomes `lower`.
 template <class real> SKDE_FN real repair(Repair rule, real v, real parent, real lower, real upper, u32 word) {
   const real width = upper - lower, bound = v < lower ? lower : upper;
   if (rule == Repair::REFLECT) {

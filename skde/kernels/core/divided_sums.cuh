@@ -1,12 +1,15 @@
-// Sums over the trials of a generation, weighted by improvements, of which number `weight` adds up the weights. One team makes
-// them; of a large population on a GPU all teams make partial sums before, in a stage of their own.
+// Sums over the trials of a generation, weighted by improvements. One team makes them. In a large population on a GPU
+// it would read all trials while the others wait, so all teams make partial sums in an earlier stage (divide_sums), and
+// the one team adds these up (divided_sums).
 //
-// with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`.
+// with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`. Sum
+// number `weight` is that of the weights.
 #pragma once
 #include "core/run.cuh"
 
 namespace SKDE_NAMESPACE {
 
+// Makes the partial sums, m * PARTIALS of them; nothing on a CPU.
 template <int m, class Team, class R, class Share, class real, class WithTerms>
 SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms) {
   if (!MANY_TEAMS) return;
@@ -17,6 +20,8 @@ SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* par
   });
 }
 
+// The sums, by one team. Partial sums are those of improvements as they are: the rare case of another scale reads all
+// trials.
 template <int m, int weight, class Team, class R, class real, class WithTerms>
 SKDE_FN Several<real, m> divided_sums(Team& team, const R& run, const real* partials, WithTerms with_terms) {
   return weighted_sums<real, weight>([&](real scale) -> Several<real, m> {

@@ -1,9 +1,12 @@
-// The two drivers, written once for all algorithms and machines: `generations` makes whole generations of one run (compiled
+// The drivers, written once for all algorithms and machines: `generations` makes whole generations of one run (compiled
 // objectives); `propose` and `accept` are the two halves of one generation (objectives that the host evaluates).
+// generation.cuh has that of one generation a launch.
 //
-// A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end. The leader, one team of
-// the run, writes the numbers of the run. adapts(pop) names the team that adapts the run's parameters between generations,
-// one without an individual where there is one. each_item(n, body) divides n items among the teams. arrive() and wait() together are a barrier of the run's teams.
+// A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end. The leader, one
+// team of the run, writes the numbers of the run. adapts(pop) is true for the team that adapts the run's parameters
+// between generations, on a GPU one without an individual if there is such a team. each_item(n, body) divides n items
+// among the teams, and each_position(team, n, body) divides them among the lanes of all teams. arrive() and wait()
+// together are a barrier of the run's teams.
 #pragma once
 #include "core/islands.cuh"
 #include "core/opposition.cuh"
@@ -11,9 +14,10 @@
 
 namespace SKDE_NAMESPACE {
 
-// Whether a trial's draws are made before the trial's turn: where a GPU's multiprocessor holds few teams, because each of
-// them would wait.
-// And whether its rows are asked for early: where there are many, so that most of them come from far away.
+// EARLY_DRAWS: whether a trial's draws are made before the trial's turn. They are where a multiprocessor of a GPU has
+// few teams, because no other team works while one waits for its draws. EARLY_ROWS: whether rows are loaded early
+// (BaseAlgorithm::fetch). They are where a multiprocessor has many teams, because the rows of so many individuals are
+// in the GPU's main memory.
 #ifdef __CUDACC__
 constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY;
 #else
@@ -49,7 +53,7 @@ SKDE_FN void make_trial(Team& team, const R& run, i64 g, int i, bool opposes, co
     Algorithm::propose(team, run, g, i, draws, context, out);
 }
 
-// Else the trial makes its draws itself.
+// The draws where EARLY_DRAWS is false: the trial makes them itself.
 struct NoDraws {
   template <class Team, class R> SKDE_FN NoDraws(Team&, const R&, i64, int) {}
 };
@@ -75,7 +79,7 @@ template <class Algorithm, class R> SKDE_FN typename R::real* trial_place(const 
   return run.x(g, i);
 }
 
-// The parent's value is loaded before the trial's is known.
+// The parent, and its value, which is loaded before the trial is evaluated.
 template <class Algorithm, class R> SKDE_FN int parent_of(const R& run, i64 g, int i) {
   return g > 0 ? Algorithm::parent(run, g, i) : 0;
 }
@@ -94,9 +98,11 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
   Algorithm::initialize(team, run, i, x);
 }
 
-// The stages between generation g and the next: those that sort a large population; those of the algorithm or, after
-// opposites, of their selection; before opposites, one in which the population's range is measured; and, where the best is
-// read from pieces of the population, one that finds these.
+// The stages between generation g and the next, in this order, with a barrier of the run's teams after each:
+//   sorting     of a ranked large population; none after opposites, which are sorted with their parents
+//   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
+//   measuring   before opposites: the population's range
+//   bests       of a large population on a GPU: the best of each piece, from which every team gets the best (run.cuh)
 struct Stages {
   int sorting, own, measuring, bests;
   SKDE_FN int all() const { return sorting + own + measuring + bests; }
@@ -119,7 +125,8 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
           has_bests(run, run.pop)};
 }
 
-// The stages that not every generation has.
+// A stage of sorting, of a large population that the algorithm divides, of opposites, or of the bests. Apart from the
+// frequent case, so that this stays small.
 template <class Algorithm, class Team, class R, class Share>
 SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
                               bool opposes) {
@@ -167,9 +174,10 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
   return g == 0 ? typename Algorithm::Context{} : Algorithm::context(team, run, g);
 }
 
-// Whole generations, up to number `until` or the run's end. Trials are made in `room` when the team has some (shared
-// memory). The draws of a team's first individual are made while it would only wait for the others. Where an iteration has
-// several generations, a team makes them individual by individual, and the teams meet at its end.
+// Whole generations, up to number `until` or the run's end. Trials are made in `room` if the team has some (shared
+// memory). The draws of a team's first individual are made between arrive() and wait(), because there is nothing else
+// to do. Where an iteration has several generations, a team makes them individual by individual, and the barrier is at
+// the iteration's end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
@@ -234,8 +242,8 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   if (share.leader && team.lane == 0) *run.evals_after(g - 1) = run.evals, *run.evals_after(g) = run.evals + run.pop;
 }
 
-// Whether generation g ends run r, where the generation was made by halves. A run that is at another generation is left
-// alone. After a migration its values are no longer those that it is judged by.
+// The status of run r after generation g, where the generation was made by halves. A run that is at another generation
+// is not judged. Nor is one that has migrated: it was judged before, and its values are others now.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& share, i64 g) {
   const bool open = g >= 0 && task.status[r] == RUNNING && task.generation[r] == g && !has_migrated(task, r, g);
@@ -245,8 +253,8 @@ SKDE_FN Status conclude(Team& team, const Task<real>& task, i64 r, const Share& 
   return conclude(team, run, share.leader, g);
 }
 
-// After a run's end its rows of trials hold the points of its last population, repeated where these are fewer than the rows:
-// an objective that evaluates all rows of a batch gets points inside the bounds only.
+// After a run's end its rows of trials are the points of its last population, repeated if these are fewer than the
+// rows. So an objective that evaluates all rows of a batch gets points inside the bounds only.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   Run<Algorithm, real> run(task, Shared<real>(task), r);
@@ -260,8 +268,8 @@ SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share&
   }
 }
 
-// The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are left
-// in `trials` (null: at their place in the new population).
+// The first half of generation g, after the end of generation g - 1 has been judged: the trials of the running runs are
+// written to `trials` (null: at their place in the new population).
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, real* trials) {
   using Draws = DrawsOf<Algorithm, Team>;
@@ -278,7 +286,7 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
   }
 }
 
-// The second half, with the trials (null: those that `propose` left) and their values.
+// The second half, with the trials (null: those at their place in the new population) and their values.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, const real* trials, const real* f) {
   if (task.status[r] != RUNNING) return;
@@ -295,7 +303,7 @@ SKDE_FN void accept(Team& team, const Task<real>& task, i64 r, Share& share, i64
   }
 }
 
-// One stage after `accept`, if there is one. Returns whether more follow.
+// One stage after `accept`, if there is one. Returns whether there are more.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN bool end_generation(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, int stage) {
   if (task.status[r] != RUNNING) return false;
@@ -309,8 +317,8 @@ SKDE_FN bool end_generation(Team& team, const Task<real>& task, i64 r, Share& sh
   return stage + 1 < all_stages.all();
 }
 
-// The steps after generation g where islands migrate, with a barrier of all runs after each; and the step after all values
-// have been made again.
+// The steps after generation g where islands migrate, with a barrier of all runs after each; and REFRESH, the step
+// after all individuals have been evaluated again.
 SKDE_ENUM(Step, int, JUDGE, EMIGRATE, IMMIGRATE, REORDER, REFRESH);
 
 template <class Algorithm, class Team, class real, class Share>

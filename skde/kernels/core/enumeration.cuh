@@ -1,4 +1,5 @@
-// Enumerations that Python reads by the names of their members, which are numbered from 0: Python types neither.
+// Enumerations that Python reads. Their members are numbered from 0, and Python has neither names nor numbers in its
+// source.
 #pragma once
 
 // The text of the list, for the host.

@@ -1,5 +1,6 @@
-// One generation of one run a launch: the drivers of a GPU that do not wait inside a kernel. Mutation, crossover, evaluation
-// and selection are one step (`make_generation`), or evaluation is a step by itself (`evaluate_trials`).
+// The drivers of one generation a launch, for the execution models of a GPU in which no kernel waits for other blocks.
+// Mutation, crossover, evaluation and selection are one step (`make_generation`), or evaluation is a step by itself
+// (`evaluate_trials`).
 #pragma once
 #include "core/drive.cuh"
 
@@ -10,9 +11,9 @@ template <class R, class Team, class Share> SKDE_FN void count(Team& team, const
   if (share.leader && team.lane == 0) run.task.generation[run.run] = g, *run.evals_after(g) = run.evals + run.pop;
 }
 
-// Generation g, after the end of generation g - 1 has been judged. draws_of(run, i) are the draws of trial i. Where population
-// sizes vary, other teams may still read the evaluations up to generation g - 2, which have the same place as those up to
-// generation g: these are counted afterwards, by `count_generation`.
+// Generation g, after the end of generation g - 1 has been judged. draws_of(run, i) are the draws of trial i. Where
+// population sizes vary, the evaluations up to generation g are written afterwards, by `count_generation`: they have
+// the same place as those up to generation g - 2, which other teams may still read.
 template <class Algorithm, class Team, class real, class Share, class Objective, class DrawsOfTrial>
 SKDE_FN void make_generation(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                              const Objective& objective, real* room, i64 g, DrawsOfTrial draws_of) {

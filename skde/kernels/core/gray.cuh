@@ -4,13 +4,13 @@
 
 namespace SKDE_NAMESPACE {
 
-// Of a share in [0, 1] in steps of 1 / most; most is below 2^31.
+// The code of a share in [0, 1], in steps of 1 / most; most is below 2^31.
 template <class real> SKDE_FN u32 gray_code(real share, real most) {
   const u32 number = u32(int(share * most));
   return number ^ (number >> 1);
 }
 
-// The number of bits in which two codes differ, in steps that vector registers can follow.
+// The number of bits in which two codes differ, by operations that every vector register has.
 SKDE_FN int different_bits(u32 a, u32 b) {
   u32 bits = a ^ b;
   bits -= (bits >> 1) & 0x55555555u;

@@ -1,25 +1,25 @@
-// Islands: consecutive runs of a batch, n_islands of them, are one archipelago. In every generation that is a multiple of
-// migrate_every they exchange individuals, after it has been judged and before the next one is made:
+// Islands: consecutive runs of a batch, n_islands of them, are one archipelago. In every generation that is a multiple
+// of migrate_every they migrate, after it has been judged and before the next one is made:
 //
 //   emigrate   every island copies its migrants out, and numbers its individuals in the order of replacement
-//   immigrate  an individual that is to be replaced gives way to a migrant that is better
+//   immigrate  a migrant replaces the individual at its place in that order, if it is better
 //   restore    the algorithm restores the state that depends on the order of its population
 //
-// with a barrier of all islands after each. Only islands that still run take part; one that has reached the target ends the
-// archipelago at the next migration.
+// with a barrier of all islands after each. Only islands that still run migrate. An island that has reached the target
+// ends the archipelago at the next migration.
 //
-// A batch may have some islands of an archipelago, while other batches have the others. The host then copies the rows of
-// migrants, migrant_values and meets, which have room for all islands, between emigrate and immigrate.
+// A batch may have some islands of an archipelago, while other batches have the others. The host then copies the rows
+// of migrants, migrant_values and meets, which have room for all islands, between emigrate and immigrate.
 #pragma once
 #include "core/run.cuh"
 
 namespace SKDE_NAMESPACE {
 
 SKDE_ENUM_CLASS(Route, int, RING, RANDOM, FULL);
-SKDE_ENUM_CLASS(Migrants, int, BEST, RANDOM);   // that leave
-SKDE_ENUM_CLASS(Replaced, int, WORST, RANDOM);  // that give way
+SKDE_ENUM_CLASS(Migrants, int, BEST, RANDOM);   // individuals that are copied to other islands
+SKDE_ENUM_CLASS(Replaced, int, WORST, RANDOM);  // individuals that migrants may replace
 
-// An island's part in a migration.
+// An island's part in a migration, in task.meets.
 enum Part : i64 { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
 
 // Whether islands migrate after generation g.
@@ -27,12 +27,12 @@ template <class real> SKDE_FN bool migrates(const Task<real>& task, i64 g) {
   return task.migrate_every > 0 && g > 0 && g % task.migrate_every == 0;
 }
 
-// Whether run r has done the migration after generation g: it is not repeated where a generation is proposed again.
+// Whether run r has done the migration after generation g. It is not repeated where a generation is proposed again.
 template <class real> SKDE_FN bool has_migrated(const Task<real>& task, i64 r, i64 g) {
   return task.n_islands > 1 && g > 0 && task.met[r] == g;
 }
 
-// The next generation with a migration after it, behind generation g; at most `until`.
+// The first generation after g that a migration follows; at most `until`.
 template <class real> SKDE_FN i64 next_migration(const Task<real>& task, i64 g, i64 until) {
   return task.migrate_every > 0 ? min_of(until, (g / task.migrate_every + 1) * task.migrate_every) : until;
 }
@@ -53,8 +53,8 @@ template <class real> struct Islands {
   SKDE_FN real* value(i64 island, int row) const { return task.migrant_values + island * task.migrant_rows + row; }
 };
 
-// The algorithm of an island in a migration: rows of individuals, the first of which is number `first`. So the code of a
-// migration is compiled once for all algorithms.
+// The algorithm of an island in a migration: rows of individuals, the first of which is number `first`. With it the
+// code of a migration is compiled once for all algorithms.
 struct Members : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, first);
   struct Settings {
@@ -145,12 +145,12 @@ template <class real> struct Arrivals {
 
   SKDE_FN int all() const { return int(islands.task.n_islands) * many; }
   SKDE_FN bool sent(int k) const { return islands.task.meets[first + k / many] == PRESENT && k / many != me; }
-  // Its row in the whole buffer, and its value; NaN, which replaces nobody, where it was not sent.
+  // Its row in the whole buffer, and its value; NaN, which replaces no individual, where it was not sent.
   SKDE_FN i64 row(int k) const { return (first + k / many) * islands.task.migrant_rows + k % many; }
   SKDE_FN real value(int k) const { return sent(k) ? islands.task.migrant_values[row(k)] : real(not_a_number()); }
 };
 
-// The migrant number `rank` that comes to an island, as row of the whole buffer; -1 where there is none.
+// The row of the whole buffer that has the migrant number `rank` of an island; -1 where there is none.
 template <class Team, class R, class real>
 SKDE_FN i64 arrival(Team& team, const R& run, const Arrivals<real>& arrivals, i64 g, int rank) {
   const auto& task = run.task;
@@ -221,7 +221,8 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
   immigrate(team, island_of<Algorithm>(task, r, g), share, g);
 }
 
-// `all_values`: there was no migration, but all values of generation g are new. One team sorts a large population.
+// Restores the state of the run after a migration or, with `all_values`, after all values of generation g were made
+// again. One team sorts a large population, because both are rare.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool all_values = false) {
   if (task.status[r] != RUNNING) return;

@@ -1,9 +1,9 @@
-// sin, cos, exp and rounding that vectorise on any processor and give the same bits on every one of them: only additions,
-// multiplications and bit operations, none of them contracted. The C library's differ from machine to machine (and
-// between vector widths) in the last bit, which would end "the same answer on another machine".
+// sin, cos, exp, log and rounding that vectorise on any processor and give the same bits on every one of them: only
+// additions, multiplications, divisions and bit operations, none of them contracted. The functions of C libraries
+// differ in the last bit, between machines and between vector widths.
 //
-// Errors: below 2 units in the last place for |x| <= 1e6 (sin, cos; the absolute error counts near their zeros), and for
-// every x (exp). Coefficients: Chebyshev fits computed in 50 digits.
+// Errors: below 2 units in the last place for |x| <= 1e6 (sin, cos; the absolute error counts near their zeros), and
+// for every x (exp). Coefficients: Chebyshev fits computed in 50 digits.
 #pragma once
 #include "core/portable.cuh"
 
@@ -100,7 +100,8 @@ template <class real> SKDE_FN real exp(real x) {
 // s = (m - 1) / (m + 1).
 SKDE_FN double log(double x) {
   constexpr u64 root_half = 0x3fe6a09e667f3bcdull, bias = 1024;
-  // k + 1024 is positive: its bits behind those of 2^52 make a double, which vectorises where integers don't convert.
+  // k + 1024 is positive, so a double comes from its bits after those of 2^52. That vectorises also where the conversion
+  // of 64-bit integers does not.
   const u64 biased = (bits_as<u64>(x) - root_half + (bias << 52)) >> 52;
   const double k = bits_as<double>(biased | bits_as<u64>(0x1p52)) - (0x1p52 + double(bias));
   const double m = bits_as<double>(bits_as<u64>(x) - ((biased - bias) << 52));
@@ -120,7 +121,7 @@ SKDE_FN float log(float x) {
   return float(k) * C::ln2_1 + (2.0f * s + (2.0f * s * t * tail + float(k) * C::ln2_2));
 }
 
-// Correctly rounded on the CPU and on the GPU alike.
+// sqrt and floor are rounded correctly on the CPU and on the GPU.
 #ifdef __CUDACC__
 SKDE_FN double sqrt(double x) { return __dsqrt_rn(x); }
 SKDE_FN float sqrt(float x) { return __fsqrt_rn(x); }

@@ -3,11 +3,11 @@
 //
 //   x*_ij = k (a_j + b_j) - x_ij      a, b: the population's least and greatest values; k uniform, one a generation
 //
-// uniform in [a_j, b_j] where that leaves the box, and the best of both populations survive. The algorithm learns nothing
-// from such a generation, and its archive stays as it is. Where a population shrinks, it does so before its opposites are
-// made.
+// uniform in [a_j, b_j] where that leaves the box, and the best of both populations survive. The algorithm does not
+// adapt to such a generation, and its archive does not change. A population that shrinks does so before its opposites
+// are made.
 //
-// The state: behind the algorithm's arrays `opposite_value`, behind its vectors `opposite`, and behind its memory a and b.
+// The state: after the algorithm's arrays `opposite_value`, after its vectors `opposite`, and after its memory a and b.
 #pragma once
 #include "core/run.cuh"
 
@@ -45,8 +45,9 @@ template <class Algorithm> struct Opposition {
     if (team.lane == 0) run.array(VALUE, g)[i] = f_trial;
   }
 
-  // The best of the population and its opposites survive; of equals, parents come before opposites. A survivor takes the row
-  // of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted in stages before.
+  // The best of the population and its opposites survive; of equals, parents come before opposites. A survivor takes
+  // the row of its rank, with the numbers that its parent passes on. Few are ranked by counting; many are sorted in
+  // earlier stages.
   template <class R, class Share> SKDE_FN static int stages(const R& run, const Share& share) {
     return is_large(run.pop) ? sort_stages(share, 2 * run.pop) + 1 : 1;
   }
@@ -66,7 +67,8 @@ template <class Algorithm> struct Opposition {
     }
   }
 
-  // The range of the population that generation g + 1 begins with. In a large population that of pieces is measured before.
+  // The range of the population that generation g + 1 begins with. In a large population the ranges of pieces are
+  // measured in a first stage.
   template <class R> SKDE_FN static int measuring_stages(const R& run) { return is_large(run.pop) ? 2 : 1; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void measure(Team& team, const R& run, const Share& share, i64 g, int stage) {
@@ -104,7 +106,8 @@ template <class Algorithm> struct Opposition {
   }
 
  private:
-  // Pieces of about PIECE individuals; fewer, where the memory of sorting has no room for so many ranges.
+  // The number of pieces, of about PIECE individuals; fewer pieces, where the memory of sorting has no room for so many
+  // ranges.
   static constexpr int PIECE = 128;
   template <class R> SKDE_FN static int range_pieces(const R& run) {
     return int(min_of(i64(run.pop / PIECE), run.task.sorting_size / (2 * i64(run.dim))));

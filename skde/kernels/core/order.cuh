@@ -1,22 +1,24 @@
-// The order of a population's values: order[k] becomes the index of the k-th best of n, NaN last, equal ones by their index.
+// The order of a population's values: order[k] becomes the index of the k-th best of n, NaN last, equal ones by their
+// index.
 //
 // Few values are ranked by counting: each by the team of its individual, all at once. Many are sorted, in stages with a
-// barrier after each, so that the work grows as n log n. On a CPU each thread sorts a piece; then neighbouring sorted pieces
-// are merged in pairs, where every value finds its place in the other piece by bisection. A GPU has a sample sort: some
-// values, sorted, part the others into small buckets.
+// barrier after each, so that the work grows as n log n. On a CPU each thread sorts a piece; then neighbouring sorted
+// pieces are merged in pairs: the place of a value in the other piece is found by bisection. A GPU sorts by samples:
+// some values, sorted, divide the others into small buckets, in each of which values are ranked by counting.
+// SKDE_SORT_BY_SAMPLES does so on a CPU, too.
 #pragma once
 #include "core/select.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// The largest number of values that are ranked by counting, where it takes less time than sorting: measured.
+// The largest number of values that are ranked by counting. Measured: up to it counting takes less time than sorting.
 constexpr int COUNTED_BY_CPU = 512, COUNTED_BY_GPU = 2048;
 #ifdef __CUDACC__
 constexpr int COUNTED = COUNTED_BY_GPU;
 #else
 constexpr int COUNTED = COUNTED_BY_CPU;
 #endif
-// Whether so many values are sorted. The GPU's kernels for batches that have none are compiled without.
+// Whether so many values are sorted. The GPU's kernels for batches without large populations have no code for it.
 #if defined(__CUDACC__) && !defined(SKDE_LARGE)
 SKDE_FN constexpr bool is_large(int) { return false; }
 #else
@@ -42,7 +44,8 @@ template <class At, class real> SKDE_FN int bisect(int begin, int end, At at, re
   return low - begin;
 }
 
-// One stage of merging.
+// One stage of merging: each thread's piece is sorted in stage 0, and pairs of sorted parts are merged in the later
+// ones.
 template <class Team, class Share, class At>
 SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other) {
   const int rounds = halvings(share.pieces(n));
@@ -62,8 +65,8 @@ SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage
   });
 }
 
-// One stage of a sample sort. Every BUCKET-th value is a sample. Bucket b has the values that come behind b of the samples.
-// The numbers of the last stage of a value, its bucket and its place or its index, are the two halves of a word.
+// One stage of sorting by samples. Every BUCKET-th value is a sample. Bucket b has the values that come after b of the
+// samples. Between two stages a value has a word, of which the halves are its bucket and its place or its index.
 constexpr int BUCKET = 128, SAMPLE_STAGES = 5;
 SKDE_FN int samples_of(int n) { return (n + BUCKET - 1) / BUCKET; }
 SKDE_FN i64 sample_words(int n) { return 3 * i64(samples_of(n)) + 2; }
@@ -84,7 +87,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         if (team.lane == 0) sorted[place] = i;
       });
       return share.each_position(team, buckets, [&](int b) { many[b] = 0; });
-    case 1:  // every value finds its bucket, and gets a place in it
+    case 1:  // the bucket of every value, and a place in it
       return share.each_position(team, n, [&](int i) {
         const auto value = at(i);
         int bucket = 0;
@@ -96,7 +99,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         }
         order[i] = word(bucket, int(next_at(many + bucket)));
       });
-    case 2:  // where the buckets begin; in two sums of numbers that are exact in float32
+    case 2:  // the beginnings of the buckets; by two sums, which are exact in float32, too
       return share.each_item(buckets, [&](int b) {
         const int sixties = int(team.sum(b, [&](int k) { return many[k] / 64; }));
         const int ones = int(team.sum(b, [&](int k) { return many[k] % 64; }));
@@ -107,7 +110,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         const i64 now = order[i];
         other[begin[bucket_of(now)] + number_of(now)] = word(bucket_of(now), i);
       });
-    default:  // and are ranked among the few of their bucket
+    default:  // the values are ranked among the few of their bucket
       return share.each_position(team, n, [&](int p) {
         const int bucket = bucket_of(other[p]), i = number_of(other[p]), first = int(begin[bucket]);
         const int last = first + int(many[bucket]);
@@ -140,7 +143,7 @@ SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage,
 }
 #endif
 
-// The share of a team that works alone.
+// The share of a team that does the work of all teams.
 struct WholeShare {
   int part = 0;
 
@@ -155,7 +158,7 @@ struct WholeShare {
   }
 };
 
-// The order of n values, by one team while the others wait: for what is rare.
+// The order of n values, by one team while the others wait: for rare events.
 template <class Team, class At>
 SKDE_OUTLINE void sort_alone(Team& team, int n, At at, i64* order, i64* other, i64* memory) {
   const WholeShare share;

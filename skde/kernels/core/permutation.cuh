@@ -4,14 +4,15 @@
 
 namespace SKDE_NAMESPACE {
 
-// A Feistel network permutes the numbers of as many bits as n - 1 has; where it leads out of 0 ... n - 1, it is applied again.
+// A Feistel network permutes the numbers of as many bits as n - 1 has. Where the image is n or more, it is permuted
+// again.
 struct Permutation {
   static constexpr int ROUNDS = 8;
   u32 keys[ROUNDS];
   int n, low_bits, high_bits;
 
   Permutation() = default;
-  // From two blocks of the stream.
+  // The keys are two blocks of the stream.
   SKDE_FN Permutation(const Stream& stream, int n) : n(n) {
     for (int b = 0; b < ROUNDS / 4; ++b) {
       const Words4 words = stream.block(u32(b));

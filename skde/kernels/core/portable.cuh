@@ -1,4 +1,4 @@
-// What differs between the compilers that read these headers: g++/clang++ for the CPU, NVRTC for the GPU.
+// Differences between the compilers that read these headers: g++/clang++ for the CPU, NVRTC for the GPU.
 #pragma once
 
 #ifdef __CUDACC__
@@ -27,15 +27,15 @@
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 
-// SKDE_FN is a function that becomes part of what calls it; SKDE_APART is a rare one, which the rest need not step over;
+// SKDE_FN is a function that becomes part of its caller. SKDE_APART is a rarely called one, which does not.
 // SKDE_OUTLINE is large and called from several places: part of its caller on a GPU, where a call costs registers, and
 // compiled once on a CPU, where a call costs little and each copy costs seconds of the build.
-//
-// Keeps rare code out of the way of the rest.
+
+// A condition that is rarely true: the compiler moves its code out of the frequent path.
 #define SKDE_RARELY(condition) __builtin_expect(bool(condition), false)
 
-// The CPU core is built once per instruction set, each build in a namespace of its own, so that the linker
-// never merges code compiled for one processor into the build for another.
+// The CPU core is built once for each instruction set, in a separate namespace, so that the linker never merges code
+// compiled for one processor into the build for another.
 #ifndef SKDE_NAMESPACE
 #define SKDE_NAMESPACE skde
 #endif
@@ -47,7 +47,7 @@ using u32 = unsigned int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-// Reinterpret the bits of a value. memcpy is the one form that both compilers turn into nothing.
+// Reinterpret the bits of a value. Both compilers compile memcpy to no instruction, and no other form.
 template <class To, class From> SKDE_FN To bits_as(From from) {
   static_assert(sizeof(To) == sizeof(From), "bits_as keeps the size");
   To to;
@@ -80,8 +80,8 @@ SKDE_FN i64 nanoseconds() {
 #endif
 }
 
-// The same number, of which a GPU's compiler knows nothing: it will not make it again where it would better keep it, and what
-// is made of it behind a branch that is rarely taken it will not make ahead of that.
+// The same number, but a GPU's compiler cannot see how it was computed. So it stores the number and does not compute it
+// again, and it does not move computations with it in front of a branch that is rarely taken.
 template <class T> SKDE_FN T opaque(T number) {
   static_assert(sizeof(T) == 8, "it takes two registers");
 #ifdef __CUDACC__
@@ -89,7 +89,7 @@ template <class T> SKDE_FN T opaque(T number) {
 #endif
   return number;
 }
-// The same of an address in the memory that all teams share.
+// The same for an address in the memory that all teams share.
 template <class T> SKDE_FN T* opaque(T* address) {
 #ifdef __CUDACC__
   asm volatile("" : "+l"(address));
@@ -98,8 +98,8 @@ template <class T> SKDE_FN T* opaque(T* address) {
   return address;
 }
 
-// a b of numbers that are not negative. Without signs it is one instruction of a GPU; a CPU's compiler would no longer see
-// that it advances evenly with a.
+// a b of numbers that are not negative. Without signs it is one instruction of a GPU. On a CPU they stay signed, so
+// that the compiler can see that it is linear in a.
 SKDE_FN i64 product(int a, int b) {
 #ifdef __CUDACC__
   return i64(u64(u32(a)) * u32(b));
@@ -108,7 +108,7 @@ SKDE_FN i64 product(int a, int b) {
 #endif
 }
 
-// *place becomes the larger of itself and `number`, whatever other threads do to it meanwhile.
+// *place becomes the larger of itself and `number`, in one atomic operation.
 SKDE_FN void max_at(i64* place, i64 number) {
 #ifdef __CUDACC__
   atomicMax(place, number);
@@ -119,7 +119,7 @@ SKDE_FN void max_at(i64* place, i64 number) {
 #endif
 }
 
-// Adds one, and returns the number before.
+// Adds one to *place and returns its old value, in one atomic operation.
 SKDE_FN i64 next_at(i64* place) {
 #ifdef __CUDACC__
   return i64(atomicAdd(reinterpret_cast<unsigned long long*>(place), 1ull));
@@ -128,7 +128,7 @@ SKDE_FN i64 next_at(i64* place) {
 #endif
 }
 
-// A word for each number: words are in the order of the numbers, and NaN is the last.
+// A word for each number. The order of the words is that of the numbers, and NaN is the last.
 SKDE_FN u64 order_key(double value) {
   const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
   return value != value ? ~u64(0) : word & sign ? ~word : word | sign;

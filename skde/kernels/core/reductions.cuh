@@ -1,4 +1,4 @@
-// What all teams share of their reductions: the operations, and the sums, products and maxima made of them (team.cuh).
+// The common part of all teams' reductions: the operations, and the sums, products and maxima made of them (team.cuh).
 #pragma once
 #include "core/portable.cuh"
 
@@ -24,7 +24,7 @@ struct Maximum {
 template <class real, int m> struct Several {
   real of[m];
 
-  // The one whose number is not known beforehand: a GPU keeps it in registers so.
+  // The number `which`, chosen at run time. Without an index, so that the numbers stay in a GPU's registers.
   SKDE_FN real at(int which) const {
     real found = of[0];
     SKDE_UNROLL
@@ -33,7 +33,7 @@ template <class real, int m> struct Several {
   }
 };
 
-// Whole numbers of components that terms(at(j), j, t) count, each when it is asked for.
+// Whole numbers of components, by terms(at(j), j, t). Number k is counted when of(k) is called.
 template <class Team, int m, class At, class Terms> struct Counted {
   Team& team;
   int n;
@@ -61,8 +61,9 @@ template <class real, class Self> struct Reductions {
   SKDE_FN Self& self() { return static_cast<Self&>(*this); }
 };
 
-// m sums over a large population in two steps, where one team would take long: first the lanes of all teams make the partial
-// sums that sums() would make (team.cuh), then one team folds them. There are m * PARTIALS / Team::size parts of the first step.
+// m sums over a large population in two steps, because one team would take long: first the lanes of all teams make the
+// partial sums that sums() would make (team.cuh), then one team folds them. The first step has m * PARTIALS /
+// Team::size parts.
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
   constexpr int BATCH = 8;  // loads at a time

@@ -7,11 +7,11 @@
 
 namespace SKDE_NAMESPACE {
 
-// The bests of pieces of a large population.
+// The pieces of a large population of which the bests are stored: their size and their number.
 constexpr int BEST_PIECE = 1024;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
 
-// The arrays that every individual reads and no team writes: on a GPU copies in faster memory.
+// The arrays that every individual reads and no team writes. On a GPU they may be copies in faster memory.
 template <class real> struct Shared {
   const real *lower, *upper;
   Data<real> data;
@@ -19,7 +19,7 @@ template <class real> struct Shared {
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
 };
 
-// Whether runs end by their own clocks. The GPU's kernels for runs that have none are compiled without.
+// Whether each run has a clock and ends by it. The GPU's kernels for runs without clocks have no code for it.
 template <class real> SKDE_FN bool has_clocks(const Task<real>& task) {
 #if defined(__CUDACC__) && !defined(SKDE_TIMED)
   return false;
@@ -28,7 +28,8 @@ template <class real> SKDE_FN bool has_clocks(const Task<real>& task) {
 #endif
 }
 
-// Whether the algorithm can have generations of opposites. The GPU's kernels for runs without are compiled without.
+// Whether the algorithm can have generations of opposites. The GPU's kernels for runs without them have no code for
+// them.
 #if defined(__CUDACC__) && !defined(SKDE_OPPOSITION)
 template <class Algorithm> constexpr bool CAN_OPPOSE = false;
 #else
@@ -49,13 +50,13 @@ template <class Algorithm, class real_> struct Run {
   const u64 seed;
   const i64 limit;
   const bool judged;  // by a rule that reads the values of every generation
-  const bool timed;   // by its own clock
+  const bool timed;   // by a clock of the run
   const int dim;
   int pop;          // individuals of the current generation
   i64 evals;        // evaluations before it
   double progress;  // of a population that shrinks: the share of the search that is done
-  // The run's first row in a half of the batch's arrays and the rows of a half, and the same in components, in numbers of
-  // its memory and in components of its archive. Addresses are computed from these several times a generation.
+  // The run's first row in a half of the batch's arrays and the rows of a half, and the same in components, in numbers
+  // of its memory and in components of its archive. Addresses are computed from these several times a generation.
   const i64 row, rows, component, components;
   const i64 number, numbers, archived;
   const Settings settings;
@@ -125,8 +126,8 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* member(i64 g, int k) const { return x(g, first_member() + k); }
   SKDE_FN real* member_values(i64 g) const { return f(g) + first_member(); }
 
-  // The seconds up to the end of generation g. They have two places, by iteration, because the teams meet after each: the
-  // writer of the next value does not disturb the readers of this one.
+  // The seconds up to the end of generation g. They have two places, in turn by iteration, because there is one barrier
+  // an iteration: the next value is written while teams may still read this one.
   SKDE_FN double& spent(i64 g) const { return task.spent[2 * run + (iteration(last_of_iteration(g)) & 1)]; }
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
@@ -141,7 +142,8 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
   SKDE_FN i64* sorting() const { return task.sorting + run * task.sorting_size; }  // of a large population
-  // The memory of sorting n values: the last words of it, or those before these.
+  // The samples of sorting n values: the last words of sorting(); or the words in front of these, if they are the
+  // samples of `before` other values.
   SKDE_FN i64* samples(int n, int before = 0) const {
     return sorting() + task.sorting_size - sample_words(n) - (before ? sample_words(before) : 0);
   }
@@ -149,22 +151,24 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };
 
-// A GPU has many teams: they divide the work on a large population that one thread of a CPU does faster alone. Every team needs
-// the best of the population and reads the bests of pieces.
+// Whether many teams share a run, as on a GPU. They divide work on a large population that one thread of a CPU does
+// faster than several threads that wait for each other.
 #ifdef __CUDACC__
 constexpr bool MANY_TEAMS = true;
 #else
 constexpr bool MANY_TEAMS = false;
 #endif
+// Whether the bests of pieces are stored: every team needs the best of a large population, and would else read all
+// values.
 template <class R> SKDE_FN bool has_bests(const R&, int pop) { return MANY_TEAMS && !R::ITERATES && is_large(pop); }
-// The best of piece k of generation g.
+// Finds the best of piece k of generation g.
 template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
   const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);
   const int best = begin + best_of(team, run.f(g) + begin, n);
   if (team.lane == 0) run.bests()[k] = best;
 }
 
-// The best individual of generation g, when the generation has ended.
+// The best individual of generation g, after the last stage of the generation.
 template <class Team, class R> SKDE_FN int best_individual(Team& team, const R& run, i64 g, int pop) {
   const auto* const f = run.f(g);
   if (!SKDE_RARELY(has_bests(run, pop))) return best_of(team, f, pop);

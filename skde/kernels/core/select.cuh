@@ -13,16 +13,16 @@ template <class real> SKDE_FN bool better(const real* f, int a, int b) {
 // A trial replaces its parent when it is not worse: inf <= inf is a tie and accepted, NaN never replaces a number.
 template <class real> SKDE_FN bool replaces(real trial, real parent) { return is_nan(parent) || trial <= parent; }
 
-// By how much a trial is better than its parent; 0 where it is not. An improvement that no number tells, from NaN or from
-// infinity, counts as a very large one, so that sums over a population stay finite.
+// The improvement of a trial over its parent; 0 where there is none. An improvement from NaN or from infinity counts as
+// a very large number, so that sums over a population stay finite.
 template <class real> SKDE_FN real improvement(real trial, real parent) {
   const real most = sizeof(real) == 8 ? real(0x1p900) : real(0x1p90), gain = parent - trial;
-  const real told = gain < most ? gain : most;
-  return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? told : real(0);
+  const real finite = gain < most ? gain : most;
+  return (trial < parent) | (is_nan(parent) & !is_nan(trial)) ? finite : real(0);
 }
 
-// Sums weighted by improvements, sums_of(scale), of which number `weight` adds up the weights themselves. Where that is so
-// small that products with it might vanish, improvements are scaled by a power of two.
+// Sums weighted by improvements, sums_of(scale), of which number `weight` is the sum of the weights. If it is so small
+// that products with it might become 0, improvements are multiplied by a power of two.
 template <class real, int weight, class SumsOf> SKDE_FN auto weighted_sums(SumsOf sums_of) {
   const real small = sizeof(real) == 8 ? real(0x1p-900) : real(0x1p-90);
   for (real scale = 1;; scale = 1 / small) {
@@ -39,20 +39,22 @@ template <class Team, class real> SKDE_OUTLINE real smallest(Team& team, const r
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
 }
 
-// Whether a value comes before another in their order; `tie`: whether it does where both are equal.
+// Whether a value comes before another in their order, neither of them NaN; `tie`: whether it does where both are
+// equal.
 template <class real> SKDE_FN int comes_before(real value, real other, bool tie) {
   return (value < other) | ((value == other) & tie);
 }
 
-// The same for any value: NaN is worse than any number.
+// The same for all values: NaN is worse than any number.
 template <class real> SKDE_FN bool precedes(real value, real other, bool tie) {
   return is_nan(other) ? !is_nan(value) | tie : comes_before(value, other, tie) != 0;
 }
 
-// How many of n values come before `value`, of which `ties` say whether an equal one does (NaN is worse than any number).
+// The number of n values at(k) that come before `value`; ties(k): whether at(k) does if it is equal. NaN is worse than
+// any number.
 template <class Team, class Value, class real, class Ties>
 SKDE_FN int count_before(Team& team, int n, Value at, real value, Ties ties) {
-  // Counted before `value` is looked at: it may take as long to arrive as the others.
+  // Counted before the test of `value`, so that it is loaded together with the others.
   const int before = team.count(n, [&](int k) { return comes_before(at(k), value, ties(k)); });
   if (!SKDE_RARELY(is_nan(value))) return before;
   return team.count(n, [&](int k) { return int(!is_nan(at(k))) | int(ties(k)); });
@@ -63,26 +65,26 @@ template <class Team, class real> SKDE_OUTLINE int best_of(Team& team, const rea
   return max_of(team.least(n, [&](int i) { return f[i]; }), 0);
 }
 
-// How many of n are better than i; ties go to the smaller index.
+// The number of n individuals that are better than i; ties go to the smaller index.
 template <class Team, class real> SKDE_OUTLINE int rank_of(Team& team, const real* f, int n, int i) {
   const real value = f[i];
-  // One lane compares those before i and those after it in loops with half the comparisons.
+  // A single lane has a loop for those before i and one for those after it: each needs one comparison, not two.
   if (Team::size == 1 && !is_nan(value))
     return team.count(i, [=](int k) { return f[k] <= value; }) +
            team.count(n - i, [=](int k) { return f[i + k] < value; });
   return count_before(team, n, [=](int k) { return f[k]; }, value, [=](int k) { return k < i; });
 }
 
-// A draw among the numbers other than i, or than i and k, which differ: it steps over them.
+// A draw among the numbers other than i, or other than i and k, which differ; `drawn` is its place among these.
 SKDE_FN int other_than(int i, int drawn) { return drawn + (drawn >= i); }
 SKDE_FN int other_than(int i, int k, int drawn) {
   drawn += drawn >= min_of(i, k);
   return drawn + (drawn >= max_of(i, k));
 }
 
-// Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn among the n - 1 - m left
-// and then steps over those taken, in increasing order. No rejection, so the number of draws is fixed. The first `wanted`
-// hold; that needs n > wanted.
+// Up to five mutually distinct indices in {0, ..., n-1}, none of them `target`: the m-th is drawn by its place among
+// the n - 1 - m numbers that are left. Nothing is rejected, so the number of draws is fixed. The first `wanted` are
+// valid; that needs n > wanted.
 struct DistinctIndices {
   int index[5];
 
@@ -105,7 +107,7 @@ struct DistinctIndices {
     SKDE_UNROLL
     for (int k = 0; k <= m; ++k) drawn += drawn >= taken[k];
     index[m] = drawn;
-    // Keep `taken` in order. Fixed steps, so that it stays in registers.
+    // `taken` is sorted by a fixed number of steps, so that it stays in registers.
     SKDE_UNROLL
     for (int k = 0; k <= m; ++k) {
       const int other = taken[k];

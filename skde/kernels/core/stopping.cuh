@@ -1,11 +1,11 @@
-// The end of a generation of a run: history, stopping rules, and the run's clock.
+// The status of a run after a generation: history, stopping rules, and the run's clock.
 #pragma once
 #include "core/run.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// The history has the best of every generation g < 128, and of 64 generations in every doubling after. The rule is fixed,
-// so the history needs no counter and reads the same after a resume. The slot of g, or -1.
+// The history has the best of every generation g < 128, and of 64 generations in every doubling after. The rule is
+// fixed, so the history needs no counter and is the same after a resume. Returns the slot of g, or -1.
 SKDE_FN i64 history_slot(i64 g) {
   if (g < 128) return g;
   const int doublings = highest_bit(u64(g)) - 7;  // 2^(doublings + 7) <= g < 2^(doublings + 8)
@@ -13,8 +13,8 @@ SKDE_FN i64 history_slot(i64 g) {
   return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
-// SciPy's rule: the standard deviation of `all` values, the first `pop` of them in f, is at most tol times the size of their
-// mean.
+// SciPy's rule: the standard deviation of `all` values, the first `pop` of them in f, is at most tol times the size of
+// their mean.
 template <class Team, class real>
 SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
   const auto value = [&](int i) { return i < pop ? f[i] : members[i - pop]; };
@@ -37,8 +37,8 @@ template <class Team, class R> SKDE_FN typename R::real smallest_value(Team& tea
   return is_nan(least) ? real(infinity()) : least;
 }
 
-// The status after generation g, the last of an iteration, by the rules that read values. The best is written to the history
-// for the generations up to the end of the next iteration, where the values are read again.
+// The status after generation g, the last of an iteration, by the rules that read values. The best is written to the
+// history for the generations up to the end of the next iteration, where the values are read again.
 template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& run, bool leader, i64 g, bool sampled) {
   using real = typename R::real;
   const auto& task = run.task;
@@ -68,8 +68,8 @@ template <class Team, class R> SKDE_OUTLINE Status judge(Team& team, const R& ru
   return status;
 }
 
-// The run's own clock counts the seconds inside `generations`. Teams read different times, so the leader reads it before the
-// teams meet, and all of them decide by its record.
+// The run's clock counts the seconds inside `generations`. Teams read different times, so the leader reads it before
+// the barrier, and all teams decide by its record.
 template <class R> SKDE_FN void start_clock(const R& run) { run.task.clock[run.run] = nanoseconds(); }
 
 template <class R> SKDE_FN void read_clock(const R& run, i64 g) {

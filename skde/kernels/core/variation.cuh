@@ -8,7 +8,8 @@
 #include "core/bounds.cuh"
 #include "core/run.cuh"
 
-// Where all runs of a launch agree, the rule may be a constant (-DSKDE_REPAIR=...), and the rest is not compiled.
+// A launch of runs with the same rule may have it as a constant (-DSKDE_REPAIR=...). Then the other rules are not
+// compiled.
 #ifndef SKDE_REPAIR
 #define SKDE_REPAIR int(p[Parameters::repair])
 #endif
@@ -21,7 +22,7 @@ template <class real> struct Mutant {
   const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h)
 };
 
-// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has its own pass.
+// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass.
 template <class Team, class R, class real>
 SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
   const Repair rule = run.settings.repair;
@@ -54,7 +55,8 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
   const real G = t.G, F = t.F;
   const real *const base = t.base, *const a = t.a, *const b = t.b, *const c = t.c, *const d = t.d;
   const real *const e = t.e, *const h = t.h;
-  // Everything is loaded before the draws are compared: loads take long, and then need not wait for them.
+  // Everything is loaded before the draws are compared, so that loads, which take long, do not wait for the
+  // comparisons.
   const auto crossed_1 = [&](int j, int k) {
     const real v = base[j] + F * (c[j] - d[j]), old = x[j];
     return takes(j, k) ? v : old;
@@ -73,8 +75,8 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
   if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
 }
 
-// Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers; the comparison is exact and
-// takes CR = 0 and CR = 1 at their word.
+// Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers. The comparison is
+// exact, so CR = 0 takes no component and CR = 1 takes all.
 struct Binomial {
   int most;  // the largest word / 2 that is taken
 
@@ -102,8 +104,8 @@ template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& s
   return failed < 0 ? dim : min_of(1 + failed, dim);
 }
 
-// Selection: the better of a trial and its parent becomes individual i of generation g. Returns whether it is the trial,
-// which may already be at its place in the new population.
+// Selection: the better of a trial and its parent becomes individual i of generation g. Returns whether it is the
+// trial, which may already be at its place in the new population.
 template <class Team, class R, class real>
 SKDE_FN bool select_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
                            real f_trial) {

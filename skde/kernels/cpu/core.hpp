@@ -1,24 +1,25 @@
-// What each build of the CPU core (one per instruction set, cpu_isa.cpp) offers to the Python module (cpu.cpp).
+// The interface of a build of the CPU core (one for each instruction set, cpu_isa.cpp) to the Python module (cpu.cpp).
 #pragma once
 
 namespace skde_core {
 
 using i64 = long long;
 
-// An objective: double or float, as the task's arrays are; x (d), data (Data<real>), scratch (what it asked for).
+// An objective: double or float, as the task's arrays are; x (d), data (Data<real>), scratch (as many vectors as it
+// needs).
 using AnyEvaluate = void (*)();
 
 struct Core {
   const char* isa;  // the compiler's name for the instruction set
 
-  // Whole generations of all runs, up to number `until`; the runs that are furthest behind are at number `from`.
+  // Whole generations of all runs, up to number `until`. The smallest generation of a run is `from`.
   void (*run)(int algorithm, bool single, const void* task, i64 from, i64 until, int threads, AnyEvaluate evaluate,
               int scratch);
   // The trials of generation g.
   void (*propose)(int algorithm, bool single, const void* task, i64 g, int threads);
   // Selection, with the trials (null: those proposed) and their values.
   void (*accept)(int algorithm, bool single, const void* task, i64 g, const void* trials, const void* f, int threads);
-  // One step of the meeting of the islands after generation g: Step of drive.cuh.
+  // One step of the migration after generation g: Step of drive.cuh.
   void (*migrate)(int algorithm, bool single, const void* task, i64 g, int step, int threads);
   // f[k] = objective(x[k]) for n rows of length d.
   void (*evaluate)(bool single, AnyEvaluate evaluate, int scratch, const void* data, const void* x, i64 n, i64 d,

@@ -43,7 +43,7 @@ SKDE_DECLARE_CORE(skde_v4)
 
 namespace {
 
-// Best first; only those that this processor can run.
+// The builds that this processor can run, the best first.
 std::vector<const Core*> available_cores() {
   std::vector<const Core*> cores;
 #ifdef SKDE_X86
@@ -127,8 +127,9 @@ std::vector<std::tuple<std::string, std::string>> coevolution_fields() {
   return fields;
 }
 
-// The phases of cycle c for a host that evaluates: (number, side, evolves, generation, x, y, repeated). The side, "x" or "y",
-// evolves up to the generation, or is reordered after it; "" for the other phases. x, y and `repeated` are the Request.
+// The phases of cycle c for a host that evaluates: (number, side, evolves, generation, x, y, repeated). The side, "x"
+// or "y", evolves up to the generation, or is reordered after it; "" for the other phases. x, y and `repeated` are the
+// Request.
 std::vector<std::tuple<int, std::string, bool, i64, int, int, bool>> coevolution_phases(Address coevolution, i64 c,
                                                                                         bool y_evaluated) {
   using namespace skde;
@@ -193,7 +194,7 @@ nb::dict enumerations() {
   return tables;
 }
 
-// {name: number} of whole numbers that both sides need.
+// {name: number} of whole numbers that Python and the kernels need.
 nb::dict constants() {
   nb::dict table;
 #define SKDE_ADD(name) table[#name] = i64(skde::name);
@@ -258,7 +259,8 @@ int stages_on_gpu(int small, int large, bool sorts, bool opposed, int pop) {
   return bests + (opposed ? measuring + std::max(selected, SAMPLE_STAGES + survivors) : selected);
 }
 
-// The sampled generations 0 ... last in order; history_slot alone knows the rule. Strides are powers of two that only grow.
+// The sampled generations 0 ... last in order. The rule is in history_slot only. Strides are powers of two that never
+// get smaller.
 nb::ndarray<nb::numpy, i64> sampled_generations(i64 last) {
   auto* sampled = new std::vector<i64>;
   nb::capsule owner(sampled, [](void* p) noexcept { delete static_cast<std::vector<i64>*>(p); });
@@ -276,7 +278,7 @@ i64 history_slots(i64 last) {
   return skde::history_slot(last) + 1;
 }
 
-// Where the memory of a NumPy array in C order begins; array.ctypes.data takes several times as long.
+// The address of a NumPy array in C order; array.ctypes.data takes several times as long.
 Address address_of(nb::handle array) {
   Py_buffer view;
   if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
@@ -287,7 +289,7 @@ Address address_of(nb::handle array) {
 
 using Input = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// y[k] = function(x[k]): the kernels' own mathematics, for data that must be the same bits on every machine.
+// y[k] = function(x[k]), by the functions of the kernels, for data that need the same bits on every machine.
 template <class Function> nb::ndarray<nb::numpy, double> map(Input x, Function function) {
   auto* y = new double[x.size()];
   for (size_t k = 0; k < x.size(); ++k) y[k] = function(x.data()[k]);

@@ -1,5 +1,5 @@
-// One algorithm, the C++ type SKDE_ALGORITHM, on the CPU for one instruction set: the drivers compiled for it. The build
-// compiles this file for every type in algorithms/all.cuh.
+// One algorithm, the C++ type SKDE_ALGORITHM, on the CPU for one instruction set: the drivers compiled for it. The
+// build compiles this file for every type in algorithms/all.cuh.
 #include "cpu/cpu_algorithm.hpp"
 #include "algorithms/all.cuh"
 #include "core/drive.cuh"

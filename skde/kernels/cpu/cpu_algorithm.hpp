@@ -1,5 +1,5 @@
-// What is done with one run on the CPU, by the threads that share it: each algorithm's build (cpu_algorithm.cpp) offers it to
-// the drivers (cpu_isa.cpp).
+// The functions on one run on the CPU, by the threads that share it. cpu_algorithm.cpp has them for each algorithm;
+// cpu_isa.cpp calls them.
 #pragma once
 #include <atomic>
 
@@ -8,8 +8,8 @@
 
 namespace SKDE_NAMESPACE {
 
-// Where threads that share a run wait for each other, once a generation. OpenMP's own barrier may put them to sleep, which
-// costs more than a generation takes; these spin, and let others have the processor when it takes long.
+// The barrier of the threads that share a run, once a generation. OpenMP's barrier may suspend them, which takes longer
+// than a generation. These threads spin, and yield the processor after a long wait.
 class Barrier {
  public:
   void wait(int parts);
@@ -20,7 +20,7 @@ class Barrier {
   alignas(64) std::atomic<unsigned> phase{0};
 };
 
-// The part of a run's individuals that one of `parts` threads has; alone, the whole.
+// The part of a run's individuals that one of `parts` threads has; all of them where there is one thread.
 struct ThreadShare {
   int part, parts;
   Barrier* barrier;

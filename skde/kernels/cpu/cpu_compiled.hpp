@@ -1,4 +1,5 @@
-// The compiled problems and games of one instruction set: cpu_problems.cpp and cpu_games.cpp have them, cpu_isa.cpp calls them.
+// The compiled problems and games of one instruction set: cpu_problems.cpp and cpu_games.cpp have them, cpu_isa.cpp
+// calls them.
 #pragma once
 #include "cpu/core.hpp"
 #include "cpu/objective.cuh"
@@ -9,7 +10,7 @@ namespace SKDE_NAMESPACE {
 skde_core::AnyEvaluate problem_address(int problem, bool single);
 
 // A game through function pointers, so that co-evolution is compiled once for all games and pairs of algorithms. Every
-// function has the form of an objective: where an objective has its scratch, features and values are written.
+// function has the form of an objective. Features and values are written to the argument for the scratch.
 template <class real> struct GameFunctions {
   Evaluate<real> against_y, against_x, features, fitness_of_x, values_of_x;
   bool describes;  // whether features differ from x

@@ -53,8 +53,8 @@ void Barrier::wait(int parts) {
     if (spins >= MOST_SPINS) std::this_thread::yield();
 }
 
-// body(team, run, share) for every run of the task. Threads take whole runs when there are enough of them, and share the
-// individuals of one run after the other when populations are large.
+// body(team, run, share) for every run of the task. Each thread takes whole runs if there are enough runs. Else, and if
+// populations are large, all threads share the individuals of one run after the other.
 template <class real, class Body> void for_each_run(const Task<real>& task, int threads, int vectors, Body body) {
   const bool shared = shares_runs(threads, task.n_runs, task.pop_max, task.dim);
   threads = int(team_size(threads, task.n_runs, task.pop_max, task.dim));
@@ -63,7 +63,7 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
   {
     Worker<real> worker(task, vectors);
     if (shared) {
-      ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // perhaps fewer than asked for
+      ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // perhaps fewer threads than wanted
       for (i64 run = 0; run < task.n_runs; ++run) {
         body(worker.team, run, share);
         share.wait();

@@ -1,5 +1,5 @@
-// How the CPU calls a compiled objective: through one function pointer a problem and precision, so that the drivers are
-// compiled once for all problems. A user's objective compiled at run time has the same form.
+// The form of a compiled objective on the CPU: one function pointer for each problem and precision, so that the drivers
+// are compiled once for all problems. A user's objective that is compiled at run time has the same form.
 #pragma once
 #include "problems/problem.cuh"
 

@@ -4,7 +4,7 @@
 
 namespace SKDE_NAMESPACE {
 
-// Below this many components a generation, threads cost more than they save: a run then stays with one thread.
+// Below this many components a generation, threads take more time than they save, and a run has one thread.
 constexpr i64 COMPONENTS_WORTH_SHARING = 10000;
 
 // Words of a thread for every component or individual: three sets of draws.
@@ -16,7 +16,7 @@ inline bool shares_runs(i64 threads, i64 n_runs, i64 individuals, i64 dim) {
   return threads > n_runs && individuals * dim >= COMPONENTS_WORTH_SHARING;
 }
 
-// How many of these threads have work.
+// The number of these threads that have work.
 inline i64 team_size(i64 threads, i64 n_runs, i64 individuals, i64 dim) {
   return min_of(threads, shares_runs(threads, n_runs, individuals, dim) ? individuals : n_runs);
 }

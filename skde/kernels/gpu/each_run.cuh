@@ -1,7 +1,7 @@
 // Kernels that make one generation, or a part of it, of every run.
 //
-// The generation is `g`, or with a clock `*clock + g`: a recorded graph is replayed with the same arguments, so there the
-// device counts.
+// The generation is `g`, or with a clock `*clock + g`. A recorded graph is replayed with the same arguments, so the
+// device counts the generations there.
 #pragma once
 #include "gpu/gpu.cuh"
 

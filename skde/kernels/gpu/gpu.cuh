@@ -1,13 +1,14 @@
-// What the GPU's kernels share. They are compiled at run time (gpu_run.cu, gpu_step.cu, gpu_evaluate.cu) for
+// The common part of the GPU's kernels, the files gpu_*.cu. They are compiled at run time for
 //   SKDE_REAL         double or float
-//   SKDE_TEAM         Block, Warp, Tile16, Tile8, Tile4 or Tile1: the lanes that serve one individual
+//   SKDE_TEAM         Block, Warp, Tile16, Tile8, Tile4 or Tile1: the lanes that work on one individual
 //   SKDE_THREADS      threads of a block, and SKDE_RESIDENT, how many such blocks a multiprocessor must be able to hold
-//   SKDE_ALGORITHM    C++ type of algorithms.cuh, where the kernel has one
+//   SKDE_ALGORITHM    C++ type of algorithms/all.cuh, where the kernel has one
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
-//   SKDE_ISLANDS      where runs are islands that meet by themselves, SKDE_TIMED, where runs have clocks, SKDE_LARGE, where
-//                     populations are sorted, and SKDE_OPPOSITION, where there are generations of opposites
+//   SKDE_ISLANDS      where runs are islands that migrate inside a launch, SKDE_TIMED, where runs have clocks,
+//                     SKDE_LARGE, where populations are sorted, and SKDE_OPPOSITION, where there are generations of
+//                     opposites
 //
-// A group is the blocks that serve one run at a time: `blocks` of them, one group behind the other in the grid.
+// A group is the blocks that work on one run at a time: `blocks` of them, which follow each other in the grid.
 #pragma once
 #include "core/run.cuh"
 #include "gpu/plan.cuh"
@@ -17,12 +18,12 @@ namespace skde {
 using real = SKDE_REAL;
 using Team = SKDE_TEAM<real>;
 
-// Where this block and this team stand, and the team's memory. Shared memory holds, in this order: the staged arrays; the
-// partial sums of every team (Block only); trial and scratch of every team (roomy only).
+// The places of this block and this team in the grid, and the team's memory. Shared memory has, in this order: the
+// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (roomy only).
 struct Place {
   int teams, number;  // of the block; this one
   i64 group, groups, block, scratch;
-  real* memory;  // behind the staged arrays
+  real* memory;  // after the staged arrays
 
   __device__ Place(const Plan& plan, real* memory)
       : teams(int(blockDim.x) / Team::size),
@@ -42,13 +43,14 @@ struct Place {
   }
 };
 
-// Where blocks meet: a block says that it has arrived, may do something else, and waits for the others. The counter only
-// grows; the host clears it before the launch.
-struct Meeting {
+// A barrier of blocks in two parts: arrive() counts this block, and wait() returns when all have arrived. Between them
+// the block may do other work. The counter never gets smaller in a launch; the host clears it before.
+struct BlockBarrier {
   unsigned* arrivals;
   unsigned blocks, expected = 0;
 
-  __device__ Meeting(i64* counter, unsigned blocks) : arrivals(reinterpret_cast<unsigned*>(counter)), blocks(blocks) {}
+  __device__ BlockBarrier(i64* counter, unsigned blocks)
+      : arrivals(reinterpret_cast<unsigned*>(counter)), blocks(blocks) {}
 
   __device__ void arrive() {
     __syncthreads();
@@ -58,24 +60,24 @@ struct Meeting {
   }
   __device__ void wait() {
     if (blocks == 1) return;
-    // A block of one warp asks as a whole, which spares it the way apart and together again.
+    // In a block of one warp all lanes read the counter, so that the warp does not diverge.
     if (SKDE_THREADS == 32 || threadIdx.x == 0) {
-      unsigned seen;
+      unsigned arrived;
       do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
-      } while (seen < expected);
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
+      } while (arrived < expected);
     }
     __syncthreads();
   }
 };
 
-// A team takes every (teams of the group)-th individual; the group's blocks meet.
-struct GroupShare : Meeting {
+// A team takes every (teams of the group)-th individual. The barrier is that of the group's blocks.
+struct GroupShare : BlockBarrier {
   int begin, end = 0, step;
   bool leader;
 
   __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
-      : Meeting(arrivals + place.group, unsigned(plan.blocks)),
+      : BlockBarrier(arrivals + place.group, unsigned(plan.blocks)),
         begin(int(place.block) * place.teams + place.number),
         step(int(plan.blocks) * place.teams),
         leader(begin == 0) {}
@@ -90,7 +92,8 @@ struct GroupShare : Meeting {
   }
 };
 
-// Copies what every individual reads into shared memory, as far as the plan says; returns what lies behind.
+// Copies arrays that every individual reads into shared memory: those that the plan names. Returns the address after
+// them.
 __device__ inline real* stage(Shared<real>& shared, const Plan& plan, int dim, real* memory) {
   const auto copy = [&](const real*& array, i64 size) {
     for (i64 k = threadIdx.x; k < size; k += blockDim.x) memory[k] = array[k];

@@ -25,7 +25,7 @@ extern "C" __global__ void step(const __grid_constant__ skde::Coevolution<skde::
 }
 
 #ifdef SKDE_GAME
-// f[i, k] = the value of row i of x, n rows of length d, against opponent k: a team a row.
+// f[i, k] = the value of row i of x, n rows of length d, against opponent k: one team for each row.
 extern "C" __global__ void matrix(const __grid_constant__ skde::Task<skde::real> opponents,
                                   const __grid_constant__ skde::Plan plan, const skde::real* x, const skde::i64 n,
                                   const skde::i64 d, skde::real* f) {

@@ -1,5 +1,5 @@
 // Co-evolution's persistent driver: whole cycles of all runs in one cooperative launch. Compiled for SKDE_ALGORITHM_X,
-// SKDE_ALGORITHM_Y and SKDE_GAME, C++ types of algorithms.cuh and games.cuh.
+// SKDE_ALGORITHM_Y and SKDE_GAME, C++ types of algorithms/all.cuh and games.cuh.
 #include "algorithms/all.cuh"
 #include "coevolution/coevolution.cuh"
 #include "coevolution/games.cuh"

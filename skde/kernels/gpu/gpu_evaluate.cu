@@ -7,7 +7,7 @@
 #endif
 #include "problems/variables.cuh"
 
-// f[k] = objective(x[k]) for n rows, a team a row.
+// f[k] = objective(x[k]) for n rows, by one team for each row.
 extern "C" __global__ void evaluate(const __grid_constant__ skde::Task<skde::real> task,
                                     const __grid_constant__ skde::Plan plan, const skde::real* x, const skde::i64 n,
                                     skde::real* f) {

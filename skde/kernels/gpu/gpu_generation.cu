@@ -26,7 +26,7 @@ template <class Body> __device__ void with_memory(const Task<real>& task, const 
 
 }  // namespace skde
 
-// `prepared`: the words that kernel `prepare` of gpu_operators.cu has left for this generation.
+// `prepared`: the words that kernel `prepare` of gpu_operators.cu has made for this generation.
 extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     make(const __grid_constant__ skde::Task<skde::real> task, const __grid_constant__ skde::Plan plan,
          const skde::i64 g, const skde::i64* clock, const skde::PreparedTrial* prepared) {
@@ -61,5 +61,5 @@ extern "C" __global__ void count(const __grid_constant__ skde::Task<skde::real> 
   });
 }
 
-// The device's clock, after so many generations of a recorded graph.
+// Advances the device's clock after the generations of a recorded graph.
 extern "C" __global__ void advance(skde::i64* clock, const skde::i64 generations) { *clock += generations; }

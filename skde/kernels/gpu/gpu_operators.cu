@@ -1,4 +1,4 @@
-// Differential evolution with a kernel for each operator, which leaves its result in memory for the next.
+// Differential evolution with a kernel for each operator, which writes its result to memory for the next.
 #include "algorithms/all.cuh"
 #include "algorithms/operators.cuh"
 #include "gpu/each_run.cuh"

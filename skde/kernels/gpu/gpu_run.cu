@@ -25,18 +25,18 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
     for (i64 r = place.group; r < task.n_runs; r += place.groups) body(r);
   };
 #ifdef SKDE_ISLANDS
-  // Part by part where islands meet; only these make the whole grid wait.
-  Meeting grid(task.arrivals + task.n_runs, gridDim.x);
-  const auto meet = [&] { grid.arrive(), grid.wait(); };
+  // A part of the generations at a time, up to a migration. Only migrations need a barrier of the whole grid.
+  BlockBarrier grid(task.arrivals + task.n_runs, gridDim.x);
+  const auto barrier = [&] { grid.arrive(), grid.wait(); };
   for (i64 g = from; g < until;) {
     if (migrates(task, g)) {
-      meet();
+      barrier();
       all_runs([&](i64 r) { emigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
-      meet();
+      barrier();
       all_runs([&](i64 r) { immigrate<SKDE_ALGORITHM>(team, task, r, share, g); });
-      meet();
+      barrier();
       all_runs([&](i64 r) { restore<SKDE_ALGORITHM>(team, task, r, share, g); });
-      meet();
+      barrier();
     }
     g = next_migration(task, g, until);
     all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, g); });

@@ -1,5 +1,5 @@
-// The step driver: the two halves of one generation (and, after it, the parts of what some algorithms end_generation) as launches of
-// their own, for objectives that the host evaluates.
+// The step driver, for objectives that the host evaluates: a launch for each half of a generation, for each stage after
+// it and for each step of a migration.
 #include "algorithms/all.cuh"
 #include "core/drive.cuh"
 #include "gpu/each_run.cuh"
@@ -31,7 +31,8 @@ extern "C" __global__ void end_generation(const __grid_constant__ skde::Task<skd
   });
 }
 
-// One step of the meeting of the islands after generation g. The host knows when they meet, unless a clock counts.
+// One step of the migration after generation g. The host launches it after generations with a migration only, or, where
+// a clock counts, after all of them.
 extern "C" __global__ void migrate(const __grid_constant__ skde::Task<skde::real> task,
                                    const __grid_constant__ skde::Plan plan, const skde::i64 g, const skde::i64* clock,
                                    const skde::i64 step) {

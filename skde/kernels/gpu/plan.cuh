@@ -1,4 +1,4 @@
-// How a launch uses the machine; chosen by the host, which reads the names of the fields.
+// The plan of a launch: its use of the machine, as chosen by the host, which reads the names of the fields.
 #pragma once
 #include "core/portable.cuh"
 
@@ -7,7 +7,7 @@ namespace SKDE_NAMESPACE {
 //   blocks   of a group
 //   staged   bit 0: the bounds are copied into shared memory, bit k + 1: data array k
 //   roomy    a team's trial and scratch are in shared memory, else in the new population and task.workspace
-//   scratch  vectors of length dim that the objective asks for
+//   scratch  vectors of length dim that the objective needs
 #define SKDE_PLAN_FIELDS(INTEGER) INTEGER(blocks) INTEGER(staged) INTEGER(roomy) INTEGER(scratch)
 
 struct Plan {

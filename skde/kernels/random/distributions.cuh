@@ -5,11 +5,12 @@
 
 namespace SKDE_NAMESPACE {
 
-// (0, 1), without its ends.
+// A number in (0, 1), without the ends.
 SKDE_FN double inner_unit(u32 word) { return (double(word) + 0.5) * 0x1p-32; }
 
-// The quantile of the standard normal distribution (M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 1988: PPND16), in
-// three parts: around the median, of q = u - 1/2; and in the tails, of r = sqrt(-log of the smaller of u and 1 - u).
+// The quantile of the standard normal distribution (M. J. Wichura, Algorithm AS 241, Applied Statistics 37, 1988:
+// PPND16), in three parts: around the median, of q = u - 1/2; and in the tails, of r = sqrt(-log of the smaller of u
+// and 1 - u).
 SKDE_FN double normal_middle(double q) {
   const double r = 0.180625 - q * q;
   return q *
@@ -44,8 +45,9 @@ SKDE_FN double normal_quantile(double u) {
   return q < 0 ? -value : value;
 }
 
-// A draw from the standard normal distribution in single precision, for the many of a random step (Wichura's PPND7, whose
-// third part 32 bits do not reach). Without a branch, so that vectors and warps lose nothing, and symmetric in the word.
+// A draw from the standard normal distribution in single precision, for random steps, which have one for each component
+// (Wichura's PPND7; 32 bits do not reach its third part). It has no branch, so that loops are vectorised, and is
+// symmetric in the word.
 SKDE_FN float normal_draw(u32 word) {
   const bool low = word < 0x80000000u;
   const float u = (float(int(low ? word : ~word)) + 0.5f) * 0x1p-32f, q = 0.5f - u;
@@ -72,7 +74,7 @@ SKDE_FN double cauchy_quantile(double u) {
   return sin(angle) / cos(angle);
 }
 
-// Draws from 32 bits. These never get to the far tail.
+// Draws from 32 bits, which do not reach the far tail.
 SKDE_FN double normal(u32 word) {
   const double u = inner_unit(word), q = u - 0.5;
   double value;

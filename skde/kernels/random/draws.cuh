@@ -1,14 +1,16 @@
-// The draws of an individual: blocks of words, and numbers made of them. They depend only on their address, so the CPU makes
-// those of eight individuals at a time in vector registers, and a GPU those of several generations, before they are used.
+// The draws of an individual: blocks of words, and numbers made of them. They depend only on their address, so the CPU
+// makes those of eight individuals at a time in vector registers, and a GPU those of several generations, before they
+// are used.
 //
 // An algorithm's Layout describes them:
 //   BLOCKS, NUMBERS        their counts
 //   purpose(b), slot(b)    the address of block b
 //   number<k>(words)       number k, made of words(b, w), word w of block b
-//   retry(seed, g, i, k)   the k-th number that replaces a rejected one, k = 0, 1, ...; a GPU makes RETRIES of them early,
-//                          because all other teams would wait for a late one
-// Words without numbers are made sooner than heard from another lane: a GPU makes those of one individual at a time, except
-// where warps are many.
+//   retry(seed, g, i, k)   the k-th number that replaces a rejected one, k = 0, 1, ...; a GPU makes RETRIES of them
+//                          early, because all other teams would wait for a late one
+//
+// Words without numbers take less time to make than to get from another lane, so a GPU makes those of one individual at
+// a time, except where a multiprocessor has many warps.
 #pragma once
 #include "core/order.cuh"
 #include "random/philox.cuh"
@@ -16,8 +18,8 @@
 
 namespace SKDE_NAMESPACE {
 
-// Of a trial of differential evolution: a block for its control parameters, one for its indices, and a second one of these.
-// A Layout that derives from this adds its numbers, and BLOCKS where it needs fewer.
+// The layout of a trial of differential evolution: a block for its control parameters and two for its indices. A Layout
+// that derives from this adds its numbers, and BLOCKS where it needs fewer.
 struct TrialLayout {
   enum : int { CONTROLS, INDEX, SECOND_INDEX, BLOCKS };
   static constexpr int NUMBERS = 0, RETRIES = 0;
@@ -31,7 +33,7 @@ template <class Layout> struct IndividualDraws {
   Words4 block[Layout::BLOCKS];
   double number[Layout::NUMBERS + 1];
 
-  // make(number k), or of the first retry that is not rejected.
+  // make(number k), or make() of the first retry that is not rejected.
   template <class Make, class Rejected>
   SKDE_FN double first_accepted(int k, u64 seed, i64 g, int i, Make make, Rejected rejected) const {
     double value = make(number[k]);
@@ -44,8 +46,8 @@ template <class Layout> struct IndividualDraws {
     return value;
   }
 
-  // fetch(k, words) for the individuals k of a large population that this made the draws of, of which words(b) are block b: a
-  // CPU then loads the rows that their trials read, while there is time.
+  // Calls fetch(k, words) for the individuals k of a large population for which this has made draws; words(b) is block
+  // b. So a CPU loads the rows that their trials read before the trials are made. On a GPU see BaseAlgorithm::fetch.
   template <class Team, class R, class Fetch>
   SKDE_FN void fetch_early(const Team& team, const R& run, i64 g, Fetch fetch) const {
 #ifndef __CUDACC__
@@ -91,8 +93,8 @@ template <class Layout> struct IndividualDraws {
     SKDE_UNROLL
     for (int k = 0; k < RETRIES; ++k) retries[k] = Team::from_lane(ahead.retries[k], owner);
   }
-  // The draws of further generations where the same individual has come again, else those of further individuals, if the team
-  // says which these are.
+  // Makes the draws of further generations, if the last draws were those of the same individual, else those of further
+  // individuals, if the team has a stride.
   template <class Team> SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int lane) {
     static_assert(Layout::BLOCKS <= Ahead::MOST && Layout::NUMBERS <= Ahead::MOST && RETRIES <= Ahead::MOST,
                   "there is room for them");
@@ -141,11 +143,11 @@ template <class Layout> struct IndividualDraws {
     ahead.seed = seed, ahead.generation = g, ahead.first = first;
     for (int b = 0; b < Layout::BLOCKS; ++b) {
       const Stream stream(seed, g, first, Layout::purpose(b));
-      philox_eight<Eight::INDIVIDUALS>(Layout::slot(b), stream.who, stream.generation, seed, ahead.words[b]);
+      philox_eight<Eight::INDIVIDUALS>(Layout::slot(b), stream.counter, stream.generation, seed, ahead.words[b]);
     }
     make<0>(ahead);
   }
-  // One kind after the other: a loop of one result is vectorised.
+  // A loop for each kind of number, because a loop with one result is vectorised.
   template <int k> static void make(Ahead& ahead) {
     if constexpr (k < Layout::NUMBERS) {
       SKDE_SIMD

@@ -25,7 +25,8 @@ SKDE_FN Words4 philox4x32(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
   return {{c0, c1, c2, c3}};
 }
 
-// What a draw is for. A new purpose gets a new number; numbers are never reused, or old seeds change their meaning.
+// The purpose of a draw. A new purpose gets a new number. Numbers are never used again, because a seed would get other
+// results.
 enum Purpose : u32 {
   START = 0,
   INDICES = 1,
@@ -48,13 +49,13 @@ constexpr int INDIVIDUAL_BITS = 24;  // of a draw's address
 // The draws of one individual in one generation for one purpose.
 struct Stream {
   u64 seed;
-  u32 who;  // individual, and above it the purpose
+  u32 counter;  // individual, and in the highest bits the purpose
   u64 generation;
 
   SKDE_FN Stream(u64 seed, i64 generation, int individual, Purpose purpose)
-      : seed(seed), who(u32(individual) | (u32(purpose) << INDIVIDUAL_BITS)), generation(u64(generation)) {}
+      : seed(seed), counter(u32(individual) | (u32(purpose) << INDIVIDUAL_BITS)), generation(u64(generation)) {}
 
-  // The same, where it is rarely asked for.
+  // The same stream for rare draws: the compiler does not prepare them in front of the branch (opaque).
   SKDE_FN Stream here() const {
     Stream same = *this;
     same.generation = opaque(generation);
@@ -62,11 +63,11 @@ struct Stream {
   }
 
   SKDE_FN Words4 block(u32 slot) const {
-    return philox4x32(slot, who, u32(generation), u32(generation >> 32), u32(seed), u32(seed >> 32));
+    return philox4x32(slot, counter, u32(generation), u32(generation >> 32), u32(seed), u32(seed >> 32));
   }
 
-  // The draw of component j. Thirty-two components share eight blocks, block b serving b, b+8, b+16 and b+24, so that
-  // eight blocks computed side by side in a vector register land in four contiguous stores.
+  // The draw of component j. Thirty-two components share eight blocks: block b has the words of b, b+8, b+16 and b+24.
+  // So eight blocks that are computed in a vector register are written by four contiguous stores.
   SKDE_FN u32 component(int j) const {
     const Words4 words = block(u32(j / 32 * 8 + j % 8));
     const int k = j % 32 / 8;
@@ -74,12 +75,12 @@ struct Stream {
   }
 };
 
-// [0, 1) from 32 and from 53 random bits.
+// A number in [0, 1), from 32 and from 53 random bits.
 template <class real> SKDE_FN real unit(u32 word) { return real(double(word) * 0x1p-32); }
 template <> SKDE_FN float unit<float>(u32 word) { return float(word >> 8) * 0x1p-24f; }
 SKDE_FN double unit53(u32 high, u32 low) { return double((u64(high) << 32 | low) >> 11) * 0x1p-53; }
 
-// {0, ..., n-1}; the bias is below n / 2^32.
+// A number in {0, ..., n-1}; the bias is below n / 2^32.
 SKDE_FN int below(u32 word, int n) { return int((u64(word) * u32(n)) >> 32); }
 
 }  // namespace SKDE_NAMESPACE

@@ -1,5 +1,5 @@
-// Eight blocks of Philox at a time, for the CPU. Left to itself the compiler keeps the 32-bit words packed and spends most
-// of its time shuffling them for the widening multiplication; here every word has a 64-bit lane of its own.
+// Eight blocks of Philox at a time, for the CPU. Every 32-bit word has a 64-bit lane. The compiler would pack the
+// words, and most instructions would move them for the widening multiplication.
 #pragma once
 #include "core/portable.cuh"
 
@@ -25,7 +25,7 @@ constexpr int WIDE_PARTS = 8 / WIDE_LANES;  // vectors that make eight lanes
 SKDE_FN Wide multiply_low(Wide a, u32 b) {
   const Wide wide_b = Wide{} + b;
 #if defined(__AVX512F__)
-  // The form with a mask, all of it set: the plain one makes g++ warn of what it leaves undefined on purpose.
+  // The form with a full mask: g++ warns of undefined values in the form without a mask, where they are intended.
   return reinterpret_cast<Wide>(
       _mm512_maskz_mul_epu32(0xFF, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(wide_b)));
 #elif defined(__AVX2__)
@@ -39,23 +39,23 @@ SKDE_FN Wide multiply_low(Wide a, u32 b) {
 
 alignas(WIDE_BYTES) constexpr u64 EIGHT[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// What the eight are: slots of one individual, or individuals at one slot.
+// The kind of the eight blocks: slots of one individual, or individuals at one slot.
 enum class Eight { SLOTS, INDIVIDUALS };
 
 // The words of eight blocks, the first of which is given: word k of block b goes to out[8 k + b]. Upper halves of lanes
-// hold rubbish on the way; nothing looks at them.
-template <Eight eight> SKDE_FN void philox_eight(u32 slot, u32 who, u64 generation, u64 seed, u32* out) {
+// have meaningless bits, which are not used.
+template <Eight eight> SKDE_FN void philox_eight(u32 slot, u32 counter, u64 generation, u64 seed, u32* out) {
   Wide c0[WIDE_PARTS], c1[WIDE_PARTS], c2[WIDE_PARTS], c3[WIDE_PARTS];
   for (int part = 0; part < WIDE_PARTS; ++part) {
     Wide lanes;
     __builtin_memcpy(&lanes, EIGHT + part * WIDE_LANES, WIDE_BYTES);
     const Wide none{};
     c0[part] = (eight == Eight::SLOTS ? lanes : none) + slot;
-    c1[part] = (eight == Eight::INDIVIDUALS ? lanes : none) + who;
+    c1[part] = (eight == Eight::INDIVIDUALS ? lanes : none) + counter;
     c2[part] = Wide{} + u32(generation);
     c3[part] = Wide{} + u32(generation >> 32);
   }
-  // The keys count up in vectors, too: to spread a number over one takes longer than an addition.
+  // The keys are vectors, too: to copy a number to all lanes takes longer than an addition.
   Wide k0 = Wide{} + u32(seed), k1 = Wide{} + u32(seed >> 32);
   for (int round = 0; round < 10; ++round) {
     for (int part = 0; part < WIDE_PARTS; ++part) {

@@ -1,4 +1,4 @@
-// A block of four warps as a team: what all have to know goes through shared memory (team.cuh).
+// A block of four warps as a team. Its lanes exchange values through shared memory (team.cuh).
 #pragma once
 #include "teams/gpu.cuh"
 
@@ -94,7 +94,7 @@ template <class real_> struct Block : Lanes<real_, PARTIALS, Block<real_>> {
     for (int base = 0; base < n; base += PARTIALS) {
       const int j = base + this->lane;
       const int found = j < n ? probe(j) : -1;
-      // The first lane with an answer wins: lanes rank by their number, then the winner's answer is shared.
+      // The result is that of the first lane with a non-negative one: its number is found first.
       const int winner = -combine<IntMax>(found >= 0 ? -this->lane : none);
       if (winner != -none) return combine<IntMax>(this->lane == winner ? found : -1);
     }

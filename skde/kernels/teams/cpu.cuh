@@ -24,7 +24,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
   real* scratch = nullptr;
-  u32* words = nullptr;  // room for three sets of draws of all components
+  u32* words = nullptr;  // three sets of draws of all components
   int room = 0;          // words in a set
   Ahead* ahead = nullptr;
   SortItem* sorting = nullptr;  // two for each value of a large population
@@ -49,7 +49,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     });
   }
 
-  // Marks have the type of the components, and each place in a block has one, so that they stay in vector registers.
+  // There is a mark for each place in a block, of the type of the components, so that marks stay in vector registers.
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     const auto fill_block = [&](int begin, auto width, real* marks) SKDE_INLINED {
       SKDE_SIMD
@@ -70,7 +70,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return large == n ? marked : marked | fill_blocks(large, n, Width<BLOCK>{});
   }
 
-  // Begins to load a row that is wanted soon.
+  // Starts to load a row that is read soon.
   SKDE_FN void fetch(int n, const real* row) const {
     for (int j = 0; j < n; j += 64 / int(sizeof(real))) __builtin_prefetch(row + j);
     __builtin_prefetch(row + n - 1);
@@ -82,8 +82,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     if (i < n) rows(columns + i, z, y + i, n, n - i);
   }
 
-  // order[begin] ... order[end - 1]: the indices begin ... end - 1 in the order of their values. By the bits of the values, 8 at a
-  // time, from the lowest, which keeps equal values in their order.
+  // order[begin] ... order[end - 1]: the indices begin ... end - 1 in the order of their values. A radix sort by 8 bits
+  // at a time, from the lowest ones: it does not change the order of equal values.
   template <class At> SKDE_APART void sort(int begin, int end, At at, i64* order) const {
     const int many = end - begin;
     SortItem *from = sorting, *to = sorting + many;
@@ -245,7 +245,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
  private:
-  // Partial sums that no component joined are the identity: folding starts at the smallest width that holds the rest.
+  // Partial sums without a component are the identity, so folding starts at the smallest width that has all others.
   template <class Op> SKDE_FN static real fold(real* partial, int head) {
     int width = 1;
     while (width < head) width *= 2;
@@ -265,8 +265,9 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     constexpr operator int() const { return n; }
   };
 
-  // body(begin, width) for blocks that cover 0 ... n - 1, of which the last one may begin within the one before: a rest that is
-  // no whole vector would be done one by one. Large blocks fill the widest vectors of 4-byte numbers.
+  // body(begin, width) for blocks that cover 0 ... n - 1. The last one may begin within the one before, because the
+  // compiler would process a rest smaller than a vector one by one. Large blocks fill the widest vectors of 4-byte
+  // numbers.
   template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
     int begin = 0;
     for (; begin + LARGE_BLOCK <= n; begin += LARGE_BLOCK) body(begin, Width<LARGE_BLOCK>{});
@@ -276,7 +277,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
       for (; begin < n; ++begin) body(begin, Width<1>{});
   }
 
-  // Whether a mark is set; halves the marks in memory as wide as they were written.
+  // Whether a mark is set. Marks are added in pairs while they are wider than a small block, with vectors as wide as
+  // those that wrote them.
   template <int width> SKDE_FN static bool any(real* marks) {
     if constexpr (width > BLOCK / 2) {
       halve<Add, width / 2>(marks);
@@ -288,7 +290,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return marked != 0;
   }
 
-  // What is not a whole vector is the end of one that begins among those already counted.
+  // The rest after the whole vectors is counted in a vector that ends with it; there a test of numbers counted before
+  // adds 0.
   template <int width, class Test> SKDE_FN static int count_by(int n, Test test) {
     const int whole = n / width * width, last = n - width;
     alignas(64) int lanes[width];
@@ -304,7 +307,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return total;
   }
 
-  // As many rows of a matrix at a time as stay in registers.
+  // The product of `many` rows of a matrix and z; at most ROWS, so that the sums stay in registers.
   static constexpr int ROWS = 32;
   SKDE_FN static void rows(const real* columns, const real* z, real* y, int n, int many) {
     alignas(64) real sum[ROWS];
@@ -323,14 +326,14 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 };
 
-// The random words of components 0 ... n-1 of a stream: on the CPU computed eight blocks at a time beforehand.
-// Three sets can be held at a time.
+// The random words of components 0 ... n-1 of a stream. The CPU computes them all at once, eight blocks at a time.
+// There is memory for three sets.
 template <class Team, class Stream, int set = 0> struct ComponentWords {
   const u32* word;
   SKDE_FN ComponentWords(Team& team, const Stream& stream, int n) : word(team.words + set * team.room) {
     u32* const out = team.words + set * team.room;
     for (int base = 0; base < n; base += 32)
-      philox_eight<Eight::SLOTS>(u32(base / 4), stream.who, stream.generation, stream.seed, out + base);
+      philox_eight<Eight::SLOTS>(u32(base / 4), stream.counter, stream.generation, stream.seed, out + base);
   }
   SKDE_FN u32 at(int j, int) const { return word[j]; }
 };

@@ -5,9 +5,9 @@
 
 namespace SKDE_NAMESPACE {
 
-// Draws made ahead, a set by each lane of a team in a warp: `many` sets, of which number `now` was asked for last. They are
-// those of the first individual in this generation and the ones after it, or (step > 0) of every step-th individual in one
-// generation. A team that serves every `stride`-th individual needs those, if it serves several (0: not known) (draws.cuh).
+// Draws made ahead, a set by each lane of a team in a warp: `many` sets, of which number `now` was used last
+// (draws.cuh). They are those of one individual in consecutive generations (step = 0), or those of every step-th
+// individual in one generation. stride: the step between the individuals of this team, or 0 where it is not given.
 struct Ahead {
   static constexpr int MOST = 3;
   u64 seed = 0;
@@ -17,16 +17,17 @@ struct Ahead {
   double numbers[MOST], retries[MOST];
 };
 
-// Whether a multiprocessor holds many teams, which work while others wait: then nothing is loaded early.
+// Whether a multiprocessor has many teams. Then other teams work while one waits, and no value is loaded early into
+// registers, of which there are few for a team.
 constexpr bool BUSY = SKDE_RESIDENT > 1;
 
-// Like Counted, but all counted at once, because loading takes longer than counting.
+// Like Counted, but all numbers are counted at once, because loading takes longer than counting.
 template <int m> struct Counts {
   int number[m];
   SKDE_FN int of(int which) const { return number[which]; }
 };
 
-// Components are dealt to the lanes in turn: component j to lane j mod size.
+// Component j belongs to lane j mod size.
 template <class real_, int size_, class Self> struct Lanes : Reductions<real_, Self> {
   using real = real_;
   static constexpr int size = size_;
@@ -35,16 +36,16 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   real* scratch = nullptr;
   Ahead ahead;
 
-  // The lanes of this warp that belong to the team. Other teams in the warp may be elsewhere in the program.
+  // The lanes of this warp that belong to the team. Other teams in the warp may execute other code.
   SKDE_FN static unsigned lanes() {
     return width == 32 ? 0xffffffffu : ((1u << width % 32) - 1) << threadIdx.x % 32 / width * width;
   }
   template <class Value> SKDE_FN static Value from_lane(Value mine, int which) {
     return __shfl_sync(lanes(), mine, which, width);
   }
-  // Which of the team's lanes in this warp say so: bit l is lane l.
-  SKDE_FN static unsigned ballot(bool says) {
-    const unsigned all = __ballot_sync(lanes(), says);
+  // The lanes of the team in this warp where `holds` is true: bit l is lane l.
+  SKDE_FN static unsigned ballot(bool holds) {
+    const unsigned all = __ballot_sync(lanes(), holds);
     return width == 32 ? all : (all & lanes()) >> threadIdx.x % 32 / width * width;
   }
   template <class Op, class Value> SKDE_FN static Value fold(Value value) {
@@ -53,7 +54,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return value;
   }
 
-  // Asks the memory for a row that is wanted soon.
+  // Starts to load a row that is read soon.
   SKDE_FN void fetch(int n, const real* row) const {
     constexpr int CHUNK = 64 / int(sizeof(real));
     for (int j = lane * CHUNK; j < n; j += size * CHUNK) asm volatile("prefetch.global.L2 [%0];" ::"l"(row + j));
@@ -73,9 +74,9 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     }
   }
 
-  // Several components of a lane at a time: all their loads are under way before the first store, which the compiler could
-  // not move them past. A batch of a team that is a part of a warp or a warp is a multiple of the 32 components that share
-  // blocks of random words.
+  // A batch is several components of a lane, all of which are loaded before the first is stored: the compiler could not
+  // move a load in front of a store. The batch of a warp, or of a part of a warp, is a multiple of the 32 components
+  // that share blocks of random words.
   static constexpr int BATCH = size == PARTIALS && !BUSY ? 1 : size == 4 ? 8 : 4;
   static constexpr int STRIDE = BATCH * size;
 
@@ -88,7 +89,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     Row row{from, {}};
     if constexpr (!BUSY) {
       row.component[0] = from[min_of(lane, n - 1)];
-      // One way around all further ones: to be sent past them one by one takes longer.
+      // A single branch around all further loads takes less time than one for each.
       if (n > size)
 #pragma unroll
         for (int k = 1; k < BATCH; ++k) row.component[k] = from[min_of(lane + k * size, n - 1)];
@@ -110,7 +111,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
         places(read[k], [&](int place, double amount) {
           bool adds = place >= 0 && base + lane + k * size < n;
           if constexpr (BUSY) {
-            // Many teams add to few places: those of a team's lanes that have the same place add once.
+            // Many teams add to few places, so the lanes of a team that have the same place add once.
             const unsigned same = __match_any_sync(lanes(), adds ? place : -1);
             adds = adds && __ffs(int(same)) - 1 == int(threadIdx.x % 32);
             amount *= __popc(same);
@@ -140,7 +141,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     });
   }
 
-  // Every warp of a team does the same, and the first one visits.
+  // Every warp of a team does the same; the first one calls visit().
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
     const int l = lane % width;
     int many = 0;
@@ -155,7 +156,8 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
-  // Every warp of a team does the same: a lane adds up neighbours; then the lanes' sums are added up from the left.
+  // Every warp of a team does the same: a lane adds numbers next to each other; then follow the prefix sums of the
+  // lanes' sums.
   template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
     constexpr int share = (n + width - 1) / width;
     const int l = lane % width;
@@ -163,7 +165,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
       const int j = l * share + q, there = int(term(s, min_of(j, n - 1)));
       return j < n ? there : 0;
     };
-    // Read once where they are few, and again below where they are many.
+    // Few numbers are read once and stored; many are read again below.
     int read[m][FEW] = {};
     const auto again = [&](int s, int q) { return share <= FEW ? read[s][q] : number(s, q); };
     int sum[m], up_to[m];
@@ -210,8 +212,8 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
-  // Of the first batch a component's k is its number among the lane's; in further ones, and in all of them where a
-  // multiprocessor holds many teams, it is that minus BATCH, negative, so that the batch's words are made at once
+  // k is the place of a component in its batch, of the first batch. In later batches, and in all of them where a
+  // multiprocessor has many teams, it is that minus BATCH, so negative: then the words of the batch are made at once
   // (ComponentWords).
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     if (BATCH > 1 && n <= size) return fill_by<1, true>(0, n, out, value, test);
@@ -245,7 +247,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
  private:
-  static constexpr int FEW = 5;  // numbers of a lane that middles() keeps
+  static constexpr int FEW = 5;  // numbers of a lane that middles() stores
 
   template <int batch, bool first, class Value, class Test>
   SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test) const {
@@ -262,8 +264,8 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 };
 
-// Four words of four lanes, eight apart, change places: word k of lane q becomes word q of lane k. Where there are two such
-// lanes, a pair of words each.
+// Transposes the words of lanes that are eight apart: word k of lane q becomes word q of lane k. In a team of 16 lanes
+// there are two such lanes, and pairs of words are exchanged.
 template <class Team> SKDE_FN void transpose(Words4& words) {
   if constexpr (Team::width > 8) {
     const auto swap = [](u32& low, u32& high, int apart) {
@@ -283,9 +285,10 @@ template <class Team> SKDE_FN void transpose(Words4& words) {
   }
 }
 
-// A block of words serves four components (Stream::component). Where a multiprocessor holds many teams, the words of a batch
-// are made when fill() asks for the first of them, and no lane makes a block that another makes. Else every lane makes the
-// words of its first components early, and the others when it needs them.
+// The random words of components of a stream. A block of words is for four components (Stream::component). Where a
+// multiprocessor has many teams, the words of a batch are made when fill() needs the first of them, and no two lanes
+// make the same block. Else every lane makes the words of its first components early, and the others when it needs
+// them.
 template <class Team, class Stream, int = 0> struct ComponentWords {
   static constexpr int BATCH = Team::BATCH;
   static constexpr bool BATCHED = BUSY && Team::size > 1;
@@ -297,7 +300,7 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
       word[0] = n > 0 ? stream.component(team.lane) : 0u;
 #pragma unroll
       for (int k = 1; k < BATCH; ++k) word[k] = 0;
-      // One way around all further ones: to be sent past them one by one takes longer than to make them.
+      // A single branch around all further words takes less time than one for each.
       if constexpr (BATCH > 1)
         if (n > Team::size)
 #pragma unroll
@@ -305,17 +308,17 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
             if (k * Team::size < n) word[k] = stream.component(k * Team::size + team.lane);
     }
   }
-  // With the k of fill(), or the component's number among the lane's.
+  // The word of component j; k is that of fill(), or the component's number among the lane's.
   SKDE_FN u32 at(int j, int k) const {
     if (!BUSY && k >= 0 && k < BATCH) return word[k];
     if (!BATCHED || k >= 0) return stream.here().component(j);
-    // Of the components in a batch, fill() asks for the first one first.
+    // fill() begins a batch with its first component.
     if (k == -BATCH) make(stream, threadIdx.x % Team::size, j / Team::STRIDE * Team::STRIDE, word);
     return word[k + BATCH];
   }
 
  private:
-  // The words of a lane's components in the batch that begins with component `base`.
+  // Makes the words of a lane's components in the batch that begins with component `base`.
   SKDE_FN static void make(const Stream& stream, int lane, int base, u32 (&out)[BATCH]) {
     if constexpr (Team::size == 4) {
       const Words4 even = stream.block(u32(base / 4 + lane)), odd = stream.block(u32(base / 4 + 4 + lane));

@@ -1,11 +1,11 @@
-// A warp or a part of one as a team: each lane has components, and the lanes speak to each other directly (team.cuh). Lane l
-// has the partial sums l, l + size, l + 2 size, ...
+// A warp or a part of one as a team. Its lanes exchange values in registers (team.cuh). Lane l has the partial sums l,
+// l + size, l + 2 size, ...
 #pragma once
 #include "teams/gpu.cuh"
 
 namespace SKDE_NAMESPACE {
 
-// The smallest of a warp's words, known to all lanes.
+// The smallest of a warp's words, in all lanes.
 SKDE_FN u32 min_warp(u32 word) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(0xffffffffu, word);
@@ -27,7 +27,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     const real none = Op::template identity<real>();
     if (n <= size) return Base::template fold<Op>(lane < n ? Op::join(none, real(term(lane))) : none);
     if constexpr (size == 1) {
-      // As many partial sums as hold the components.
+      // The smallest power of two of partial sums that has all components.
       const int bits = n > PARTIALS / 2 ? 7 : highest_bit(u64(n - 1)) + 1;
       return folded<Op, 7>(bits, [&](int p) {
         real partial = none;
@@ -92,7 +92,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
         decltype(at(0)) read[4];
 #pragma unroll
         for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + lane, n - 1));
-        // Else the compiler would begin with what it believes to be there, and have the last reads wait for the first.
+        // Without it the compiler starts counting after the first read, and the last reads wait for that.
         __syncwarp();
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -166,7 +166,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
       }
     }
     if constexpr (size < 32) {
-      // No place is the largest one.
+      // -1, for no place, becomes the largest number.
       u32 place = u32(where);
 #pragma unroll
       for (int half = size / 2; half; half /= 2) {
@@ -194,7 +194,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   }
 
  private:
-  // The sum of the lanes' whole numbers, known to all of them.
+  // The sum of the lanes' whole numbers, in all lanes.
   SKDE_FN static int added(int number) {
 #if __CUDA_ARCH__ >= 800
     if constexpr (size == 32) return __reduce_add_sync(lanes(), number);
@@ -202,8 +202,8 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     return Base::template fold<Add>(number);
   }
 
-  // value(0) ... value(2^bits - 1) folded in half until one is left, each made when it is joined: in the order of the reversed
-  // bits no more than one of every width waits for another.
+  // value(0) ... value(2^bits - 1) folded in half until one is left. Values are made in the order of their reversed
+  // bits: then at most one partial result of each level waits for another, and a few registers are enough.
   template <class Op, int most, class Value> SKDE_FN static real folded(int bits, Value value) {
     if constexpr (most == 0) {
       return value(0);
