@@ -1,5 +1,5 @@
-// The algorithms by registry name, with their C++ types; settings of one another share a type. A new algorithm adds its
-// include and its line.
+// The algorithms by registry name, with their C++ types. Algorithms that differ by settings only share a type. A new
+// algorithm adds its include and its line.
 #pragma once
 #include "algorithms/chc.cuh"
 #include "algorithms/de.cuh"

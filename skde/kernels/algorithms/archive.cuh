@@ -1,9 +1,10 @@
-// The archive of JADE: parents that lost to their trials, from which and from the population r2 is drawn (Zhang, Sanderson 2009;
-// Tanabe, Fukunaga 2014). A parent is written behind the last row while there is room, then over a row that was there before
-// this generation; where several draw the same row, the last one has it.
+// The archive of JADE: parents that were worse than their trials (Zhang, Sanderson 2009; Tanabe, Fukunaga 2014). r2 is
+// drawn from the population and the archive. A parent is written after the last row while there is room, then to a row
+// drawn among those from before this generation. Where several draw the same row, the last one is written.
 //
-// An algorithm A that has an archive declares, besides run.archive(row):
-//   Arrays::slot      of a trial: the row that its parent takes in a full archive, negative where the trial did not improve
+// An algorithm A with an archive uses run.archive(row) and declares:
+//   Arrays::slot      of a trial: the row that its parent takes in a full archive, negative where the trial did not
+//                     improve
 //   Scratch::row      of a trial of a large population: the row of its parent
 //   Scratch::successes   of a piece of the trials of a large population: how many improved
 //   ARCHIVED          the place in run.memory(g) of the number of rows
@@ -18,7 +19,7 @@ namespace SKDE_NAMESPACE {
 
 template <class A> struct ParentArchive {
   template <class R> SKDE_FN static int capacity(const R& run) { return int(run.settings.archive_rate * run.pop); }
-  // The rows after generation g, of which a smaller population uses fewer.
+  // The number of rows after generation g. A smaller population uses fewer of them.
   template <class R> SKDE_FN static double archived(const R& run, i64 g) { return run.memory(g)[A::ARCHIVED]; }
   template <class R> SKDE_FN static int usable(const R& run, double archived) {
     return min_of(int(archived), capacity(run));
@@ -26,23 +27,23 @@ template <class A> struct ParentArchive {
   template <class R> SKDE_FN static double grown(const R& run, double archived, int successes) {
     return min_of(usable(run, archived) + successes, capacity(run));
   }
-  // A row among so many, by a uniform number.
+  // The row among `rows` that a uniform number u draws.
   template <class real> SKDE_FN static int row_in(int rows, real u) { return min_of(int(u * real(rows)), rows - 1); }
 
-  // The rank of r2 in the population, other than i and r1; behind it, a row of the archive.
+  // The rank of r2 in the population, other than i and r1. From run.pop on it is a row of the archive.
   template <class R> SKDE_FN static int r2(const R& run, int rows, u32 word, int i, int r1) {
     return other_than(i, r1, below(word, run.pop + rows - 2));
   }
 
-  // x_r2, where generation g - 1 left so many rows. The archive is nearly always full: r2 is drawn as if it were, and drawn again
-  // in the rare case that it is not.
+  // x_r2, where generation g - 1 ended with `archived` rows. The archive is nearly always full: r2 is drawn as if it
+  // were, and drawn again in the rare case that it is not.
   template <class Team, class R>
   SKDE_FN static const typename R::real* x_r2(Team& team, const R& run, i64 g, double archived, u32 word, int i,
                                               int r1) {
     const i64* const order = run.order(g - 1);
     const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
     int rank = r2(run, capacity(run), word, i, r1), row = row_of(rank);
-    // Without the fences the compiler would join both cases, and wait for the size; or always do the second.
+    // Without the fences the compiler would join both cases and wait for the size, or always compute the second.
     team.sync();
     const int rows = usable(run, archived);
     if (SKDE_RARELY(rows < capacity(run))) {
@@ -53,7 +54,7 @@ template <class A> struct ParentArchive {
     return rank < run.pop ? run.x(g - 1, row) : from_archive;
   }
 
-  // One stage for a small population, which ranks individual i, too: both count the trials.
+  // The stage of a small population. It also ranks individual i, because both need counts of trials.
   template <class Team, class R, class P>
   SKDE_FN static void rank_and_archive(Team& team, const R& run, i64 g, int i, const P& prefetch) {
     using real = typename R::real;
@@ -62,7 +63,8 @@ template <class A> struct ParentArchive {
       real f, slot;
     };
     const real *const f = prefetch.f, *const slot = prefetch.slot;
-    // On a GPU loading takes longer than the rest: everything is loaded before anything is used, needed or not.
+    // On a GPU loading takes longer than the rest, so everything is loaded before the first use, even if it is not
+    // needed.
     const Trial mine{f[i], slot[i]};
     const auto counts = team.template counts<COUNTS>(
         run.pop, [=](int k) { return Trial{f[k], slot[k]}; },
@@ -93,8 +95,9 @@ template <class A> struct ParentArchive {
     if (row >= 0) team.put(run.dim, prefetch.parent, run.archive(row));
   }
 
-  // For a large population, which is sorted. Stage 0: the successes in every piece of the trials; stage 1: the row of each
-  // parent that lost, of which the last one owns it; stage 2: the owners are written.
+  // The stages of a large population, which has been sorted. Stage 0 counts the successes in every piece of the trials.
+  // Stage 1 gives a row to each parent that was replaced; the owner of a row is the last of its parents. Stage 2 writes
+  // the owners.
   static constexpr int LARGE_STAGES = 3;
   template <class Team, class R, class Share, class P>
   SKDE_FN static void archive_many(Team& team, const R& run, const Share& share, i64 g, int stage, const P& prefetch) {

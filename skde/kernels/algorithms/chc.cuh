@@ -1,6 +1,6 @@
-// CHC with real numbers (Eshelman: The CHC adaptive search algorithm; FOGA 1, 1991. Eshelman, Schaffer: Real-coded genetic
-// algorithms and interval-schemata; FOGA 2, 1993): cross-generational elitist selection, heterogeneous recombination and
-// cataclysmic mutation.
+// CHC with real numbers (Eshelman: The CHC adaptive search algorithm; FOGA 1, 1991. Eshelman, Schaffer: Real-coded
+// genetic algorithms and interval-schemata; FOGA 2, 1993): cross-generational elitist selection, heterogeneous
+// recombination and cataclysmic mutation.
 //
 //   mates       a random pair that differs in more than 2 d bits of the Gray codes of its components
 //   crossover   BLX-alpha: uniform in the interval of the parents' components, made longer by alpha of it at both ends
@@ -16,9 +16,9 @@ namespace SKDE_NAMESPACE {
 
 struct Chc : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, alpha, bits, divergence);
-  // Of a child: whether its parents differ enough.
+  // Of a child: whether its parents differ enough; always after a cataclysm.
   SKDE_ARRAYS(allowed);
-  // Children are made here; the population has the survivors.
+  // The children. The population has the survivors.
   SKDE_VECTORS(trials);
   // By the rank of a survivor: its row among the parents, or -1 - its row among the children; and its value.
   SKDE_SCRATCH(source, value);
@@ -57,7 +57,7 @@ struct Chc : BaseAlgorithm {
     if (team.lane == 0) run.array(Arrays::allowed, g)[i] = typename R::real(far);
   }
 
-  // The values are those of the children until these are ranked.
+  // Until the children are ranked, run.f(g) has their values.
   template <class Team, class R>
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>&) {
@@ -84,7 +84,7 @@ struct Chc : BaseAlgorithm {
 
   // -- children ------------------------------------------------------------------------------------------------------
 
-  // BLX-alpha of the first pair that differs enough, else of the last one drawn. Returns whether it does.
+  // BLX-alpha of the first pair that differs enough, else of the last pair. Returns whether the pair differs enough.
   template <class Team, class R>
   SKDE_FN static bool mate(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, double threshold,
                            typename R::real* out) {
@@ -135,8 +135,8 @@ struct Chc : BaseAlgorithm {
 
   // -- selection -----------------------------------------------------------------------------------------------------
 
-  // The k-th best parent and the k-th best child find their places among all candidates; of equals, children come first. After
-  // a cataclysm only the best parent is a candidate.
+  // The places of the k-th best parent and of the k-th best child among all candidates; of equals, children come first.
+  // After a cataclysm only the best parent is a candidate.
   template <class Team, class R> SKDE_FN static void place(Team& team, const R& run, i64 g, int k) {
     const auto *const parents = run.f(g - 1), *const children = run.f(g);
     const i64 *const parent_order = run.order(g - 1), *const child_order = run.order(g);

@@ -1,5 +1,5 @@
-// Differential evolution (Storn, Price 1997). The rule that controls F and CR is the template parameter: fixed or dithered
-// here, self-adapted in jde.cuh. The operators are in variation.cuh.
+// Differential evolution (Storn, Price 1997). The rule that controls F and CR is the template parameter: fixed or
+// dithered here, self-adapted in jde.cuh. The operators are in variation.cuh.
 #pragma once
 #include "core/run.cuh"
 #include "core/variation.cuh"
@@ -7,12 +7,13 @@
 
 namespace SKDE_NAMESPACE {
 
-// Users write these names as rand/1, ..., current-to-pbest/1.
+// Python's names of these are rand/1, ..., current-to-pbest/1.
 SKDE_ENUM_CLASS(Mutation, int, RAND_1, RAND_2, BEST_1, BEST_2, CURRENT_TO_BEST_1, CURRENT_TO_RAND_1, RAND_TO_BEST_1,
                 CURRENT_TO_PBEST_1);
 SKDE_ENUM_CLASS(Crossover, int, BIN, EXP, NONE);
 
-// Where all runs of a launch have the same strategy, it may be a constant (-DSKDE_MUTATION=...), and the rest is not compiled.
+// A launch of runs with the same strategy may have it as a constant (-DSKDE_MUTATION=...). Then the others are not
+// compiled.
 #ifndef SKDE_MUTATION
 #define SKDE_MUTATION int(p[Parameters::mutation])
 #endif
@@ -51,11 +52,11 @@ struct FixedControl {
   SKDE_FN explicit FixedControl(const double* p)
       : F_low(p[Parameters::F_low]), F_high(p[Parameters::F_high]), CR(p[Parameters::CR]) {}
 
-  // `u` is uniform and belongs to this trial.
+  // F and CR of a trial; u is a uniform number of it.
   template <class R> SKDE_FN Control trial(const R&, i64, int, double u) const {
     return {F_low + (F_high - F_low) * u, CR};
   }
-  // The state of individual 0 ... pop - 1 of generation 0, and of generation g after selection.
+  // The state of an individual of generation 0, and of generation g after selection.
   template <class Team, class R> SKDE_FN void initialize(Team&, const R&, int) const {}
   template <class Team, class R> SKDE_FN void select(Team&, const R&, i64, int, bool) const {}
 };
@@ -116,7 +117,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     }
   };
 
-  // Draws may also be PreparedDraws of operators.cuh.
+  // TrialDraws are Draws, or PreparedDraws of operators.cuh.
   template <class Team, class R, class TrialDraws>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const TrialDraws& draws, const Context& context,
                               typename R::real* out) {
@@ -202,7 +203,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     const int many = int(run.settings.p_best * run.pop);
     return int(run.order(g - 1)[below(stream.block(1).w[1], max_of(many, 1))]);
   }
-  // index[k] for k = 0, 1, 2 without indexing registers at run time
+  // index[k] for k = 0, 1, 2, without an index at run time, so that the indices stay in registers.
   SKDE_FN static int pick(const int* index, int k) { return k == 0 ? index[0] : k == 1 ? index[1] : index[2]; }
 };
 

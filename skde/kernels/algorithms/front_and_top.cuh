@@ -1,13 +1,17 @@
-// The two populations of L-SRTDE (Stanovov, Semenkin; CEC 2024), of one size: `front`, where the trials of a generation that
-// succeed replace members in turn, slot by slot, whatever their values; and `top`, the best points found.
+// The two populations of L-SRTDE (Stanovov, Semenkin; CEC 2024), of the same size: `front`, in which the successful
+// trials of a generation replace members slot by slot in turn, whatever the values of these; and `top`, the best points
+// found.
 //
-//   success    f(u_i) <= f(n_c), of the member that is in slot c of the front by then
-//   front      the members and the trials that replaced some of them, in the order of slots, without its worst where it shrinks
+//   success    f(u_i) <= f(n_c), n_c the member in slot c of the front after the successes of the trials before i
+//   front      the members and the trials that replaced some of them, in the order of slots; without the worst where it
+//              shrinks
 //   top        the best of the top and of the trials that succeeded
 //
-// x and f are the top, in rows by rank after generation 0; run.order(g) are the front's slots by rank. An algorithm A that has
-// these populations declares all arrays, vectors and numbers that are used here (lsrtde.cuh). Small populations are ranked by
-// counting; of large ones the values are sorted, and bisected.
+// x and f are the top, in rows by rank after generation 0; run.order(g) are the front's slots by rank. An algorithm A
+// that has these populations declares all arrays, vectors and numbers that are used here (lsrtde.cuh).
+//
+// Ranks in a small population are counted, by the team of each individual. In a large population the values are sorted,
+// ranks are found by bisection, and all teams divide the work (update_large).
 #pragma once
 #include "core/run.cuh"
 
@@ -18,7 +22,7 @@ template <class A> struct FrontAndTop {
   using Scratch = typename A::Scratch;
   using Vectors = typename A::Vectors;
 
-  // The order of the top; where all values are new, the front becomes the top in its order.
+  // Restores the order of the top. Where all values are new, the front becomes a copy of the top in its order.
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
     const auto* const f = run.f(g);
     if (!is_large(run.pop)) return place_member(team, run, g, i, rank_of(team, f, run.pop, i), all_values);
@@ -28,12 +32,12 @@ template <class A> struct FrontAndTop {
     for (int k = 0; k < run.pop; ++k) place_member(team, run, g, int(order[k]), k, all_values);
   }
 
-  // Of the trials that succeeded: how many, and the least of their values.
+  // The number of successful trials, and the least of their values.
   template <class real> struct Successes {
     int many;
     real least;
   };
-  // By one team: the trials that succeed. Of a large population they are known after the stage PLACES.
+  // The successes, by one team. In a large population earlier stages, up to PLACES, have found them.
   template <class Team, class R>
   SKDE_FN static Successes<typename R::real> find_successes(Team& team, const R& run, i64 g) {
     using real = typename R::real;
@@ -45,7 +49,7 @@ template <class A> struct FrontAndTop {
     const real least = many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
     return {many, is_nan(least) ? real(infinity()) : least};
   }
-  // One lane writes the numbers that the later stages and the next generation read.
+  // Writes the numbers that the later stages and the next generation read; by one lane.
   template <class R> SKDE_FN static void record(const R& run, i64 g, const Successes<typename R::real>& successes) {
     const int left = next_pop(run, g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
     double* const now = A::numbers(run, g);
@@ -53,22 +57,32 @@ template <class A> struct FrontAndTop {
     now[A::NEXT_SLOT] = (next + successes.many) % run.pop % left, now[A::NEXT_POP] = left;
   }
 
-  // The later stages, for each individual. Stage 1: the new top, and the ranks in the new front; stage 2: the new front.
+  // The stages of a small population, for each individual. Stage 0 is that of find_successes() and record(), by one
+  // team; stage 1: the new top, and the ranks in the new front; stage 2: the new front.
   static constexpr int STAGES = 3;
   template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
     if (stage == 1) rank_all(team, run, g, i);
     if (stage == 2) make_front(team, run, g, i);
   }
 
-  // The stages of a large population: those before sorting, those of sorting, and the later ones, of which LEARN is also that of
-  // find_successes() and record().
+  // The stages of a large population: the early ones, those of sorting, and the later ones.
+  //   SUPPOSE          whether each trial would succeed against the old member of its slot
+  //   COMPETE          whether it does, by one team, because a trial depends on those before it
+  //   FOLLOW           the slots and gains of the successful trials
+  //   PLACES           the values of the successful trials in order, and how many members of each piece stay in the
+  //                    front
+  //   LEARN            the places of these members in their order; find_successes() and record()
+  //   RANKS            the new top, and the ranks in the new front
+  //   LEAVING          how many members of each piece a smaller front leaves out
+  //   LEAVING_PLACES   how many it leaves out before each slot
+  //   FRONT            the new front
   enum EarlyStage : int { SUPPOSE, COMPETE, FOLLOW, EARLY_STAGES };
   enum LaterStage : int { PLACES, LEARN, RANKS, LEAVING, LEAVING_PLACES, FRONT, LATER_STAGES };
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
     const int sorting = sort_stages(share, run.pop);
     return g == 0 ? sorting + 1 : EARLY_STAGES + sorting + LATER_STAGES;
   }
-  // The number of a stage among the later ones, of which generation 0 has one.
+  // The number of a stage among the later ones; generation 0 has one of these only.
   template <class R, class Share> SKDE_FN static int later(const R& run, const Share& share, i64 g, int stage) {
     return stage - (g == 0 ? 0 : EARLY_STAGES) - sort_stages(share, run.pop);
   }
@@ -110,19 +124,20 @@ template <class A> struct FrontAndTop {
   // The number of successes before a slot of the front is replaced.
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
-  // The trials of a generation in turn: each competes with the member that is in slot c of the front by then; where it
-  // succeeds, its own slot is the next one. A round decides all of them from the successes of the round before, until a round
-  // changes nothing: the first k are right after k rounds, and nearly always all after two or three. Returns the successes.
+  // Finds the successes of a generation, and returns their number. Each trial competes with the member in slot c of the
+  // front after the trials before it; if it succeeds, it takes the next slot. A round decides all trials from the
+  // successes of the last round, until a round changes nothing. After k rounds the first k trials are right, and nearly
+  // always all are after two or three.
   template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
     suppose(team, run, g, 0, run.pop);
     const int successes = compete_on(team, run, g);
     team.each(run.pop - successes,
-              [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // nothing old is saved
+              [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // saved states have no old values
     follow(team, run, g, 0, run.pop, successes);
     team.sync();
     return successes;
   }
-  // In a large population it decides few trials at a time: with their number the rounds grow.
+  // The rounds. In a large population they decide few trials at a time, because more trials need more rounds.
   template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
     const auto *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
     auto *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
@@ -143,8 +158,9 @@ template <class A> struct FrontAndTop {
     return successes;
   }
 
-  // The steps for the n trials from number `begin` on: each competes with the old member; with the one that is there by the
-  // successes of the last round, and the number of those with another result; and what follows from the last round.
+  // The steps for the n trials from number `begin` on. suppose() lets each compete with the old member of its slot;
+  // decide() with the member that is there after the successes of the last round, and returns how many results changed;
+  // follow() computes slots, gains and the values that ranking needs after the last round.
   template <class real> SKDE_FN static real wins(real trial, real other) {
     return real(replaces(trial, other) & !is_nan(trial));
   }
@@ -190,7 +206,7 @@ template <class A> struct FrontAndTop {
              [&](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
   }
 
-  // The pieces of a large population, and how many are counted in each.
+  // The pieces of a large population, and a count for each.
   static constexpr int PIECE = 512;
   template <class R, class Share, class Body>
   SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
@@ -198,12 +214,12 @@ template <class A> struct FrontAndTop {
   }
   template <class R> SKDE_FN static int pieces(const R& run) { return (run.pop + PIECE - 1) / PIECE; }
   template <class R> SKDE_FN static typename R::real* counts(const R& run) { return run.scratch(Scratch::by_piece); }
-  // The numbers of the first k pieces, added up.
+  // The sum of the numbers of the first k pieces.
   template <class Team, class real> SKDE_FN static int added(Team& team, const real* numbers, int k) {
     return int(team.sum(k, [=](int piece) { return numbers[piece]; }));
   }
 
-  // compete(), with one team for the part where a trial depends on those before.
+  // compete() in stages. One team does the part in which a trial depends on those before it.
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void compete_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
     if (stage == SUPPOSE) each_piece(run, share, [&](int, int begin, int n) { suppose(team, run, g, begin, n); });
@@ -223,7 +239,8 @@ template <class A> struct FrontAndTop {
     }
   }
 
-  // The orders of the values won, and of those of the old front; of a first population, that of its values.
+  // The orders of the successful trials' values and of the old front's; in generation 0, that of the population's
+  // values.
   template <class R> SKDE_FN static i64* won_order(const R& run) { return run.sorting(); }
   template <class R> SKDE_FN static i64* front_order(const R& run) { return run.sorting() + 2 * run.pop; }
   template <class Team, class R, class Share>
@@ -240,7 +257,7 @@ template <class A> struct FrontAndTop {
     sort_stage(team, share, run.pop, member, stage, front_order(run), front_order(run) + run.pop, run.samples(run.pop));
   }
 
-  // What follows from these orders.
+  // The later stages, which read these orders.
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void place_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
     using real = typename R::real;
@@ -287,15 +304,17 @@ template <class A> struct FrontAndTop {
       default: share.each_item(pop, [&](int i) { make_front(team, run, g, i); });
     }
   }
-  // How many of n values come before v, and equal ones where `ties`: counted, or bisected where `ordered` has them in order.
+  // The number of n values before v, and of equal ones where `ties`: counted, or by bisection where `ordered` has them
+  // in order.
   template <bool ties, class Team, class real>
   SKDE_FN static int before(Team& team, int n, const real* values, const real* ordered, int many, real v) {
     if (ordered) return bisect(0, many, [=](int k) { return ordered[k]; }, v, ties);
     return team.count(n, [&](int k) { return ties ? values[k] <= v : values[k] < v; });
   }
 
-  // The rows in the new top, and the ranks in the new front, of the old members and of the trial number i. Of equal values
-  // trials come before old members, so that both populations move on a plateau, and trials in their turn.
+  // Writes member i of the old top and trial i to the new top, and finds the ranks of member i of the old front and of
+  // trial i in the new front. Of equal values trials come before old members, so that both populations move on a
+  // plateau; and trials come in turn.
   template <class Team, class R> SKDE_FN static void rank_all(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const real *const sorted = run.scratch(Scratch::sorted), *const front = run.array(Arrays::value, g - 1);
@@ -364,7 +383,7 @@ template <class A> struct FrontAndTop {
     const auto enter = [&](const real* from, real value, real rank, real at) {
       if (rank < 0 || rank >= left) return;
       int place = int(at);
-      // The members behind those that are left out move up.
+      // Members after those that are left out get smaller slots.
       if (shrinks && is_large(run.pop))
         place -= int(run.scratch(Scratch::leaves_before)[place]);
       else if (shrinks)

@@ -1,10 +1,10 @@
 // GaDE, generalised adaptive differential evolution (Yang, Tang, Yao: Scalability of generalized adaptive differential
-// evolution for large-scale continuous optimization; Soft Computing 15, 2011): the F and CR of every trial are drawn from
-// distributions that are learned from the trials that improved, each weighted by its improvement.
+// evolution for large-scale continuous optimization; Soft Computing 15, 2011): the F and CR of every trial are drawn
+// from distributions that adapt to the trials that improved, each weighted by its improvement.
 //
 //   mutation   v = x_i + F (x_pbest - x_i) + F (x_r1 - x_r2) with probability q, else v = x_r1 + F (x_r2 - x_r3)
 //   control    F ~ Cauchy(F_m, 0.1), CR ~ N(CR_m, 0.1)
-//   learning   after a period, F_m and CR_m become means of what improved
+//   learning   after a period, F_m and CR_m become means of the F and CR of the trials that improved
 #pragma once
 #include "core/divided_sums.cuh"
 #include "core/run.cuh"
@@ -19,8 +19,8 @@ struct Gade : BaseAlgorithm {
   // Of a trial: its F and CR, and its improvement (0: none).
   SKDE_ARRAYS(F, CR, gain);
   SKDE_SCRATCH(partials);  // partial sums of a large population
-  // Of a run, for each generation: F_m and CR_m; and of the period so far: its generations, those with an improvement, and
-  // the sums of their means of F and CR.
+  // Of a run, for each generation: F_m and CR_m; and of the period so far: its generations, those with an improvement,
+  // and the sums of their means of F and CR.
   SKDE_ENUM(Memory, int, F_M, CR_M, GENERATIONS, MEANS, F_MEANS, CR_MEANS, NUMBERS);
 
   struct Settings {
@@ -120,7 +120,7 @@ struct Gade : BaseAlgorithm {
   }
 
  private:
-  // Of the trials that improved: their weights, and by these their F, the squares of F, and CR.
+  // Sums over the trials that improved: of their weights, and weighted of their F, the squares of F, and CR.
   enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
 
   template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
@@ -158,7 +158,7 @@ struct Gade : BaseAlgorithm {
     now[CR_MEANS] = ends ? 0.0 : CR;
   }
 
-  // Cauchy, drawn again while it is not above the least, and cut at 1.
+  // F: from the Cauchy distribution, drawn again while it is not above F_least, and cut at 1.
   template <class R>
   SKDE_FN static double scale_factor(const R& run, i64 g, int i, double mean, const IndividualDraws<Layout>& draws) {
     const auto around = [&](double cauchy) { return mean + 0.1 * cauchy; };

@@ -1,5 +1,5 @@
-// jDE (Brest, Greiner, Boskovic, Mernik, Zumer: Self-adapting control parameters in differential evolution; IEEE TEC 10(6),
-// 2006): every individual has its own F and CR, which survive with it, or always.
+// jDE (Brest, Greiner, Boskovic, Mernik, Zumer: Self-adapting control parameters in differential evolution; IEEE TEC
+// 10(6), 2006): every individual has an F and a CR. New values of a trial survive if the trial does, or always.
 #pragma once
 #include "algorithms/de.cuh"
 
@@ -7,7 +7,7 @@ namespace SKDE_NAMESPACE {
 
 //   F_i'  = F_low + r1 (F_high - F_low)      when r2 < tau_1, else F_i
 //   CR_i' = CR_low + r3 (CR_high - CR_low)   when r4 < tau_2, else CR_i
-// The draws are functions of their address, so selection computes the new values again instead of storing them.
+// The draws are functions of their address, so selection computes the new values again, and trials do not store them.
 struct SelfAdaptedControl {
   SKDE_PARAMETERS(pop_size, mutation, crossover, repair, p_best, opposition, F_low, F_high, CR_low, CR_high, tau_1,
                   tau_2, F_start, CR_start, keep_always);
@@ -28,7 +28,8 @@ struct SelfAdaptedControl {
         start{p[Parameters::F_start], p[Parameters::CR_start]},
         keep_always(p[Parameters::keep_always] != 0) {}
 
-  // The F and CR of individual i of generation g - 1. States that were saved after generation 0 may have none.
+  // The F and CR of individual i of generation g - 1. A state that was saved after generation 0 may have none, so
+  // generation 1 does not read them.
   template <class R> SKDE_FN Control inherited(const R& run, i64 g, int i) const {
     if (g == 1) return start;
     return {double(run.array(Arrays::F, g - 1)[i]), double(run.array(Arrays::CR, g - 1)[i])};

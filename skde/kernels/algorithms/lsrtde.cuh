@@ -1,11 +1,12 @@
 // L-SRTDE, success rate-based adaptive differential evolution (Stanovov, Semenkin; CEC 2024).
 //
-// There are two populations, the front n and the top t (front_and_top.cuh). With the success rate s of the last generation,
+// There are two populations, the front n and the top t (front_and_top.cuh). s is the success rate of the last
+// generation.
 //
 //   mutation   v = n_c + F (t_pbest - n_c) + F (n_r1 - t_r2)    c uniform, r1 by rank in the front with exp(-3 k / N)
 //   control    F ~ N(0.4 + 0.25 tanh(5 s), 0.02) in [0, 1]; pbest among max(2, 0.7 N exp(-7 s)); CR ~ N(M_CR, 0.05)
-//   memory     M_CR' = (M_CR + sum w c^2 / sum w c) / 2, of one of H entries in turn; w: the improvements of the trials that
-//              succeeded, c: the shares of components that they took from their mutants
+//   memory     M_CR' = (M_CR + sum w c^2 / sum w c) / 2, of one of H entries in turn; w: the improvements of the trials
+//              that succeeded, c: the shares of components that are from their mutants
 #pragma once
 #include "algorithms/front_and_top.cuh"
 #include "core/divided_sums.cuh"
@@ -18,19 +19,19 @@ namespace SKDE_NAMESPACE {
 
 struct Lsrtde : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, H, CR_start);
-  // Of the front: its values. Of a trial: its value, the share of components that it crossed, its gain, its slot in the front
-  // (-1: no success), its rank in the new front; rank_front: that of the old member of slot i (-1: replaced). won: the values
-  // of the successful trials in their turn. top: the rows of x in the order of their values.
+  // Of the front: its values. Of a trial: its value, the share of components that it crossed, its gain, its slot in the
+  // front (-1: no success), its rank in the new front; rank_front: the rank there of the old member of slot i (-1:
+  // replaced). won: the values of the successful trials in their turn. top: the rows of x in the order of their values.
   SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, won, top);
-  // Of a trial: the slot of its rival c, the rival's value, whether it succeeds, and the number of successes before it. Of the
-  // front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their order.
-  // Of a large population, too: the values won and those of the front's survivors in their order, and the places of turns and
-  // slots in it; whether the member of a slot leaves the front, and how many leave before it; numbers of its pieces, and
-  // partial sums.
+  // Of a trial: the slot of its rival c, the rival's value, whether it succeeds, and the number of successes before it.
+  // Of the front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their
+  // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted, and the places
+  // of turns and of slots in these orders; whether the new front leaves out the member of a slot, and how many before
+  // it; a count for each piece, and partial sums.
   SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_place,
                leaves, leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
-  // Of a run, for each generation: H values M_CR, and then
+  // Of a run, for each generation: H values M_CR, and after them these.
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
 
   using Populations = FrontAndTop<Lsrtde>;
@@ -52,7 +53,7 @@ struct Lsrtde : BaseAlgorithm {
 
   struct Context {
     double mean_F;
-    int best;  // from how many of the best pbest is drawn
+    int best;  // the number of the best among which pbest is drawn
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
@@ -168,7 +169,8 @@ struct Lsrtde : BaseAlgorithm {
   }
 
  private:
-  // Over the trials that succeeded, by their gains; 1 where they gained nothing or took nothing.
+  // The Lehmer mean of the shares c of the successful trials, weighted by their gains; 1 where all gains or all shares
+  // are 0.
   enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
   template <class Team, class R> SKDE_FN static double lehmer_mean_of_CR(Team& team, const R& run, i64 g) {
     const auto* const partials = run.scratch(Scratch::partials);
@@ -191,7 +193,7 @@ struct Lsrtde : BaseAlgorithm {
     };
   }
 
-  // In [0, 3), with density proportional to exp(-t).
+  // A draw in [0, 3) with a density proportional to exp(-t).
   SKDE_FN static double falling(u32 word) { return -log(1 - inner_unit(word) * (1 - exp(-3.0))); }
 
   // A member of the front, by rank with weights exp(-3 k / N), other than `excluded`.

@@ -1,6 +1,6 @@
-// Differential evolution by operators, each of which leaves its result in memory for the next (Qin, Raimondo, Forbes, Ong:
-// An improved CUDA-based implementation of differential evolution on GPU; GECCO 2012): kernel P draws indices, kernel M makes
-// mutants, kernel C makes trials. Together they make the trials that `propose` makes.
+// Differential evolution by operators, each of which writes its result to memory for the next (Qin, Raimondo, Forbes,
+// Ong: An improved CUDA-based implementation of differential evolution on GPU; GECCO 2012): kernel P draws indices,
+// kernel M makes mutants, kernel C makes trials. Together they make the trials that `propose` makes.
 #pragma once
 #include "algorithms/de.cuh"
 #include "core/drive.cuh"
@@ -11,8 +11,8 @@ namespace SKDE_NAMESPACE {
 template <class Algorithm> constexpr bool has_operators = false;
 template <class ControlRule> constexpr bool has_operators<Differential<ControlRule>> = true;
 
-// The random words of a trial but for those of its crossover. They depend on their address only, so they may be drawn while
-// the generation before is made.
+// The random words of a trial without those of its crossover. They depend on their address only, so they may be drawn
+// while the generation before is made.
 struct alignas(16) PreparedTrial {
   Words4 control;
   DistinctIndices indices;
@@ -27,7 +27,7 @@ template <class Algorithm, class R> SKDE_FN PreparedTrial prepared_trial(const R
   return {words(Layout::CONTROLS), DistinctIndices(words(Layout::INDEX), fifth, run.pop, i, wanted)};
 }
 
-// The draws of a trial of which P has made those that P makes.
+// The draws of a trial, with those that P has made.
 template <class Team> struct PreparedDraws {
   const PreparedTrial made;
   const DistinctIndices& indices = made.indices;
@@ -41,7 +41,7 @@ template <class Team> struct PreparedDraws {
   SKDE_FN u32 control(int k) const { return made.control.w[k]; }
 };
 
-// P: the words of the trials of generation g, a lane an individual.
+// P: the words of the trials of generation g, by one lane for each individual.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void prepare(const Team& team, const Task<real>& task, i64 r, const Share& share, i64 g, PreparedTrial* out) {
   if (task.status[r] != RUNNING) return;
@@ -50,8 +50,8 @@ SKDE_FN void prepare(const Team& team, const Task<real>& task, i64 r, const Shar
   share.each_position(team, run.pop, [&](int i) { out[r * task.pop_max + i] = prepared_trial<Algorithm>(run, g, i); });
 }
 
-// M: the end of generation g - 1 is judged, and the mutants of the running runs are made, as those of a crossover that takes
-// every component: repair, which goes by components, is done here.
+// M: judges generation g - 1, and makes the mutants of the running runs as the trials of a crossover that takes every
+// component. Repair depends on the component alone, so it is done here.
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void mutate(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, const PreparedTrial* prepared,
                     real* mutants) {
@@ -87,7 +87,7 @@ SKDE_FN void cross_mutants(Team& team, const Task<real>& task, i64 r, Share& sha
     const i64 row = r * task.pop_max + i;
     const PreparedDraws<Team> draws(team, run, g, i, prepared[row]);
     const real* const made = mutants + row * task.dim;
-    // As a Mutant, to the bit: made + -0 (made - made).
+    // `made` as a Mutant with the same bits: made + -0 (made - made).
     const Mutant<real> v{made, nullptr, nullptr, made, made, real(0), -real(0)};
     Algorithm::crossover(team, run, g, i, draws, Algorithm::control_of(run, g, i, draws), v, out);
   }

@@ -1,5 +1,5 @@
-// Particle swarm optimisation with an inertia weight or constriction (Kennedy, Eberhart 1995; Shi, Eberhart 1998; Clerc,
-// Kennedy 2002). The population is the personal bests; the particles have positions and velocities.
+// Particle swarm optimisation with an inertia weight or constriction (Kennedy, Eberhart 1995; Shi, Eberhart 1998;
+// Clerc, Kennedy 2002). The population is the personal bests; the particles have positions and velocities.
 //
 //   v_i' = w v_i + c1 r1 (p_i - x_i) + c2 r2 (l_i - x_i)     r1, r2 uniform, drawn for every component
 //   x_i' = x_i + v_i'                                        l_i: the best personal best in i's neighbourhood
@@ -86,8 +86,8 @@ struct Pso : BaseAlgorithm {
       const real r1 = unit<real>(draws.cognitive.at(j, k)), r2 = unit<real>(draws.social.at(j, k));
       return limited(run, j, w * v[j] + c1 * r1 * (own[j] - x[j]) + c2 * r2 * (best[j] - x[j]));
     };
-    // The position is made in the same pass as the velocity. The lambda captures by value: a store could change a number
-    // behind a reference, and the loop would not be vectorised.
+    // The position is made in the same pass as the velocity. The lambda captures by value: a store could change a
+    // number that is captured by reference, and the loop would not be vectorised.
     const auto leaves = [=](int j, real step) {
       const real moved = x[j] + step;
       out[j] = moved;
@@ -123,8 +123,8 @@ struct Pso : BaseAlgorithm {
     return max_of(min_of(v, most), -most);
   }
 
-  // A particle that left the box is repaired, and its velocity with it: reflected with the position, kept where the box
-  // repeats, else stopped.
+  // Repairs a particle that left the box, and its velocity: it is reflected with the position, does not change where
+  // the box repeats, and else becomes 0.
   template <class Team, class R, class real>
   SKDE_FN static void repair_particle(Team& team, const R& run, i64 g, int i, const real* x, real* velocity,
                                       real* out) {
@@ -138,7 +138,7 @@ struct Pso : BaseAlgorithm {
     }
   }
 
-  // The particle that leads particle i: its personal best is l_i.
+  // The particle with the personal best l_i.
   template <class Team, class R>
   SKDE_FN static int leader(Team& team, const R& run, i64 g, int i, const Context& context) {
     const auto* const f = run.f(g - 1);
@@ -157,8 +157,8 @@ struct Pso : BaseAlgorithm {
     }
   }
 
-  // Every other particle informs i with probability `link` (Clerc's form of "everyone informs K others"); the graph stays
-  // until a generation brings no better best.
+  // Every other particle informs i with probability `link` (Clerc's form of "everyone informs K others"). The graph
+  // does not change until a generation has no better best.
   template <class Team, class R> SKDE_FN static int informant(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const auto* const f = run.f(g - 1);
@@ -166,7 +166,7 @@ struct Pso : BaseAlgorithm {
     const u32 threshold = u32(min_of(run.settings.link * 0x1p32, 0x1p32 - 1));
     const auto informs = [&](int k) { return (k == i) | (words.at(k, k / Team::size) < threshold); };
     const int best = team.least(run.pop, [&](int k) { return informs(k) ? f[k] : real(not_a_number()); });
-    // Where all of them have NaN, the first, as better() says.
+    // Where all of them have NaN, the first one, as by better().
     return best >= 0 ? best : team.first(run.pop, [&](int k) { return informs(k) ? k : -1; });
   }
 };

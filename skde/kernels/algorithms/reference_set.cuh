@@ -1,10 +1,10 @@
-// The update of a reference set R (Glover 1998): it becomes the best of R and of a pool, or the n_best best of them and then, one
-// by one, those farthest from R.
+// The update of a reference set R (Glover 1998): it becomes the best of R and of a pool, or the n_best best of them and
+// then, one by one, those farthest from R.
 //
-// The pool is rows 0 ... pop - 1 of the population, R the members behind them (ReferenceSet of core/algorithm.cuh). Until
-// the update R does not change, and both halves of the population have it. Candidates are the pool, and then R as it was.
-// An algorithm A that uses this declares the array near (of a candidate: the square of its distance from R), the Settings n_best,
-// diverse_update and restart, and two numbers of run.memory(0).
+// The pool is rows 0 ... pop - 1 of the population, R the members after them (ReferenceSet of core/algorithm.cuh).
+// Until the update R does not change, and both halves of the population have it. Candidates are the pool, and then R as
+// it was. An algorithm A that uses this declares the array near (of a candidate: the square of its distance from R),
+// the Settings n_best, diverse_update and restart, and two numbers of run.memory(0).
 #pragma once
 #include "core/run.cuh"
 
@@ -22,7 +22,8 @@ template <class A> struct ReferenceSetUpdate {
     });
   }
 
-  // Whether generation g belongs to an iteration with a pool from the box, because the one before left R as it was.
+  // Whether generation g belongs to an iteration with a pool from the box, because the iteration before did not change
+  // R.
   template <class R> SKDE_FN static bool renewed(const R& run, i64 g) {
     return g > 0 && *stagnated(run, (g - 1) / run.settings.reference_set.generations) > 0;
   }
@@ -35,8 +36,9 @@ template <class A> struct ReferenceSetUpdate {
     if (team.lane == 0) run.member_values(to)[i] = run.member_values(from)[i];
   }
 
-  // Its stages at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the farthest,
-  // one by one. Among many candidates one team looks for the farthest, in an additional stage.
+  // The stages at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the
+  // farthest, one by one. Of many candidates, one team finds the farthest in an additional stage, so that not every
+  // team reads all distances.
   template <class R> SKDE_FN static int stages(const R& run, i64 g) {
     if (run.iteration(g) < 0) return 0;
     return 2 + (by_distance(run, g) ? (run.members() - run.settings.n_best) * (1 + many(run)) : 0);
@@ -51,7 +53,7 @@ template <class A> struct ReferenceSetUpdate {
       if (n_best < run.members()) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
       return;
     }
-    const int chosen = (stage - 2) / (1 + many(run));  // references chosen by their distance before
+    const int chosen = (stage - 2) / (1 + many(run));  // references that were chosen by their distance before
     i64* const found = run.order(g) + n_best + chosen;
     if (many(run) && stage % 2 == 0) {
       if (i == 0) {
@@ -79,7 +81,7 @@ template <class A> struct ReferenceSetUpdate {
     return c < run.pop ? run.f(g)[c] : run.member_values(g - 1)[c - run.pop];
   }
 
-  // Whether an iteration left R as it was, in two places of the memory.
+  // Whether an iteration did not change R; in two places of the memory, in turn.
   template <class R> SKDE_FN static double* stagnated(const R& run, i64 iteration) {
     return run.memory(0) + (iteration & 1);
   }
@@ -89,8 +91,8 @@ template <class A> struct ReferenceSetUpdate {
 
   template <class R> SKDE_FN static bool many(const R& run) { return is_large(run.pop + run.members()); }
 
-  // The order of the candidates: i's part. There is no R before generation 0, and only its best stays when the pool is from the
-  // box. Few are ranked by counting; many are sorted by one team.
+  // Individual i's part of the order of the candidates. There is no R before generation 0, and only its best is a
+  // candidate when the pool is from the box. Few are ranked by counting; many are sorted by one team.
   template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     if (many(run) && i > 0) return;
@@ -117,7 +119,7 @@ template <class A> struct ReferenceSetUpdate {
     if (team.lane == 0) run.member_values(g)[k] = value(run, g, c);
   }
 
-  // R stagnates where no pool member is among its best; without restarts, that changes nothing.
+  // R stagnates if no pool member is among its best. Without restarts that has no effect.
   template <class Team, class R> SKDE_FN static void check_progress(Team& team, const R& run, i64 g, int n_best) {
     const i64* const order = run.order(g);
     const bool fresh = g == 0 || renewed(run, g);
@@ -125,7 +127,8 @@ template <class A> struct ReferenceSetUpdate {
     if (team.lane == 0) *stagnated(run, run.iteration(g)) = run.settings.restart && !fresh && entered == 0;
   }
 
-  // The distance of candidate c from the nearest of the first n references; -1 for these, and for what cannot become one.
+  // The distance of candidate c from the nearest of the first n references; -1 for these, and for those that cannot
+  // become one.
   template <class Team, class R> SKDE_FN static void measure(Team& team, const R& run, i64 g, int c, int n) {
     using real = typename R::real;
     const i64* const order = run.order(g);
@@ -139,7 +142,7 @@ template <class A> struct ReferenceSetUpdate {
     if (team.lane == 0) run.array(Arrays::near, 1)[c] = near;
   }
 
-  // The candidate that is farthest from the references, when so many were chosen by their distance.
+  // The candidate that is farthest from the references, after `chosen` were chosen by their distance.
   template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int chosen) {
     const auto* const near = run.array(Arrays::near, chosen + 1);
     const int n = run.pop + run.members();

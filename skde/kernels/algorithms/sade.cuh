@@ -1,5 +1,6 @@
-// SaDE, differential evolution that learns its strategies (Qin, Huang, Suganthan, IEEE TEC 13, 2009): four strategies are
-// used as often as they succeeded in the last generations, each with the median of the CR that succeeded with it.
+// SaDE, differential evolution with adaptive strategies (Qin, Huang, Suganthan, IEEE TEC 13, 2009): four strategies are
+// used in proportion to their success rates in the last generations, each with the median of the CR that succeeded with
+// it.
 #pragma once
 #include "core/run.cuh"
 #include "core/variation.cuh"
@@ -15,11 +16,12 @@ struct Sade : BaseAlgorithm {
 
   enum Strategy : int { RAND_1, RAND_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1, STRATEGIES };
   static constexpr int CROSSED = CURRENT_TO_RAND_1;  // strategies before this one have a CR
-  // CR is drawn in steps of 1 / STEPS, so that its medians can be read off a tally.
+  // CR is drawn in steps of 1 / STEPS, so that a tally gives its medians.
   static constexpr int STEPS = 128, BINS = STEPS + 1;
-  // A run's memory, all of it there once only: the strategies' chances, the medians of CR, and of the last generations a tally
-  // of the CR that succeeded, how many trials of each strategy succeeded and failed, and from how many generations there was
-  // something to learn; and a row of codes for each of the last of them, learning_period and the one that goes out.
+  // A run's memory, in the half of generation 0 only: the strategies' chances and the medians of CR; a tally of the CR
+  // that succeeded in the last generations, and how many trials of each strategy succeeded and failed in them; the
+  // number of generations with selection so far; and rows of codes, one for each of the last learning_period of these
+  // generations and one for that which leaves the tally.
   enum : int {
     CHANCE = 0,
     MEDIAN = STRATEGIES,
@@ -30,7 +32,7 @@ struct Sade : BaseAlgorithm {
     RING = LESSONS + 1
   };
   template <class R> SKDE_FN static double* memory(const R& run) { return run.memory(0); }
-  static constexpr double NO_TRIAL = -1 - STRATEGIES;  // a code before there are any
+  static constexpr double NO_TRIAL = -1 - STRATEGIES;  // the code of generations that do not exist
 
   struct Settings {
     const Repair repair;
@@ -47,7 +49,7 @@ struct Sade : BaseAlgorithm {
 
   struct Context {
     int best;
-    double start;  // of the wheel that selects the strategies
+    double start;  // of the pointers that select the strategies
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
@@ -144,7 +146,7 @@ struct Sade : BaseAlgorithm {
     if (prefetch.lesson >= period) learn(team, now);
   }
 
-  // A large population has its tally made in stage 0, by pieces.
+  // In a large population on a GPU all teams make the tally, by pieces, in stage 0.
   static constexpr bool DIVIDES = MANY_TEAMS;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 2; }
   template <class Team, class R, class Share>
@@ -173,7 +175,8 @@ struct Sade : BaseAlgorithm {
       team.each(n, [&](int i) { row[i] = NO_TRIAL; });
   }
 
-  // n trials from number `begin` on enter the tally, and those of as many trials of an earlier generation leave it.
+  // Adds n trials, from number `begin` on, to the tally, and subtracts the same individuals' trials of the generation
+  // that leaves it.
   template <class Team, class R>
   SKDE_FN static void count(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, int begin, int n) {
     double *const now = memory(run), *const ring = now + RING;
@@ -199,7 +202,7 @@ struct Sade : BaseAlgorithm {
     return read;
   }
 
-  // Chances follow the success rates of the last generations, medians of CR the tally.
+  // Computes chances from the success rates of the last generations, and medians of CR from the tally.
   template <class Team> SKDE_FN static void learn(Team& team, double* now) {
     const auto medians = team.template middles<CROSSED, BINS>([&](int s, int k) { return now[TALLY + s * BINS + k]; });
     const auto rates = team.template gather<STRATEGIES>([&](int s) {
@@ -215,7 +218,7 @@ struct Sade : BaseAlgorithm {
     });
   }
 
-  // Where a trial is counted, by its code: whether it succeeded, and with which CR; -1: nowhere.
+  // The places where a trial is counted, by its code: of its outcome, and of the CR with which it succeeded; -1: none.
   SKDE_FN static int outcome(double code) {
     if (code == NO_TRIAL) return -1;
     return code >= 0 ? WON + int(code * 0.5) : LOST + int(-1 - code);
@@ -226,7 +229,7 @@ struct Sade : BaseAlgorithm {
     return TALLY + strategy * BINS + int((code - 2 * strategy) * STEPS);
   }
 
-  // Stochastic universal selection: equally spaced pointers on a wheel, turned at random in every generation.
+  // Stochastic universal selection: equally spaced pointers with a random start in every generation.
   SKDE_FN static int selected(const Several<double, STRATEGIES>& chance, double pointer) {
     pointer -= floor(pointer);
     int strategy = 0;
@@ -236,7 +239,7 @@ struct Sade : BaseAlgorithm {
     return strategy;
   }
 
-  // Normal around the median, drawn again while it leaves [0, 1].
+  // CR: from the normal distribution around the median, drawn again while it is outside [0, 1].
   template <class R>
   SKDE_FN static double crossover_rate(const R& run, i64 g, int i, double median,
                                        const IndividualDraws<Layout>& draws) {

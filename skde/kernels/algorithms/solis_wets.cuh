@@ -6,9 +6,9 @@
 //   neither        b' = 0.5 b
 //   deviation      doubles after more than 5 successes in a row, and halves after more than 3 failures
 //
-// A step is one evaluation: x + d, and after its failure x - d. An algorithm A that uses this declares the state of an individual's
-// search: Arrays deviation, streak (the number of successes, or failures, negative, in a row) and opposite (whether the
-// last step failed and its opposite is next); Vectors bias and move.
+// A step is one evaluation: x + d, and after its failure x - d. An algorithm A that uses this declares the state of an
+// individual's search: Arrays deviation, streak (the number of successes, or failures, negative, in a row) and opposite
+// (whether the last step failed and its opposite is next); Vectors bias and move.
 #pragma once
 #include "core/run.cuh"
 #include "core/variation.cuh"
@@ -21,7 +21,7 @@ template <class A> struct SolisWets {
   using Vectors = typename A::Vectors;
   static constexpr int SUCCESSES = 5, FAILURES = 3;
 
-  // Two points: the unit of a step is their distance in each component.
+  // Two points. Their distance in a component is the unit of a step there.
   template <class real> struct Unit {
     const real *a, *b;
   };
@@ -33,7 +33,7 @@ template <class A> struct SolisWets {
     if (team.lane == 0) run.array(Arrays::streak, g)[i] = 0, run.array(Arrays::opposite, g)[i] = 0;
   }
 
-  // The next point, x + d or x - d. unit_of() is asked for where a step is drawn.
+  // The next point, x + d or x - d. unit_of() is called only where a step is drawn.
   template <class Team, class R, class UnitOf>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, typename R::real* out, UnitOf unit_of) {
     using real = typename R::real;

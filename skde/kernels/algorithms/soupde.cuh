@@ -1,6 +1,6 @@
-// SOUPDE, shuffle or update parallel differential evolution (Weber, Neri, Tirronen: Shuffle or update parallel differential
-// evolution for large-scale optimization; Soft Computing 15, 2011): subpopulations evolve side by side with rand/1/exp, each
-// with its own F. Before a generation,
+// SOUPDE, shuffle or update parallel differential evolution (Weber, Neri, Tirronen: Shuffle or update parallel
+// differential evolution for large-scale optimization; Soft Computing 15, 2011): subpopulations evolve by rand/1/exp,
+// each with a separate F. Before a generation,
 //
 //   shuffle   with probability p_s, all individuals are assigned to the subpopulations at random
 //   update    with probability p_u, every subpopulation draws a new F
@@ -32,7 +32,8 @@ struct Soupde : BaseAlgorithm {
           update(p[Parameters::update]) {}
   };
 
-  // The individuals of a subpopulation follow each other. In the last generation they may have been in other rows.
+  // The individuals of a subpopulation are in consecutive rows. In the last generation they may have been in other
+  // rows.
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) {
     return shuffles(run, g) ? Permutation(run.stream(g, 0, TOPOLOGY), run.pop).of(i) : i;
   }
@@ -109,7 +110,7 @@ struct Soupde : BaseAlgorithm {
   template <class R> SKDE_FN static bool updates(const R& run, i64 g) {
     return unit<double>(run.stream(g, 0, STRATEGY).block(0).w[1]) < run.settings.update;
   }
-  // Individual i's subpopulation draws it.
+  // A new F of individual i's subpopulation: its first individual has the draw.
   template <class R> SKDE_FN static typename R::real drawn_F(const R& run, i64 g, int i) {
     const double u = unit<double>(run.stream(g, part_of(run, i).first, CONTROL).block(1).w[0]);
     return typename R::real(run.settings.F_low + u * (run.settings.F_high - run.settings.F_low));

@@ -1,9 +1,11 @@
-// Scatter search (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead of a population.
+// Scatter search (Glover 1998; Nashed, Ugolotti, Mesejo, Cagnoni 2012): a small reference set R instead of a
+// population.
 //
-//   diversification   P random points; R is the best of them, and those farthest from R
+//   diversification   P random points; R is the n_best best of them, and those farthest from R
 //   combination       every pair of R gives two children by BLX-alpha, with alpha = 0.5 + lambda and 0.5 - lambda
-//   improvement       every child searches its neighbourhood (solis_wets.cuh), n_local evaluations long
-//   update            R becomes the best of R and the children, or the best and the farthest of them (reference_set.cuh)
+//   improvement       a local search from every child (solis_wets.cuh), of n_local evaluations
+//   update            R becomes the best of R and the children, or the best and the farthest of them
+//                     (reference_set.cuh)
 //
 // An iteration is one generation of children, the pool, and n_local generations of local search.
 #pragma once
@@ -17,11 +19,11 @@ namespace SKDE_NAMESPACE {
 struct ScatterSearch : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, pool_size, references, n_best, repair, lambda, n_local, step, diverse_update, restart,
                   box_steps);
-  // Of a pool member's local search: the deviation of its steps, the number of successes (or failures, negative) in a row,
-  // and whether the last step failed and its opposite is next. Of a candidate for R: its distance from R, squared.
+  // Of a pool member's local search: the deviation of its steps, the number of successes (or failures, negative) in a
+  // row, and whether the last step failed and its opposite is next. Of a candidate for R: its distance from R, squared.
   SKDE_ARRAYS(deviation, streak, opposite, near);
   SKDE_VECTORS(bias, move);
-  // Of a run: whether iteration i left R as it was, in place i & 1 of the memory of generation 0.
+  // Of a run: whether iteration i did not change R, in place i & 1 of the memory of generation 0.
 
   using Improvement = SolisWets<ScatterSearch>;
   using Update = ReferenceSetUpdate<ScatterSearch>;
@@ -85,7 +87,7 @@ struct ScatterSearch : BaseAlgorithm {
     Update::update(team, run, g, i, stage);
   }
 
-  // Migrants are copied to the other half.
+  // Copies reference i to the other half, which has R, too.
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool) {
     Update::copy(team, run, g, g + 1, i);
   }
@@ -107,23 +109,23 @@ struct ScatterSearch : BaseAlgorithm {
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
     fill_inside(team, run, g, i, x, out, blend);
-    // A second child's steps begin half-way, in magnitude, between the parents' distance and the width of the box, so that the
-    // search leaves references that are too close to each other.
+    // A second child's steps begin half-way, in magnitude, between the parents' distance and the width of the box, so
+    // that the search gets away from references that are too close to each other.
     const bool shared = i % 2 && !run.settings.box_steps;
     const real width = shared ? sqrt(sqrt(Update::distance(team, run, x, y) / real(run.dim))) : real(1);
     if (team.lane == 0) run.array(Arrays::deviation, g)[i] = real(run.settings.step) * width;
   }
 
-  // Pool members 2 p and 2 p + 1 are the children of the p-th pair of R, counted by the distance of its members' numbers. R
-  // is read in the half where the iteration began: the other one is being filled.
+  // Pool members 2 p and 2 p + 1 are the children of the p-th pair of R, counted by the distance of its members'
+  // numbers. R is read from the half in which the iteration began, because the other half is written.
   template <class R>
   SKDE_FN static Improvement::Unit<typename R::real> parents_of(const R& run, int i, const Context& context) {
     const int n = run.members(), apart = i / 2 / n + 1, a = i / 2 % n, b = a + apart;
     return {run.member(context.begin, a), run.member(context.begin, b < n ? b : b - n)};
   }
 
-  // A first child's steps are measured by its parents' distance in each component, so that they follow the function's
-  // scales; a second child's by the width of the box, so that they lead in all directions.
+  // The unit of a first child's steps is its parents' distance in each component, which has the function's scales. That
+  // of a second child's steps is the width of the box, because its steps should go in all directions.
   template <class R>
   SKDE_FN static Improvement::Unit<typename R::real> unit_of_steps(const R& run, int i, const Context& context) {
     const bool along = i % 2 == 0 && !context.fresh && !run.settings.box_steps;
@@ -131,7 +133,7 @@ struct ScatterSearch : BaseAlgorithm {
     return along ? parents_of(run, i, context) : Unit{run.lower, run.upper};
   }
 
-  // A random point, as in generation 0, instead of a child.
+  // A random point, as in generation 0, where there is no child.
   template <class Team, class R>
   SKDE_FN static void diversify(Team& team, const R& run, i64 g, int i, typename R::real* out) {
     const Stream stream = run.stream(g, i, START);

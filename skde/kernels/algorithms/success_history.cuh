@@ -1,10 +1,10 @@
-// Differential evolution that learns F and CR from its successes: JADE (Zhang, Sanderson 2009), SHADE and L-SHADE (Tanabe,
-// Fukunaga 2013, 2014) and jSO (Brest, Maucec, Boskovic 2017) are settings of this.
+// Differential evolution that adapts F and CR to its successes: JADE (Zhang, Sanderson 2009), SHADE and L-SHADE
+// (Tanabe, Fukunaga 2013, 2014) and jSO (Brest, Maucec, Boskovic 2017) are settings of this.
 //
 //   mutation   v = x_i + F_w (x_pbest - x_i) + F (x_r1 - x_r2), r2 from the population and the archive (archive.cuh)
 //   control    F ~ Cauchy(M_F[r], 0.1), CR ~ N(M_CR[r], 0.1), r a random entry of the memory (success_memory.cuh)
 //
-// Individuals are numbered by rank: individual i of a generation competes with the i-th best of the last one, so a
+// Trials are numbered by the rank of their parents: trial i competes with the i-th best of the last generation, so a
 // population shrinks by leaving out its worst.
 #pragma once
 #include "algorithms/archive.cuh"
@@ -14,7 +14,8 @@
 #include "random/distributions.cuh"
 #include "random/draws.cuh"
 
-// Where all runs of a launch agree, a rule may be a constant (-DSKDE_STAGED=...), and the rest is not compiled.
+// A launch of runs with the same rules may have these as constants (-DSKDE_STAGED=...). Then the others are not
+// compiled.
 #ifndef SKDE_P_DRAWN
 #define SKDE_P_DRAWN (p[Parameters::p_drawn] != 0)
 #endif
@@ -31,17 +32,17 @@
 namespace SKDE_NAMESPACE {
 
 struct SuccessHistory : BaseAlgorithm {
-  // p falls from p_first to p_last; p_drawn: every trial draws its own p below it. staged: jSO's rules by progress.
+  // p falls from p_first to p_last; p_drawn: every trial draws a p below it. staged: jSO's rules by progress.
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate, H,
                   F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
-  // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative where
-  // it did not improve.
+  // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative
+  // where it did not improve.
   SKDE_ARRAYS(F, CR, gain, slot);
-  // Of a trial of a large population: the row of its parent in the archive; of a piece of the trials, its successes; and the
-  // partial sums of all.
+  // Of a trial of a large population: the row of its parent in the archive; of a piece of the trials, its successes;
+  // and the partial sums of all.
   SKDE_SCRATCH(row, successes, partials);
-  // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and H of
-  // CR, as of now. The archive is as of now, too.
+  // Of a run: the entry k that is written next and the rows in the archive, for each generation; then H values of F and
+  // H of CR, stored once. The archive is stored once, too.
   SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
 
   using Means = SuccessMemory<SuccessHistory>;
@@ -113,7 +114,7 @@ struct SuccessHistory : BaseAlgorithm {
     const auto& s = run.settings;
     const double progress = run.progress;
     const Words4 &control = draws.individual.block[Layout::CONTROLS], &indices = draws.individual.block[Layout::INDEX];
-    // Everything is loaded before it is used: these numbers take long to arrive, and arrive together.
+    // Everything is loaded before the first use: each load takes long, and together they take hardly longer.
     const int entry = below(control.w[0], s.H), pbest = p_best(run, i, indices, progress);
     const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
     const double archived = Archive::archived(run, g - 1);
@@ -157,7 +158,8 @@ struct SuccessHistory : BaseAlgorithm {
 
   template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
 
-  // The rows in the archive, the parent and, for the run, the entry of the memory that moves; and addresses.
+  // The number of rows in the archive, the parent, the entry of the memory that moves (where the team adapts), and
+  // addresses.
   template <class Team> struct Prefetch {
     double archived = 0, entry = 0, mean_F = 0, mean_CR = 0;
     typename Team::Row parent{};
@@ -214,7 +216,7 @@ struct SuccessHistory : BaseAlgorithm {
   }
 
  private:
-  // Cauchy, drawn again while it is not positive, and cut at 1.
+  // F: from the Cauchy distribution, drawn again while it is not positive, and cut at 1.
   template <class R>
   SKDE_FN static double scale_factor(const R& run, i64 g, int i, int entry, double mean, double progress,
                                      const IndividualDraws<Layout>& draws) {

@@ -1,13 +1,15 @@
-// The memory of successes of SHADE (Tanabe, Fukunaga 2013): H pairs of means M_F, M_CR, of which one moves after every generation
-// with successes. JADE's two means (Zhang, Sanderson 2009) are a memory of one entry that moves by the rate c.
+// The memory of successes of SHADE (Tanabe, Fukunaga 2013): H pairs of means M_F, M_CR, of which one moves after every
+// generation with successes. JADE's two means (Zhang, Sanderson 2009) are a memory of one entry that moves by the rate
+// c.
 //
 //   M_F   (1 - rate) M_F + rate sum w F^2 / sum w F       over the trials that improved
-//   M_CR  (1 - rate) M_CR + rate sum w CR / sum w         or as M_F (L-SHADE), then -1 for good where all CR are 0
+//   M_CR  (1 - rate) M_CR + rate sum w CR / sum w         or as M_F (L-SHADE); -1 from then on, where all CR are 0
 //   w     the improvement, or 1 (JADE)
 //
-// An algorithm A that has one declares the place ENTRIES of the means in run.memory(0); the Settings H, F_start, CR_start, rate,
-// weighted and lehmer_CR; and in its Prefetch the means of the entry that moves, mean_F and mean_CR, and the addresses
-// of the trials' F, CR and gain (the improvement, 0: none); and Scratch::partials, partial sums of a large population.
+// An algorithm A with such a memory declares the place ENTRIES of the means in run.memory(0); the Settings H, F_start,
+// CR_start, rate, weighted and lehmer_CR; and in its Prefetch the means of the entry that moves, mean_F and mean_CR,
+// and the addresses of the trials' F, CR and gain (the improvement, 0: none); and Scratch::partials, partial sums of a
+// large population.
 #pragma once
 #include "core/divided_sums.cuh"
 
@@ -16,7 +18,7 @@ namespace SKDE_NAMESPACE {
 template <class A> struct SuccessMemory {
   template <class R> SKDE_FN static double* M_F(const R& run) { return run.memory(0) + A::ENTRIES; }
   template <class R> SKDE_FN static double* M_CR(const R& run) { return M_F(run) + run.settings.H; }
-  static constexpr double TERMINAL = -1;  // an entry of CR that stays 0
+  static constexpr double TERMINAL = -1;  // an entry of which CR is always 0
 
   template <class Team, class R> SKDE_FN static void start(Team& team, const R& run) {
     const auto& s = run.settings;
@@ -24,7 +26,8 @@ template <class A> struct SuccessMemory {
     team.each(s.H, [&](int k) { means_F[k] = s.F_start, means_CR[k] = s.CR_start; });
   }
 
-  // Of the trials that improved: how many, their weights, and by these their F and CR and the squares.
+  // Sums over the trials that improved: their number, their weights, and weighted their F and CR and the squares of
+  // both.
   enum : int { SUCCESSES, WEIGHT, F_SUM, FF_SUM, CR_SUM, CRCR_SUM, SUMS };
   template <class Team, class R, class P>
   SKDE_FN static Several<typename R::real, SUMS> sums(Team& team, const R& run, const P& trials) {
@@ -36,7 +39,7 @@ template <class A> struct SuccessMemory {
     divide_sums<SUMS>(team, run, share, run.scratch(A::Scratch::partials), terms_of(run, trials));
   }
 
-  // The entry moves towards the means of a generation with successes.
+  // Moves an entry towards the means of a generation with successes.
   template <class Team, class R, class P, class Sums>
   SKDE_FN static void move(Team& team, const R& run, const P& prefetch, int entry, const Sums& sums) {
     double *const means_F = M_F(run), *const means_CR = M_CR(run);
@@ -46,7 +49,7 @@ template <class A> struct SuccessMemory {
     const bool lehmer_CR = run.settings.lehmer_CR;
     const bool ends = lehmer_CR && (prefetch.mean_CR == TERMINAL || sum_CR == 0);
     const double rate = run.settings.rate;
-    // Both at once where there are lanes.
+    // By two lanes, if the team has two.
     team.each(2, [&](int k) {
       const bool of_CR = k == 1;
       const double above = !of_CR ? sum_FF : lehmer_CR ? sum_CRCR : sum_CR;

@@ -3,17 +3,18 @@
 // In a cycle
 //
 //   x evolves for gens_x generations; the fitness of x is its largest value against the opponents (equation 11)
-//   y evolves for gens_y generations; the fitness of y is the smallest value against the population of x (equation 12, corrected)
-//   the population of y and, behind it, the archive of the strongest opponents of earlier cycles become the opponents
-//   x is evaluated again, against these opponents; the best x replaces the incumbent if its fitness is better than that of the
-//   incumbent against all opponents so far
+//   y evolves for gens_y generations; the fitness of y is the smallest value against the population of x (equation 12,
+//   corrected)
+//   the population of y and, after it, the archive of the strongest opponents of earlier cycles become the opponents
+//   x is evaluated again, against these opponents; the best x replaces the incumbent if its fitness is better than that
+//   of the incumbent against all opponents so far
 //
-// For the augmented Lagrangian of a constrained problem, y may instead be one vector of multipliers, which is updated once a
-// cycle (the method of multipliers): mu <- max(0, mu + 2 r g), lambda <- lambda + 2 r h at the best x, and r is doubled
-// where a violation has not halved.
+// For the augmented Lagrangian of a constrained problem, y may instead be one vector of multipliers, which is updated
+// once a cycle (the method of multipliers): mu <- max(0, mu + 2 r g), lambda <- lambda + 2 r h at the best x, and r is
+// doubled where a violation has not halved.
 //
-// The two sides are batches. The incumbents are a third batch: populations of one individual, x followed by y. A generation
-// of theirs is a cycle.
+// The two sides are batches. The incumbents are a third batch: populations of one individual, x followed by y. A
+// generation of the incumbents is a cycle.
 #pragma once
 #include "coevolution/opponents.cuh"
 #include "core/drive.cuh"
@@ -22,13 +23,14 @@
 namespace SKDE_NAMESPACE {
 
 // Integers: pop_x, pop_y (opponents of x: the population of y, or one vector of multipliers), gens_x, gens_y, renewed
-// (individuals of y that random points replace in a cycle), archive (its size), capacity (most opponents of x), features (of a
-// point x), inequalities, equalities, updates (whether multipliers are updated, not evolved), adapts (whether r is adapted).
+// (individuals of y that random points replace in a cycle), archive (its size), capacity (most opponents of x),
+// features (of a point x), inequalities, equalities, updates (whether multipliers are updated, not evolved), adapts
+// (whether r is adapted).
 // Numbers: feasibility (tolerance of the constraints), tol (of a cycle that changes nothing; < 0: off).
-// Pointers: columns (R, dim y, capacity) the opponents of x, table (R, features, pop_x) the features of the population of x,
-// strengths (R, 2, capacity) the values of the best x and of the incumbent against each opponent, penalties (R, constraints)
-// r; of the cycle before: excess (R, constraints) violations, levels (R, 2) fitness of the best x and the best y; trials_x
-// (R, pop_x), trials_y (R, pop_y) the fitness of trials, where the host evaluates.
+// Pointers: columns (R, dim y, capacity) the opponents of x, table (R, features, pop_x) the features of the population
+// of x, strengths (R, 2, capacity) the values of the best x and of the incumbent against each opponent, penalties (R,
+// constraints) r; of the cycle before: excess (R, constraints) violations, levels (R, 2) fitness of the best x and the
+// best y; trials_x (R, pop_x), trials_y (R, pop_y) the fitness of trials, where the host evaluates.
 // clang-format off
 #define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                     \
   INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive)           \
@@ -51,14 +53,14 @@ template <class real> struct Coevolution {
   SKDE_FN bool constrained() const { return constraints() > 0; }
 };
 
-// The phases of a cycle, in their order. The teams of a run meet at a barrier after each; where the host evaluates, each is a
-// launch (requests.cuh).
+// The phases of a cycle, in their order. After each is a barrier of the run's teams. Where the host evaluates, each is
+// a launch (requests.cuh).
 //
 //   BEGIN         the first opponents: the initial population of y, or multipliers of zero
 //   EVOLVE_X      generations of x against the opponents
 //   DESCRIBE_X    features of the population of x
 //   UPDATE        multipliers and penalties
-//   RENEW_Y       random points replace the worst y: a population that has gathered at one response to x finds no other
+//   RENEW_Y       random points replace the worst y, because a population close to one response to x finds no other
 //   EVALUATE_Y    fitness of y against the new population of x
 //   REORDER_Y     data that the algorithm of y derives from its fitness
 //   EVOLVE_Y      generations of y against the population of x
@@ -70,8 +72,8 @@ SKDE_ENUM(CoevolutionPhase, int, BEGIN, EVOLVE_X, DESCRIBE_X, UPDATE, RENEW_Y, E
           EVALUATE_X, REORDER_X, CONCLUDE);
 constexpr int PHASES = CONCLUDE + 1;
 
-// Whether cycle c has a phase; `y_evaluated`: whether the population of y has its fitness against the new x already, as after
-// an interruption.
+// Whether cycle c has a phase; `y_evaluated`: whether the population of y has its fitness against the new x already, as
+// after an interruption.
 template <class real> SKDE_FN bool has_phase(const Coevolution<real>& co, i64 c, int phase, bool y_evaluated) {
   switch (phase) {
     case BEGIN: return c == 0;
@@ -87,7 +89,7 @@ template <class real> SKDE_FN bool has_phase(const Coevolution<real>& co, i64 c,
   }
 }
 
-// A population without an algorithm: nobody makes trials.
+// A population without an algorithm, in which no trials are made.
 struct NoAlgorithm : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size);
   struct Settings {
@@ -103,8 +105,8 @@ template <class real> SKDE_FN real* fitness_of(const Task<real>& side, i64 r, i6
   return side.f + ((g & 1) * side.n_runs + r) * side.pop_max;
 }
 
-// The cycles of one run, by the teams that share it. `game_data` are the arrays of the game, for a Lagrangian without the
-// penalties.
+// The cycles of one run, by the teams that share it. `game_data` are the arrays of the game, for a Lagrangian without
+// the penalties.
 //
 // An Evaluation has the objective and the algorithms of the sides:
 //   evolve_x, evolve_y(team, task, shared, r, share, until)   generations up to number `until`
@@ -163,7 +165,7 @@ template <class Team, class real, class Share> struct Cycle {
     for (int i = share.begin; i < share.end; i += share.step) body(i);
   }
 
-  // The features of point i of the population of x: x, or, from the table, in the team's scratch.
+  // The features of point i of the population of x: x, or a copy from the table in the team's scratch.
   SKDE_FN const real* features(int i, const real* x) const {
     if (!co.constrained()) return x;
     real* const out = team.scratch;
@@ -284,8 +286,8 @@ template <class Team, class real, class Share> struct Cycle {
     for (int k = first; k < pop; ++k) renew(int(order[k]));
   }
 
-  // At first the multipliers are zero, and r balances the constraints with the objective on the initial population: 10 times
-  // the mean deviation of f over the square of mean |g|.
+  // At first the multipliers are zero, and r balances the constraints with the objective on the initial population: 10
+  // times the mean deviation of f over the square of mean |g|.
   SKDE_OUTLINE void update_multipliers(i64 c) {
     if (!share.leader) return;
     const int n = int(co.pop_x), best = best_x(c);
@@ -310,7 +312,7 @@ template <class Team, class real, class Share> struct Cycle {
     }
     team.each(constraints(), [&](int j) {
       const real g = all[(1 + j) * co.pop_x + best], mu = multipliers[j * co.capacity];
-      if (!(g - g == real(0))) return;  // NaN or infinite: nothing is learned
+      if (!(g - g == real(0))) return;  // NaN or infinite: the multiplier does not change
       const bool inequality = j < co.inequalities;
       const real next = mu + real(2) * r_i[j] * g;
       const real violation = inequality ? abs_of(max_of(g, -mu / (real(2) * r_i[j]))) : abs_of(g);
@@ -382,9 +384,9 @@ template <class Team, class real, class Share> struct Cycle {
     return ends ? CONVERGED : status;
   }
 
-  // Whether cycle c has changed nothing: the fitness of the best x and that of the best y differ from each other, and from those
-  // of the cycle before, by at most the tolerance. That the sides are close is not enough, because two random populations
-  // may contain a saddle point of their pairs.
+  // Whether cycle c has changed nothing: the fitness of the best x and that of the best y differ from each other, and
+  // from those of the cycle before, by at most the tolerance. It is not enough that the sides are close, because two
+  // random populations may contain a saddle point of their pairs.
   SKDE_FN bool is_stationary(i64 c, real best_x, real best_y) {
     real* const before = co.levels + r * 2;
     const auto close = [&](real other) {
@@ -397,9 +399,9 @@ template <class Team, class real, class Share> struct Cycle {
   }
 };
 
-// The evaluation by a game and two algorithms that the compiler sees.
+// The Evaluation by a game and two algorithms as C++ types, for a GPU.
 template <class AlgorithmX, class AlgorithmY, class Game, class real> struct CompiledGame {
-  real* trial;  // memory of this team; may be null
+  real* trial;  // memory of this team, or null
 
   template <class Team, class Share>
   SKDE_FN void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,

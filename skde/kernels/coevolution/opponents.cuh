@@ -1,7 +1,7 @@
 // Games: functions f(x, y) that x makes small and y makes large, and the fitness of a point against many opponents.
 //
-// A game gives the features of a point x, by which x takes part in a pair (x itself, or numbers that depend on x only), and the
-// value of a pair:
+// A game has features of a point x, which are x or numbers that depend on x only, and the value of a pair of features
+// and y:
 //
 //   struct Game {
 //     static constexpr int scratch = 0;   // vectors of length dx that features() needs in team.scratch
@@ -9,9 +9,9 @@
 //     real value(X x, Y y, int dx, int dy, data)     // by one lane alone: x(j) and y(j) are components
 //   };
 //
-// Opponents are stored as columns: component j of opponent k at [j * stride + k], so that lanes of a warp or of a vector
-// register, one opponent each, read neighbouring numbers. One lane adds up a pair's value in the order of the components, so
-// it has the same bits everywhere.
+// Opponents are stored as columns: component j of opponent k at [j * stride + k], so that lanes of a warp or of a
+// vector register, one opponent each, read neighbouring numbers. One lane adds up a pair's value in the order of the
+// components, so it has the same bits everywhere.
 #pragma once
 #include "problems/problem.cuh"
 
@@ -28,8 +28,8 @@ template <class real> struct Column {
   SKDE_FN real operator()(int j) const { return p[j * stride]; }
 };
 
-// Opponents in a Data: array 0 has the columns, size 0 is their number, sizes 1 and 2 are their stride and length. The arrays
-// of the game follow, after this many.
+// Opponents in a Data: array 0 has the columns, size 0 is their number, sizes 1 and 2 are their stride and length. The
+// arrays of the game follow, after this many.
 constexpr int OPPONENT_ARRAYS = 3;
 
 template <class real> struct Opponents {
@@ -69,12 +69,14 @@ template <class F> struct Direct {
   }
 };
 
-// The augmented Lagrangian of a problem with m constraints g_i(x) <= 0 and l constraints h_j(x) = 0 (Rockafellar's form):
+// The augmented Lagrangian of a problem with m constraints g_i(x) <= 0 and l constraints h_j(x) = 0 (Rockafellar's
+// form):
 //
 //   L(x, mu, lambda) = f + sum_i p_i + sum_j (lambda_j h_j + r_j h_j^2)
 //   p_i = mu_i g_i + r_i g_i^2   if g_i >= -mu_i / (2 r_i),   else -mu_i^2 / (4 r_i)
 //
-// The features of x are f, g and h; y is mu, lambda; the first array of the game is r, the arrays of the problem follow.
+// The features of x are f, g and h; y is mu, lambda; the first array of the game is r, the arrays of the problem
+// follow.
 template <class X, class Y, class real>
 SKDE_FN real lagrangian(const X& x, const Y& y, int inequalities, int equalities, const real* r) {
   real value = x(0);
@@ -110,8 +112,8 @@ struct LagrangianOfFeatures : Direct<LagrangianOfFeatures> {
   }
 };
 
-// The value of a point x, given by its features, against opponent k, as a function of k that has all it reads by value, so
-// that loops over opponents are vectorised.
+// The value of a point x, given by its features, against opponent k, as a function of k. It has copies of all that it
+// reads, so that loops over opponents are vectorised.
 template <class Game, class X, class real> struct ValueAgainst {
   X x;
   int dx, dy;
@@ -130,8 +132,8 @@ template <class Team, class Value> SKDE_FN typename Team::real largest_value(Tea
   return team.largest(n, value, [](real v) { return is_nan(v) ? real(infinity()) : v; });
 }
 
-// The fitness of a point y, which is minimised: minus the smallest of its values against n points x. NaN is left out, because
-// it is a fault of x; without any number the fitness is NaN.
+// The fitness of a point y, which is minimised: minus the smallest of its values against n points x. NaN is left out,
+// because x causes it; if all values are NaN, so is the fitness.
 template <class Team, class Value> SKDE_FN typename Team::real minus_smallest_value(Team& team, int n, Value value) {
   using real = typename Team::real;
   const real most = sizeof(real) == 8 ? real(0x1p1023) : real(0x1p127);

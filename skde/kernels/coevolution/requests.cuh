@@ -1,9 +1,10 @@
 // Co-evolution where the host evaluates: the requests of the phases, and the evaluation by the values that it returns.
 //
-// The host does the phases of a cycle one by one. Where a phase has a request, it evaluates these points first: each of x
-// against each of y or, for the features of points in a Lagrangian, points of x alone. Everything else of a Lagrangian is
-// computed from the features. Generations of a side are made one by one: the host lets the algorithm propose trials, does the
-// phase, which leaves the trials' fitness in trials_x or trials_y, and lets the algorithm accept.
+// The host does the phases of a cycle one by one. Where a phase has a request, it evaluates these points first: each of
+// x against each of y or, for the features of points in a Lagrangian, points of x alone. Everything else of a
+// Lagrangian is computed from the features. Generations of a side are made one by one: the host launches the
+// algorithm's `propose`, the phase, which writes the trials' fitness to trials_x or trials_y, and the algorithm's
+// `accept`.
 #pragma once
 #include "coevolution/coevolution.cuh"
 
@@ -37,8 +38,8 @@ template <class real> SKDE_FN Data<real> features_data(const Coevolution<real>& 
   return data;
 }
 
-// The evaluation of a run by the host's reply to a request: a row for each point x, with its values against the points y, or
-// with its features.
+// The Evaluation of a run by the host's reply to a request: a row for each point x, with its values against the points
+// y, or with its features.
 template <class real> struct GivenValues {
   const Coevolution<real>& co;
   const real* given;

@@ -7,9 +7,9 @@
 
 namespace SKDE_NAMESPACE {
 
-// The code of a feasible point is its value, clipped to +-LARGEST. Codes of infeasible points begin above it and have the
-// order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. Codes are computed in double,
-// because float has too small a range.
+// The code of a feasible point is its value, clipped to +-LARGEST. Codes of infeasible points begin above it and have
+// the order of the violations, which are clipped to [CLOSEST, FARTHEST] and multiplied by SCALE. Codes are computed in
+// double, because float has too small a range.
 constexpr double LARGEST = 0x1p200, CLOSEST = 0x1p-390, FARTHEST = 0x1p390, SCALE = 0x1p600;
 
 SKDE_FN double by_rules(double f, double violation) {
@@ -18,8 +18,8 @@ SKDE_FN double by_rules(double f, double violation) {
   return violation > 0 ? distance : value;
 }
 
-// The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if a value, also
-// f, is not finite. at(k) returns f, g and h in this order.
+// The violation: the sum of the g_i above the tolerance and of the excesses |h_j| - tolerance; infinite if a value,
+// also f, is not finite. at(k) returns f, g and h in this order.
 template <class At> SKDE_FN double violation(At at, int inequalities, int equalities, double tolerance) {
   double sum = 0;
   bool finite = at(0) - at(0) == 0;
@@ -32,8 +32,8 @@ template <class At> SKDE_FN double violation(At at, int inequalities, int equali
   return finite ? sum : infinity();
 }
 
-// The codes of a constrained problem P as an objective. data: the tolerance, then the data of P. Every lane computes all
-// values, because problems are small.
+// The codes of a constrained problem P as an objective. data: the tolerance, then the data of P. Every lane computes
+// all values, because problems are small.
 template <class P> struct Feasible {
   static constexpr int scratch = 0;
   template <class Team, class real> SKDE_FN real operator()(Team&, const real* x, int d, const Data<real>& data) const {

@@ -1,6 +1,6 @@
-// The ten functions of Janssen and others, 2024, chosen from the competitions CEC 2014 and CEC 2017, as the competitions' programs
-// compute them but without bias. z = M (x - o); every base function is taken at scale z + offset, which maps the common box
-// [-100, 100] to its own domain.
+// The ten functions of Janssen and others, 2024, chosen from the competitions CEC 2014 and CEC 2017, as the
+// competitions' programs compute them but without bias. z = M (x - o); every base function is taken at scale z +
+// offset, which maps the common box [-100, 100] to its domain.
 #pragma once
 #include "problems/nashed2012.cuh"
 #include "random/distributions.cuh"
@@ -42,8 +42,8 @@ struct HGBat {
   }
 };
 
-// 418.98... d - sum g(x_j): g(t) = t sin sqrt |t| for |t| <= 500; beyond, sign(t) m sin sqrt m - ((|t| - 500) / 100)^2 / d with
-// m = 500 - (|t| mod 500).
+// 418.98... d - sum g(x_j): g(t) = t sin sqrt |t| for |t| <= 500; beyond,
+// sign(t) m sin sqrt m - ((|t| - 500) / 100)^2 / d with m = 500 - (|t| mod 500).
 struct ModifiedSchwefel {
   static constexpr int scratch = 0;
   template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
@@ -60,8 +60,8 @@ struct ModifiedSchwefel {
   }
 };
 
-// 10 / d^2 (prod_j (1 + (j + 1) sum_k |2^k x_j - round(2^k x_j)| 2^-k)^(10 / d^1.2) - 1); data: 10 / d^1.2. The logarithms of
-// many factors have a sum where the factors' product would overflow.
+// 10 / d^2 (prod_j (1 + (j + 1) sum_k |2^k x_j - round(2^k x_j)| 2^-k)^(10 / d^1.2) - 1); data: 10 / d^1.2. The
+// logarithms of many factors have a sum where the factors' product would overflow.
 struct RootKatsuura {
   static constexpr int scratch = 0;
   template <class Team, class real>
@@ -115,8 +115,8 @@ template <class Base> struct Scaled {
   }
 };
 
-// The sum of base functions, each at its own block of neighbouring components; data: the blocks' lengths, then the data of each
-// base function.
+// The sum of base functions, each at a block of neighbouring components; data: the blocks' lengths, then the data
+// of each base function.
 template <class... Bases> struct Blocks {
   static constexpr int scratch = 1 + (Bases::scratch + ...);
   template <class Team, class real>
@@ -143,9 +143,9 @@ template <class... Bases> struct Blocks {
 
 template <class Base> using Transformed = Shifted<Rotated<Scaled<Base>>>;
 
-// sum w_k (lambda_k g_k + b_k) / sum w_k, g_k = base function k at M_k (x - o_k), w_k = exp(-r_k / (2 d sigma_k^2)) / sqrt(r_k),
-// r_k = |x - o_k|^2; at o_k it is lambda_k g_k + b_k. data: all o_k; all M_k, each by columns; 1 / (2 d sigma_k^2), lambda_k and
-// b_k of every k; then the data of each base function.
+// sum w_k (lambda_k g_k + b_k) / sum w_k, g_k = base function k at M_k (x - o_k),
+// w_k = exp(-r_k / (2 d sigma_k^2)) / sqrt(r_k), r_k = |x - o_k|^2; at o_k it is lambda_k g_k + b_k. data: all o_k; all
+// M_k, each by columns; 1 / (2 d sigma_k^2), lambda_k and b_k of every k; then the data of each base function.
 template <class... Bases> struct Composition {
   static constexpr int many = sizeof...(Bases);
   static constexpr int scratch = 3 + (Bases::scratch + ...);  // x - o_k, its image, and that at scale and offset

@@ -5,8 +5,8 @@
 //     SKDE_FN static real value(X x, Y y, int dx, int dy, const Data<real>& data);
 //   };
 //
-// x(j) and y(j) are components. One lane evaluates a pair: lanes share pairs, not components. So a loop over many y has no
-// branch for lanes and can be vectorised.
+// x(j) and y(j) are components. One lane evaluates a pair: lanes share pairs, not components. So a loop over many y has
+// no branch for lanes and can be vectorised.
 #pragma once
 #include "problems/classic.cuh"
 

@@ -1,5 +1,5 @@
-// The 20 functions of Nashed and others, A comparative study of three GPU-based metaheuristics (PPSN 2012, Table 3), in their
-// corrected form; j counts from 0. Numbers that depend only on the index (weights, roots) are data.
+// The 20 functions of Nashed and others, A comparative study of three GPU-based metaheuristics (PPSN 2012, Table 3), in
+// their corrected form; j counts from 0. Numbers that depend only on the index (weights, roots) are data.
 #pragma once
 #include "problems/classic.cuh"
 
@@ -36,7 +36,7 @@ struct Zakharov {
   }
 };
 
-// f6: sum_j (x_0 + ... + x_j)^2. The prefix sums double their reach in every step.
+// f6: sum_j (x_0 + ... + x_j)^2. In every step the prefix sums have twice as many terms.
 struct Schwefel12 {
   static constexpr int scratch = 2;
   template <class Team, class real> SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>&) const {
@@ -166,8 +166,8 @@ struct Salomon {
   }
 };
 
-// f19: sin^2(pi y_0) + sum_{j<d-1} (y_j - 1)^2 (1 + 10 sin^2(pi y_j + 1)) + (y_{d-1} - 1)^2 (1 + c sin^2(2 pi y_{d-1})),
-// y = 1 + (x - 1) / 4; data: c
+// f19: sin^2(pi y_0) + sum_{j<d-1} (y_j - 1)^2 (1 + 10 sin^2(pi y_j + 1)) +
+// (y_{d-1} - 1)^2 (1 + c sin^2(2 pi y_{d-1})), y = 1 + (x - 1) / 4; data: c
 struct Levy {
   static constexpr int scratch = 0;
   template <class Team, class real>

@@ -1,4 +1,5 @@
-// The four shifted functions of Qin and others, 2012: CEC 2005's F1, F6, F7 and F9 without rotation. data: the shift, then the base's.
+// The four shifted functions of Qin and others, 2012: CEC 2005's F1, F6, F7 and F9 without rotation. data: the shift,
+// then the base's.
 #pragma once
 #include "problems/classic.cuh"
 

@@ -1,8 +1,9 @@
-// Typed variables: how a point of the box that an algorithm searches becomes the values that an objective gets.
+// Typed variables: the decoding of a point of the box that an algorithm searches into the values that an objective
+// gets.
 //
 // A table has VARIABLE_NUMBERS numbers for each variable, and after them the values of ordinal variables:
-//   its Kind; the number of its first component; the number of its components (CATEGORICAL) or the place of its first value
-//   in the table (ORDINAL), else 0; the smallest and the largest value (FIXED: its value; ORDINAL: indices).
+//   its Kind; the number of its first component; the number of its components (CATEGORICAL) or the place of its first
+//   value in the table (ORDINAL), else 0; the smallest and the largest value (FIXED: its value; ORDINAL: indices).
 #pragma once
 #include "core/enumeration.cuh"
 #include "problems/problem.cuh"

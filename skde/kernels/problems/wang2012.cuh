@@ -1,6 +1,6 @@
-// The 19 functions of Wang, Rahnamayan and Wu, Parallel differential evolution with self-adapting control parameters and
-// generalized opposition-based learning (JPDC 2013, Table 1): those of the special issue of Soft Computing on large scale
-// continuous optimization (SOCO 2011). data: the shift, then the base's.
+// The 19 functions of Wang, Rahnamayan and Wu, Parallel differential evolution with self-adapting control parameters
+// and generalized opposition-based learning (JPDC 2013, Table 1): those of the special issue of Soft Computing on large
+// scale continuous optimization (SOCO 2011). data: the shift, then the base's.
 #pragma once
 #include "problems/nashed2012.cuh"
 
@@ -58,9 +58,9 @@ struct SchafferF7 {
   }
 };
 
-// F12 ... F19: First of some components plus Second of the others. With q = floor(d min(m, 1 - m)), m = quarters / 4, First
-// has x_0, x_2, ... x_{2q-2} and Second x_1, x_3, ... x_{2q-1}; the larger part also has the rest, in its order. Second is
-// taken at x - o + offset. data: o in the order of the parts. A part without components is 0.
+// F12 ... F19: First of some components plus Second of the others. With q = floor(d min(m, 1 - m)), m = quarters / 4,
+// First has x_0, x_2, ... x_{2q-2} and Second x_1, x_3, ... x_{2q-1}; the larger part also has the rest, in its order.
+// Second is taken at x - o + offset. data: o in the order of the parts. A part without components is 0.
 template <class First, class Second, int quarters, int offset = 0> struct Interleaved {
   static_assert(First::scratch + Second::scratch == 0, "parts have no room for vectors");
   static constexpr int scratch = 1;
