@@ -39,8 +39,7 @@ template <class Team, class real> SKDE_OUTLINE real smallest(Team& team, const r
   return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
 }
 
-// Whether a value comes before another in their order, neither of them NaN; `tie`: whether it does where both are
-// equal.
+// Whether `value` comes before `other`, which is not NaN, in their order; `tie`: whether it does where both are equal.
 template <class real> SKDE_FN int comes_before(real value, real other, bool tie) {
   return (value < other) | ((value == other) & tie);
 }
