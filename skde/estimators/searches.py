@@ -20,8 +20,8 @@ RACING = "racing"
 Search = Callable[[Evaluation], None]
 # The population of an algorithm that is given by name makes about so many generations, if it has enough individuals.
 GENERATIONS, LEAST_POPULATION = 6, 6
-# Scatter search: few references, and few steps of their children.
-SMALL: dict[str, dict[str, Any]] = {"ss": {"n_best": 3, "n_diverse": 1, "n_local": 1}}
+# Scatter search: few references, and few steps of their children. SOUPDE: one population, because each needs 4.
+SMALL: dict[str, dict[str, Any]] = {"ss": {"n_best": 3, "n_diverse": 1, "n_local": 1}, "soupde": {"subpopulations": 1}}
 
 
 def find_search(search: Any) -> Search:
