@@ -10,14 +10,15 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from scipy.stats import rv_continuous, rv_discrete
+from scipy.stats import loguniform, randint, rv_continuous, rv_discrete, uniform
 
 from skde.typing import FloatArray
 from skde.validation import nearest, shown
+from skde.variables import Categorical, Fixed, Integer, Log, Ordinal, Variable
 
 Condition = Callable[[dict[str, Any]], Any]
 
-FORMS = "a list of values, a distribution of scipy.stats, or a distribution of Optuna"
+FORMS = "a list of values, a distribution of scipy.stats, a distribution of Optuna, or a typed variable of skde"
 # Integers in a range of at most so many values are ordered choices; others are quantiles.
 MOST_LEVELS = 100
 # Quantiles of a distribution without a least or a greatest value stay so far from 0 and 1.
@@ -212,6 +213,8 @@ def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: C
     form: dict[str, Any]
     if type(given).__module__.startswith("optuna."):
         form = optuna_form(name, given)
+    elif isinstance(given, Variable):
+        form = variable_form(name, given)
     elif hasattr(given, "ppf"):
         form = scipy_form(name, given)
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
@@ -254,6 +257,18 @@ def scipy_form(name: str, distribution: Any) -> dict[str, Any]:
         return int(max(value, low))  # the quantile at 0 lies below a discrete distribution's least value
 
     return {"quantile": quantile}
+
+
+def variable_form(name: str, variable: Variable) -> dict[str, Any]:
+    """Return a typed variable as a list or as a distribution of scipy.stats."""
+    if isinstance(variable, Categorical):
+        return {"choices": tuple(variable.choices)}
+    if isinstance(variable, Ordinal | Fixed):
+        return list_form(name, list(variable.values) if isinstance(variable, Ordinal) else [variable.value])
+    low, high = variable.limits
+    if isinstance(variable, Integer):
+        return scipy_form(name, randint(variable.low, variable.high + 1))
+    return scipy_form(name, loguniform(low, high) if isinstance(variable, Log) else uniform(low, high - low))
 
 
 def optuna_form(name: str, distribution: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import skde.estimators.searches
-from skde import DE, algorithm_names
+from skde import DE, Categorical, Fixed, Integer, Log, Ordinal, Real, algorithm_names
 from skde.estimators import EvolutionSearchCV, MLflowLogger, SearchDisplay, SearchProgress, TensorBoardLogger
 from skde.estimators.cv_results import ranks
 from skde.estimators.parameter_space import ParameterSpace
@@ -359,6 +359,25 @@ def test_distributions() -> None:
     assert ordered == {"integer", "numbers", "steps"}
     draws = [space.at(u).params["integer"] for u in np.random.default_rng(0).uniform(size=(4000, 12))]
     np.testing.assert_allclose(np.bincount(draws)[3:] / 4000, 0.25, atol=0.03)
+
+
+def test_typed_variables() -> None:
+    variables = {
+        "real": Real(-1, 3),
+        "log": Log(1e-4, 1.0),
+        "few": Integer(2, 4),
+        "many": Integer(0, 1000),
+        "ordinal": Ordinal([0.1, 0.5]),
+        "category": Categorical(["rbf", None]),
+        "fixed": Fixed(2.0),
+    }
+    space = ParameterSpace(variables)
+    found = [space.at(np.full(len(space), u)).params for u in (0.0, 0.5, 1.0)]
+    assert list(found[0].values()) == pytest.approx([-1, 1e-4, 2, 0, 0.1, "rbf", 2], abs=1e-12)
+    assert list(found[2].values()) == pytest.approx([3, 1, 4, 1000, 0.5, None, 2])
+    assert (found[1]["real"], found[1]["log"]) == pytest.approx((1.0, 0.01))
+    assert type(found[1]["few"]) is type(found[1]["many"]) is int
+    assert {parameter.name for parameter in space.parameters if parameter.ordered} == {"few", "ordinal", "fixed"}
 
 
 @pytest.mark.parametrize("method", ["racing", "de"])
