@@ -110,8 +110,8 @@ def choose_execution(execution: str, objective: Objective, engine: Engine) -> st
     compiled = objective.compiled is not None
     if execution in ("run", *EXECUTION_MODELS) and not compiled:
         raise ValueError(
-            f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective; a Python "
-            "function runs with execution='step'"
+            f"execution={execution!r} needs a compiled objective: a name, a Problem or a DeviceObjective, without "
+            "constraints in Python; Python functions run with execution='step'"
         )
     check_kind(execution, engine)
     if execution in EXECUTION_MODELS:

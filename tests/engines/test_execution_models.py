@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scipy.optimize import LinearConstraint
 
 from skde import DE, GODE, GOJDE, JDE, DeviceObjective, Migration, Minimizer
 from skde.algorithms import ALGORITHMS
@@ -77,6 +78,8 @@ def test_models_need_one_device_and_a_compiled_objective(model: str, monkeypatch
     monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: CpuEngine(1))
     with pytest.raises(ValueError, match=rf"execution='{model}' needs a compiled objective.*execution='step'"):
         make(execution=model).fit(lambda X: (X * X).sum(axis=1), bounds=[(-1.0, 1.0)] * 3)
+    with pytest.raises(ValueError, match=rf"execution='{model}' needs .* without constraints in Python"):
+        make(execution=model, constraints=LinearConstraint([1, 1, 1], 0, 1)).fit("sphere", dim=3)
 
 
 def test_serial_has_one_thread() -> None:
