@@ -273,7 +273,7 @@ class Minimizer(BaseSolver):
             arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point). The
             values may be an array of another library on that device; see also `from_torch` and `from_jax`.
         dim : int or None, default None
-            Variables, where the objective leaves them open (names: 30).
+            Variables, where the objective leaves them open (names: those of typed variables, or 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
             The box, or typed variables, as in the constructor.
         x0 : array-like of shape (dim,) or (n, dim), dict, list of dict or None, default None

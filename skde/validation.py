@@ -224,7 +224,10 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
         check_memory(f"dim={dim}", LEAST_BYTES * dim, "take fewer variables")
         box = np.repeat(box, dim, axis=0)
     if dim is not None and len(box) != dim:
-        raise ValueError(f"bounds has {len(box)} pairs, but the objective has dim={dim} variables")
+        raise ValueError(
+            f"bounds has {len(box)} pairs, but the objective has dim={dim} variables; give as many, or the objective "
+            f"dim={len(box)}"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         width = box[:, 1] - box[:, 0]
     wrong = np.flatnonzero(~((width > 0) & np.isfinite(width)))

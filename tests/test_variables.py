@@ -210,6 +210,9 @@ def test_a_problem_gets_the_values() -> None:
     m = Minimizer(bounds=space, max_iter=60, random_state=0, device="cpu").fit("sphere", dim=3)
     assert m.x_[[0, 2]].tolist() == [0, 2]
     assert m.fun_ == pytest.approx(4.25, abs=0.05)
+    assert len(Minimizer(bounds=space, max_iter=1, random_state=0, device="cpu").fit("sphere").x_) == 3
+    with pytest.raises(ValueError, match=r"bounds has 3 variables, but the objective has dim=4 .* dim=3"):
+        Minimizer(bounds=space).fit("sphere", dim=4)
 
 
 def test_the_same_values_by_ask_and_tell_and_in_one_process_and_workers() -> None:

@@ -59,7 +59,7 @@ def add_minimize(commands: Any) -> None:
     """Add `skde minimize`."""
     add = add_command(commands, "minimize", "minimise a function", minimize, EXAMPLES).add_argument
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
-    add("--dim", type=whole, help="variables (names: 30)")
+    add("--dim", type=whole, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
     add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add("--algorithm", default="jde", metavar="NAME", help="see skde algorithms (default: jde)")
@@ -77,8 +77,9 @@ def minimize(options: Any) -> int:
     if options.plot is not None:
         check_plot(options.plot)
     algorithm = get_algorithm(options.algorithm, **dict(options.set))
-    objective = find_objective(options.objective, options.dim, options.scalar)
     box = find_variables(options) if options.var else options.bounds
+    dim = len(box) if options.var and options.dim is None else options.dim
+    objective = find_objective(options.objective, dim, options.scalar)
     if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options, box)
     device, reason = find_device(options.device, is_python(objective), options.n_jobs)

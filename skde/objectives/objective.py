@@ -144,7 +144,8 @@ def as_objective(
         For other objectives, and for bounds, dimensions or constraints that do not fit the objective.
     """
     if isinstance(objective, str):
-        objective = get_problem(objective, dim=dim)
+        variables = as_variables(bounds)
+        objective = get_problem(objective, dim=len(variables) if dim is None and variables is not None else dim)
     if dim is not None:
         dim = check_int("dim", dim, 1)
     if isinstance(objective, MinMaxProblem):
@@ -189,7 +190,10 @@ def search_box(bounds: Any, dim: int | None = None) -> tuple[FloatArray, Variabl
     if variables is None:
         return check_bounds(bounds, dim), None
     if dim not in (None, len(variables)):
-        raise ValueError(f"bounds has {len(variables)} variables, but the objective has dim={dim} variables")
+        raise ValueError(
+            f"bounds has {len(variables)} variables, but the objective has dim={dim} variables; give as many, or the "
+            f"objective dim={len(variables)}"
+        )
     return variables.box, variables
 
 

@@ -117,6 +117,7 @@ def test_typed_variables(capsys, module):
     assert found["x"] == pytest.approx([0, 0, 0.3, params["r"], params["x"], 2])
     assert main(["minimize", f"{module}:loss", *options[:4], "--max-iter", "20", "--device", "cpu"]) == 0
     assert "variables    n=0, kind=ring" in capsys.readouterr().out
+    assert found_by(capsys, "sphere", *options[:4], "--max-iter", "20")["params"] == {"n": 0, "kind": "ring"}
 
 
 @pytest.mark.parametrize(
