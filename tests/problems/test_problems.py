@@ -314,8 +314,10 @@ def test_dimension_of_another_type(dim: Any) -> None:
 def test_unknown_option() -> None:
     with pytest.raises(TypeError, match="no option 'index'; it has as_run, index_base"):
         get_problem("sphere", index=1)
-    with pytest.raises(TypeError, match="no option 'as_run'; it has none"):
+    with pytest.raises(TypeError, match="no option 'as_run'; it has data, folder"):
         get_problem("shifted_sphere", as_run=True)
+    with pytest.raises(TypeError, match="no option 'data'; it has none"):
+        get_problem("fabris2012/p3", data="official")
 
 
 def test_option_values() -> None:
