@@ -27,6 +27,7 @@ struct TeamShare {
   template <class Body> void each_position(const Team&, int n, Body body) const {
     for (int p = begin; p < n; p += step) body(p);
   }
+  template <class Body> void each_item(int n, Body body) const { each_position(Team(), n, body); }
 };
 
 struct Memory {
