@@ -43,8 +43,10 @@ def source(record: Record, name: str) -> list[str]:
 def provenance_text(record: Record, name: str) -> str:
     """Return machine, date, commits and command of a record."""
     machine = record["machine"]
-    where = machine.get("gpu") or f"{machine['cpu']}, {machine['isa']}"
-    # A record grows: each cell has its commit.
+    # A record grows: each cell has its processor and its commit.
+    given = (cell.get("cpu", machine["cpu"]) for cell in record["cells"])
+    processors = ", ".join(dict.fromkeys(cpu for text in given for cpu in text.split("; ")))
+    where = machine.get("gpu") or f"{processors}, {machine['isa']}"
     commits = ", ".join(dict.fromkeys(str(cell.get("commit"))[:10] for cell in record["cells"]))
     return f"{where}; {record['date'][:10]}, commit {commits}, `{record['command']}` ([{name}](benchmarks/{name}))."
 
