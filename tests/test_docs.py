@@ -9,6 +9,7 @@ import inspect
 import json
 import pkgutil
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,8 @@ import skde
 import skde.tuning
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark.records import text_of
+from skde.cli.arguments import join_negative_numbers
+from skde.cli.main import make_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -62,6 +65,25 @@ def run_examples(page: Path) -> None:
 def test_the_readmes_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     run_examples(ROOT / "README.md")
     assert capsys.readouterr().out.count("\n") >= 2
+
+
+def commands_of(page: Path) -> list[str]:
+    """Return the commands in the lines of code of a page."""
+    return re.findall(r"^    (?:.* && )?(skde .*)$", page.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=lambda page: page.name)
+def test_commands_are_parsed(page: Path) -> None:
+    for command in commands_of(page):
+        arguments = shlex.split(command, comments=True)[1:]
+        parser, names = make_parser(arguments)
+        if " ".join(arguments[:2]) in names:
+            arguments = [" ".join(arguments[:2]), *arguments[2:]]
+        assert parser.parse_known_args(join_negative_numbers(arguments))[1] == [], command
+
+
+def test_the_page_on_execution_models_code_runs() -> None:
+    run_examples(DOCS / "execution.md")
 
 
 def test_the_page_on_constraints_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
