@@ -452,8 +452,13 @@ class DifferentialEvolutionSolver:
         for j in np.flatnonzero(box[:, 0] > box[:, 1]):
             raise ValueError(f"bounds[{j}] must have min <= max, got {shown(bounds[j])}")
         self.lower, self.upper = box.T.copy()
-        whole = np.broadcast_to(False if integrality is None else integrality, len(box))
-        self.integrality = np.array(whole, bool)
+        whole = np.array(False if integrality is None else integrality, bool)
+        if whole.shape not in ((), (1,), (len(box),)):
+            raise ValueError(
+                f"integrality must have one value, or one for each of the {len(box)} variables, got "
+                f"{shown(integrality)}"
+            )
+        self.integrality = np.broadcast_to(whole, len(box)).copy()
         first, last = np.ceil(self.lower[self.integrality]), np.floor(self.upper[self.integrality])
         if (first > last).any():
             raise ValueError(

@@ -219,6 +219,11 @@ def test_the_end() -> None:
         ({"workers": 0, "updating": "deferred"}, ValueError, "workers must be"),
         ({"constraints": {"type": "ineq", "fun": rosen}}, TypeError, "constraints must be"),
         ({"integrality": True, "bounds": [(0.2, 0.8)]}, ValueError, "possible integer values"),
+        (
+            {"integrality": [True] * 3},
+            ValueError,
+            "integrality must have one value, or one for each of the 2 variables",
+        ),
         ({"workers": lambda f, points: None, "updating": "deferred"}, RuntimeError, "map-like callable"),
         ({"polish": lambda f, x, **options: 3, "maxiter": 1}, ValueError, "OptimizeResult"),
     ],

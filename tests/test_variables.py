@@ -241,7 +241,7 @@ def test_other_points_may_be_told() -> None:
     assert (m.population_[1:] == X[1:]).all()
     X = m.ask().copy()
     X[3, 0] = 2.5
-    with pytest.raises(ValueError, match=r"X: 2.5 is no value of 'n', which is Integer"):
+    with pytest.raises(ValueError, match=r"X: 2.5 in row 3 is no value of 'n', which is Integer"):
         m.tell(X, f(X))
 
 

@@ -174,8 +174,10 @@ class Variables:
             given, own = values[rows, j].astype(np.float64), slice(self.firsts[j], self.firsts[j + 1])
             wrong = np.flatnonzero(~variable.allowed(given))
             if len(wrong):
+                row = f" in row {np.flatnonzero(rows)[wrong[0]]}" if len(values) > 1 else ""
                 raise ValueError(
-                    f"{what}: {float(given[wrong[0]])!r} is no value of {self.names[j]!r}, which is {shown(variable)}"
+                    f"{what}: {float(given[wrong[0]])!r}{row} is no value of {self.names[j]!r}, which is "
+                    f"{shown(variable)}"
                 )
             out[rows, own] = np.clip(variable.components(given), *self.box[own].T)
         return out
