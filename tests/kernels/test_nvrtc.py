@@ -210,7 +210,9 @@ def test_device_objective() -> None:
 def test_typed_variables(dtype: str) -> None:
     variables = Variables([Integer(0, 9), Fixed(2)])
     build("gpu_decode", 75, options("Warp", dtype))
-    build("gpu_run", 90, options("Block", dtype, "jde", objective=DecodedObjective(get_problem("sphere"), variables)))
+    decoded = options("Block", dtype, "jde", objective=DecodedObjective(get_problem("sphere"), variables))
+    build("gpu_run", 90, decoded)
+    build("gpu_generation", 90, decoded)
     own = DecodedObjective(DeviceObjective("team.scratch[0] = x[0]; return team.scratch[0];", scratch=1), variables)
     build("gpu_evaluate", 90, options("Warp", dtype, objective=own))
 

@@ -9,6 +9,7 @@
 #else
 #include "problems/all.cuh"
 #endif
+#include "problems/variables.cuh"
 
 namespace skde {
 
