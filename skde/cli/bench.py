@@ -44,6 +44,7 @@ RUN_EXAMPLES = """examples:
   skde bench run --suite mymodule:function --algorithms jde,cma:bipop --dims 10 --out mine.json
 """
 REPORT_EXAMPLES = """examples:
+  mkdir results
   skde bench run --suite qin2012 --algorithms de,jde,shade --dims 10,30 --runs 15 --out results/runs.json
   skde bench report results
 """

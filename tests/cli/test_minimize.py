@@ -380,6 +380,9 @@ def test_lists(capsys):
         ["info"],
         ["bench"],
         ["bench", "speed"],
+        ["bench", "run"],
+        ["bench", "compare"],
+        ["bench", "report"],
         ["reproduce"],
         ["problems"],
         ["algorithms"],
@@ -389,7 +392,9 @@ def test_help_has_an_example(capsys, command):
     with pytest.raises(SystemExit) as ended:
         main([*command, "--help"])
     assert ended.value.code == 0
-    assert " ".join(["skde", *command]) in capsys.readouterr().out.partition("example")[2]
+    examples = capsys.readouterr().out.partition("example")[2]
+    assert " ".join(["skde", *command]) in examples
+    assert ("mkdir results" in examples) == ("--out results/" in examples)
 
 
 def test_as_a_module():
