@@ -11,6 +11,8 @@ from contextlib import suppress
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
+from skde.interrupts import interrupts
+
 # A process that was killed leaves its lock: others wait for so many seconds without a write, then remove it.
 STALE_AFTER = 30
 LOCK_PAUSE = 0.1
@@ -121,6 +123,11 @@ class JournalLock(JournalFileSymlinkLock):
             self.release()
             raise
         return taken
+
+    def release(self) -> None:
+        """Give the lock back. Ctrl-C waits: in the middle of Optuna's steps another error would take its place."""
+        with interrupts.fit, interrupts.deferred:
+            super().release()
 
     def _wait_for_dangling(self) -> None:
         """Remove a stale lock that leads nowhere, as of a relative path: Optuna would wait for it without end."""

@@ -6,6 +6,7 @@ import _thread
 import pickle
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
@@ -195,9 +196,10 @@ def ctrl_c() -> Iterator[None]:
 
 
 def stop(error: type[BaseException] | None) -> None:
-    """Raise, or let the main thread be interrupted, as Ctrl-C does."""
+    """Raise, or let the main thread be interrupted, as Ctrl-C does, before the other threads end."""
     if error is None:
         _thread.interrupt_main()
+        time.sleep(0.3)
     else:
         raise error
 

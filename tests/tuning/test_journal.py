@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -177,3 +178,20 @@ def test_invalid_operations_are_refused(fields: str, tmp_path: Path) -> None:
     path.write_text(f'{{{fields},"worker_id":"a"}}\n')
     with pytest.raises(ValueError, match=r"storage: the journal .* is damaged"):
         open_storage(path)
+
+
+def test_an_interruption_waits_for_the_end_of_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = journal.JournalLock(str(tmp_path / "study.log"), 30)
+    (tmp_path / "study.log").touch()
+    unlink = os.unlink
+
+    def interrupted(path: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+        unlink(path)
+
+    lock.acquire()
+    monkeypatch.setattr(os, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lock.release()
+    monkeypatch.undo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["study.log"]
