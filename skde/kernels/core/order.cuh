@@ -5,7 +5,6 @@
 // barrier after each, so that the work grows as n log n. On a CPU each thread sorts a piece; then neighbouring sorted
 // pieces are merged in pairs: the place of a value in the other piece is found by bisection. A GPU sorts by samples:
 // some values, sorted, divide the others into small buckets, in each of which values are ranked by counting.
-// SKDE_SORT_BY_SAMPLES does so on a CPU, too.
 #pragma once
 #include "core/select.cuh"
 
@@ -129,7 +128,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
 }
 
 // One stage of sorting n values at(k). `other` is a second array like `order`, and `memory` has sample_words(n) words.
-#if defined(__CUDACC__) || defined(SKDE_SORT_BY_SAMPLES)
+#ifdef __CUDACC__
 template <class Share> SKDE_FN int sort_stages(const Share&, int) { return SAMPLE_STAGES; }
 template <class Team, class Share, class At>
 SKDE_FN void sort_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other, i64* memory) {

@@ -1,0 +1,35 @@
+"""Sums of a large population in parts, as a GPU makes them, have the bits of those made at once."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skde.engines.nvrtc import KERNELS
+from skde.objectives.device import find_compiler
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """Return both ways of summing, compiled for the CPU."""
+    target = tmp_path_factory.mktemp("sums") / "sums.so"
+    flags = ("-std=c++17", "-O2", "-ffp-contract=off", "-fopenmp-simd", "-shared", "-fPIC", f"-I{KERNELS}")
+    source = Path(__file__).with_name("sums.cpp")
+    subprocess.run([*find_compiler(), *flags, str(source), "-o", str(target)], check=True)
+    return ctypes.CDLL(str(target))
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 1023, 1024, 1025, 5000])
+def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int) -> None:
+    values = np.exp(20 * np.random.default_rng(n).normal(size=n)) * np.random.default_rng(n + 1).choice([-1, 0, 1], n)
+    found = np.full((2, 3), np.nan)
+    for sums, way in zip(found, (library.sum_at_once, library.sum_in_parts), strict=True):
+        way(ctypes.c_void_p(values.ctypes.data), n, ctypes.c_void_p(sums.ctypes.data))
+    assert found[0].tobytes() == found[1].tobytes()
+    assert found[0, 1] == pytest.approx(math.fsum(values * values), rel=1e-12)
+    assert found[0, 2] == (values > 0).sum()
