@@ -61,7 +61,7 @@ class Experiment:
 
     @property
     def floor(self) -> float:
-        """The lowest error of plots, whose axes are logarithmic."""
+        """The lowest error of plots. Their axes are logarithmic."""
         return self.zero if self.zero > 0 else LOWEST
 
     @property

@@ -248,7 +248,7 @@ def csv_text(table: Table) -> str:
 
 
 def svg_file(plot: Plot) -> str:
-    """Return a plot as a file of its own, with the colours of the page."""
+    """Return a plot as a separate file, with the colours of the page."""
     colours = style().partition("/* page */")[0]
     opening, closing, rest = plot.svg.partition(">")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{opening}{closing}<style>{colours}</style>{rest}\n'

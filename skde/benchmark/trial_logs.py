@@ -2,7 +2,7 @@
 
     FOLDER/runs.json             the record
     FOLDER/runs.json.trials      the finished trials of the cells that it does not have yet
-    FOLDER/ALGORITHM/            the platform's files, as one experiment of its own logger would have written them
+    FOLDER/ALGORITHM/            the platform's files, as its logger writes those of one experiment
     FOLDER/.trials/ALGORITHM/    the files of the finished trials of incomplete cells, a folder each
 
 A trial's files are written to a folder with another name, which is renamed when they are complete. So a process may be
