@@ -25,7 +25,7 @@ from skde.engines.stepping import Evaluation
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
 from skde.runner import Runner
-from skde.stopping import Status
+from skde.stopping import RUNNING, Status
 
 # A chunk of generations is at most this many times as long as the one before.
 CHUNK_GROWTH = 8
@@ -294,7 +294,7 @@ class Execution:
         f = evaluation.values(runner.generation + 1, before["status"])
         values = to_numpy(f).reshape(batch.n_runs, batch.pop_max)
         runner.accept(None, f)
-        check_replay(replayed, Generation(values, batch.state()), before["status"] == Status.RUNNING)
+        check_replay(replayed, Generation(values, batch.state()), before["status"] == RUNNING)
         runner.propose()
         engine.synchronize()
         return recording

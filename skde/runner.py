@@ -11,12 +11,9 @@ from skde.engines.stepping import StatusPoll
 from skde.objectives.feasibility import WORST
 from skde.result import RunResult
 from skde.run_results import Rules, run_results
-from skde.stopping import Status
+from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
-
-# Plain integers: NumPy compares them several times as fast as members of an enumeration.
-RUNNING, LIMIT, HELD = int(Status.RUNNING), int(Status.LIMIT), int(Status.HELD)
 
 
 class Runner:
@@ -126,7 +123,7 @@ class Runner:
         self.batch.set_limits(limits)
         self.last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
-        status[(status == Status.LIMIT) & (generation < limits) | (status == Status.HELD)] = Status.RUNNING
+        status[(status == LIMIT) & (generation < limits) | (status == HELD)] = RUNNING
         self.batch.put("status", status)
         self.ending, self.status_poll, self.seen_done = Status.RUNNING, StatusPoll(self.batch), False
         self.locate()
@@ -134,13 +131,13 @@ class Runner:
     def restart(self, limits: Any) -> None:
         """Let all runs go on from where they are, with new limits and a new count of max_time."""
         self.timer.restart_limit()
-        self.batch.put("status", np.full(self.batch.n_runs, int(Status.RUNNING)))
+        self.batch.put("status", np.full(self.batch.n_runs, RUNNING))
         self.set_limits(limits)
 
     def locate(self) -> None:
         """Read from the batch which generation the runs are at."""
         status, generation = self.batch.host("status"), self.batch.host("generation")
-        running = generation[(status == Status.RUNNING) | (status == Status.HELD)]
+        running = generation[(status == RUNNING) | (status == HELD)]
         self.generation = int(running.min()) if len(running) else int(generation.max())
         self.uneven = len(set(running.tolist())) > 1
         self.drop_trials()
@@ -151,13 +148,13 @@ class Runner:
         Runs are at different generations where limits ended them and were then raised.
         """
         status, generation = self.batch.host("status"), self.batch.host("generation")
-        running = (status == Status.RUNNING) | (status == Status.HELD)
+        running = (status == RUNNING) | (status == HELD)
         if not running.any():
             return
         self.generation = int(generation[running].min())
         behind = running & (generation == self.generation)
         self.uneven = bool((running & ~behind).any())
-        status[running] = np.where(behind[running], int(Status.RUNNING), int(Status.HELD))
+        status[running] = np.where(behind[running], RUNNING, HELD)
         self.batch.put("status", status)
         self.status_poll = StatusPoll(self.batch)
 
@@ -175,7 +172,7 @@ class Runner:
                 self.hold_leaders()
             self.engine.propose(self.batch, self.generation + 1)
             # The runs at the lowest generation may all have ended just now: then others go on, and need trials.
-            if not self.uneven or (self.batch.host("status") == Status.RUNNING).any():
+            if not self.uneven or (self.batch.host("status") == RUNNING).any():
                 break
         self.has_trials, self.judged = True, True
 

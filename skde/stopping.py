@@ -37,6 +37,10 @@ class Status(IntEnum):
         return self in (Status.TARGET, Status.CONVERGED)
 
 
+# For arrays, plain integers. NumPy looks for attributes on the class of a member of an enumeration, which runs Python
+# code, and drops an exception from there, such as that of Ctrl-C.
+RUNNING, LIMIT, HELD = int(Status.RUNNING), int(Status.LIMIT), int(Status.HELD)
+
 MESSAGES = {
     Status.RUNNING: "The run has not ended.",
     Status.LIMIT: "The limit of generations or evaluations was reached.",

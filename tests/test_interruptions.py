@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import errno
 import os
 import re
@@ -18,7 +19,10 @@ import pytest
 from skde import Checkpoint, Minimizer, Status
 from skde.testing import PROBE_CALLS
 
+from .digests.settings import all_fits
 from .short_fits import BOX, f, fit
+
+FITS = all_fits()
 
 
 def test_a_callback_that_fails() -> None:
@@ -161,6 +165,21 @@ def test_one_ctrl_c_ends_a_loop_of_fits(kind: str) -> None:
         finally:
             process.kill()
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_numpy_runs_no_code_of_an_enumeration(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy drops exceptions that arrive in such code: there a loop of fits would go on after Ctrl-C."""
+    asked = []
+
+    def attribute(enumeration: type, name: str) -> Any:
+        if name.startswith("__array"):
+            asked.append(enumeration)
+        raise AttributeError(name)
+
+    monkeypatch.setattr(enum.EnumType, "__getattr__", attribute, raising=False)
+    assert FITS[name]("cpu").runs_
+    assert asked == []
 
 
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load
 from skde.interrupts import interrupts
 from skde.islands import Step
-from skde.stopping import Status
+from skde.stopping import RUNNING
 
 
 class JoblibEngine(CpuEngine):
@@ -73,7 +73,7 @@ class JoblibEngine(CpuEngine):
         parallel, objective, execution = batch.program
         specs, state = batch.spec.parts(rows), batch.state()
         parts = [cut(state, *one) for one in rows]
-        running = [k for k, part in enumerate(parts) if (part["status"] == Status.RUNNING).any()]
+        running = [k for k, part in enumerate(parts) if (part["status"] == RUNNING).any()]
         done = parallel(
             joblib.delayed(advance_state)(self.device, specs[k], parts[k], objective, execution, begin, until)
             for k in running

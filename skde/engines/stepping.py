@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.engines.batch import Batch, Runs
 from skde.engines.protocol import DeviceEngine, ObjectiveLike
-from skde.stopping import Status
+from skde.stopping import RUNNING
 from skde.typing import Array, IntArray
 
 # Interval between two reads of a GPU's status.
@@ -31,7 +31,7 @@ class StatusPoll:
     def __init__(self, batch: Runs) -> None:
         self.batch = batch
         self.exact = batch.xp is np  # the status is read every time
-        self.status = np.full(batch.n_runs, int(Status.RUNNING))  # nothing is read before the first `poll`
+        self.status = np.full(batch.n_runs, RUNNING)  # nothing is read before the first `poll`
         self.time = -math.inf
 
     def poll(self, force: bool = False) -> bool:
@@ -79,7 +79,7 @@ class Evaluation:
         """Return the indices of the rows with trials of running runs."""
         batch, key = self.batch, status.tobytes()
         if batch.varies or key != self._status:
-            used = (status == Status.RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.sizes(g)[:, None])
+            used = (status == RUNNING)[:, None] & (np.arange(batch.pop_max) < batch.sizes(g)[:, None])
             self._status, self._rows = key, batch.xp.asarray(np.flatnonzero(used))
         return self._rows
 
@@ -113,7 +113,7 @@ def advance(
             poll, evaluation = StatusPoll(batch), Evaluation(engine, batch, objective)
             for g in range(begin + 1, until + 1):
                 engine.propose(batch, g)
-                if poll.poll() and not (poll.status == Status.RUNNING).any():
+                if poll.poll() and not (poll.status == RUNNING).any():
                     break
                 engine.accept(batch, g, None, evaluation.values(g, poll.status))
             engine.judge(batch, until)

@@ -15,7 +15,7 @@ from skde.engines import Batch, DeviceEngine
 from skde.engines.coevolution import POINTS, Coevolution, CoevolutionSpec
 from skde.interrupts import interrupts
 from skde.islands import Step
-from skde.stopping import UNLIMITED, Status
+from skde.stopping import HELD, RUNNING, UNLIMITED
 from skde.typing import Array, IntArray
 
 # A cycle as a generator that requests values. Each request is (X, Y), points against opponents of shapes (R, n, dim x)
@@ -127,7 +127,7 @@ class CoevolutionEngine:
             return
         with self.device_context:
             for c in range(begin + 1, until + 1):
-                running = batch.host("status") == Status.RUNNING
+                running = batch.host("status") == RUNNING
                 if not running.any():
                     return
                 run_cycle(self.cycle(batch, c), partial(objective.run_values, running))
@@ -139,9 +139,9 @@ class CoevolutionEngine:
         repeated: at requests, and while a side evolves.
         """
         engine, sides = self.engine, {"x": batch.x, "y": batch.y}
-        running = batch.host("status") == Status.RUNNING
+        running = batch.host("status") == RUNNING
         for side in sides.values():
-            side.put("status", np.where(running, int(Status.RUNNING), int(Status.HELD)))
+            side.put("status", np.where(running, RUNNING, HELD))
         values, y_evaluated = None, bool((batch.y.host("met")[running] >= c).all())
         with ExitStack() as uninterrupted:
             for phase in batch.phases(c, y_evaluated):
