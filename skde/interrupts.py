@@ -51,10 +51,12 @@ class Interrupts:
 
     def uninstall(self) -> None:
         """Restore the old handler, unless another one has been set in the meantime."""
-        handler, self.old_handler, self.pending = self.old_handler, None, None
-        self.fits = self.steps = 0
-        if handler is not None and signal.getsignal(signal.SIGINT) == self.handle:
-            signal.signal(signal.SIGINT, handler)
+        self.fits, self.steps, self.pending = 0, 0, None
+        try:  # Ctrl-C may come here too, and finds the old handler in its attribute
+            if self.old_handler is not None and signal.getsignal(signal.SIGINT) == self.handle:
+                signal.signal(signal.SIGINT, self.old_handler)
+        finally:
+            self.old_handler = None
 
 
 class FitContext:

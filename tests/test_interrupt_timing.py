@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 import skde
 from skde import DE, SHADE, SS, Migration, Minimizer, MinMaxSolver
+from skde.interrupts import Interrupts
 from skde.pointwise import array_namespace
 
 from .fuzz.settings import examples
@@ -94,6 +95,25 @@ def test_ctrl_c_while_threads_are_started(monkeypatch: pytest.MonkeyPatch) -> No
         part.fit(**given)
     assert starts[-1].done()
     assert outcomes(part.resume(f)) == outcomes(make("cpu").fit(**given))
+
+
+@pytest.mark.parametrize("function", ["getsignal", "signal"])
+def test_ctrl_c_while_the_old_handler_is_restored(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it is raised too, and the old handler is back."""
+    interrupts, old = Interrupts(), signal.getsignal(signal.SIGINT)
+    original = getattr(signal, function)
+
+    def pressed(*args: Any) -> Any:
+        monkeypatch.undo()
+        signal.raise_signal(signal.SIGINT)
+        return original(*args)
+
+    with pytest.raises(KeyboardInterrupt), interrupts.fit:
+        with interrupts.deferred:
+            assert signal.getsignal(signal.SIGINT) == interrupts.handle
+        monkeypatch.setattr(signal, function, pressed)
+    assert signal.getsignal(signal.SIGINT) == old
+    assert interrupts.old_handler is None
 
 
 class Moment:

@@ -161,7 +161,7 @@ def test_one_ctrl_c_ends_a_loop_of_fits(kind: str) -> None:
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         try:
-            assert process.communicate(timeout=5)[0] == "ends\n"
+            assert process.communicate(timeout=20)[0] == "ends\n"
         finally:
             process.kill()
     assert process.returncode == 0
