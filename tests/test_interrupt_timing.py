@@ -108,10 +108,12 @@ def test_ctrl_c_while_the_old_handler_is_restored(function: str, monkeypatch: py
         signal.raise_signal(signal.SIGINT)
         return original(*args)
 
-    with pytest.raises(KeyboardInterrupt), interrupts.fit:
-        with interrupts.deferred:
-            assert signal.getsignal(signal.SIGINT) == interrupts.handle
-        monkeypatch.setattr(signal, function, pressed)
+    interrupts.fit.__enter__()
+    with interrupts.deferred:
+        assert signal.getsignal(signal.SIGINT) == interrupts.handle
+    monkeypatch.setattr(signal, function, pressed)
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.fit.__exit__()
     assert signal.getsignal(signal.SIGINT) == old
     assert interrupts.old_handler is None
 
