@@ -42,8 +42,6 @@ class StateSizes(NamedTuple):
         Whether the individuals of every generation are ranked by their values.
     stages : int
         Number of stages of the work between two generations; all threads wait for each other after every stage.
-    large_stages : int
-        The same for a large population on a GPU, without sorting; 0: as many as for a small one.
     sorts : bool
         Whether values are sorted between two generations, which takes stages in a large population, though the
         individuals are not ranked.
@@ -59,7 +57,6 @@ class StateSizes(NamedTuple):
 
     ranked: bool = False
     stages: int = 0
-    large_stages: int = 0
     sorts: bool = False
     memory: int = 0
     archive: int = 0
@@ -76,7 +73,6 @@ class StateSizes(NamedTuple):
         return StateSizes(
             self.ranked or other.ranked,
             max(self.stages, other.stages),
-            max(self.large_stages, other.large_stages),
             self.sorts or other.sorts,
             max(self.memory, other.memory),
             max(self.archive, other.archive),

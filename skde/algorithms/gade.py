@@ -107,7 +107,7 @@ class GADE(OppositionAlgorithm):
 
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: ranks, the distributions, and sums of the period."""
-        return StateSizes(ranked=True, stages=1, large_stages=2, memory=MEMORY["NUMBERS"])
+        return StateSizes(ranked=True, stages=1, memory=MEMORY["NUMBERS"])
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the distributions, and the counts and sums of the period."""

@@ -87,7 +87,7 @@ class LSRTDE(Algorithm):
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: the memory's entries and some more numbers."""
-        return StateSizes(stages=3, large_stages=9, sorts=True, memory=int(parameters["H"]) + len(NUMBERS))
+        return StateSizes(stages=3, sorts=True, memory=int(parameters["H"]) + len(NUMBERS))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the orders of both populations, and the numbers stored from the last generation."""

@@ -106,7 +106,7 @@ class SADE(OppositionAlgorithm):
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: statistics, and a row of codes for every generation."""
         remembered = (int(parameters["learning_period"]) + 1) * int(parameters["pop_size"])
-        return StateSizes(stages=1, large_stages=2, memory=RING + remembered)
+        return StateSizes(stages=1, memory=RING + remembered)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the statistics, and that the counts agree with the codes of the trials."""

@@ -49,7 +49,7 @@ class SuccessHistoryDE(OppositionAlgorithm):
         """Return the sizes of a run's state without opposition: ranks, F and CR, two counters, an archive."""
         archive = int(parameters["archive_rate"] * parameters["pop_size"])
         memory = 2 * int(parameters["H"]) + MEMORY["ENTRIES"]
-        return StateSizes(ranked=True, stages=1, large_stages=3, memory=memory, archive=archive)
+        return StateSizes(ranked=True, stages=1, memory=memory, archive=archive)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the position in the memory, the archive's size, and the entries of the memory."""

@@ -161,8 +161,8 @@ class Batch(Runs):
     def _allocate(self) -> None:
         """Allocate the arrays, and pass their addresses and the sizes to the kernels."""
         spec, xp = self.spec, self.xp
-        kernel = algorithm_entry(spec.algorithm)
-        self.number, self.parameter_names = kernel.number, kernel.parameters
+        self.kernel = algorithm_entry(spec.algorithm)
+        self.number, self.parameter_names = self.kernel.number, self.kernel.parameters
         self.array_names, self.vector_names = state_names(spec)
         self.single = spec.dtype == np.float32
         self.ordered = spec.needs.ordered
@@ -180,7 +180,7 @@ class Batch(Runs):
     def stages(self) -> int:
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
-        sorts, large = needs.ranked or needs.sorts, needs.large_stages or needs.stages
+        sorts, large = needs.ranked or needs.sorts, self.kernel.large_stages or needs.stages
         return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.pop_max)
 
     def _small_block(self, shapes: ArrayShapes) -> Block:
@@ -466,7 +466,18 @@ def best_of(values: FloatArray) -> int:
 
 
 class Kernel(NamedTuple):
-    """The kernel of an algorithm: its number and C++ type in all.cuh, and its names of parameters and state."""
+    """The kernel of an algorithm: its number and C++ type in all.cuh, and its names of parameters and state.
+
+    Attributes
+    ----------
+    has_operators : bool
+        Whether operators.cuh has it.
+    varies : bool
+        Whether it may change the size of a population.
+    large_stages : int
+        The largest number of stages between generations of a large population on a GPU, without sorting; 0: as many as
+        for a small one.
+    """
 
     number: int
     cpp_type: str
@@ -474,13 +485,17 @@ class Kernel(NamedTuple):
     arrays: list[str]
     vectors: list[str]
     scratch: list[str]
+    has_operators: bool
+    varies: bool
+    large_stages: int
 
 
 @lru_cache
 def algorithm_entry(name: str) -> Kernel:
     """Return the kernel of a name."""
     number, cpp_type, *names = _cpu.algorithms()[name]
-    return Kernel(number, cpp_type, *map(split, names))
+    parameters, arrays, vectors, scratch = map(split, names)
+    return Kernel(number, cpp_type, parameters, arrays, vectors, scratch, *_cpu.algorithm_traits()[name])
 
 
 def state_names(spec: Spec) -> tuple[list[str], list[str]]:

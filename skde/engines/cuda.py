@@ -173,7 +173,7 @@ class CudaEngine:
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         # Else one team does the work of a run, and should have many lanes.
-        divides = needs.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
+        divides = batch.kernel.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
         return Work(
             batch.dim,
             teams,

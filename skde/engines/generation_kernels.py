@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-import skde._cpu as _cpu
 from skde.arrays import address
 from skde.constants import CONSTANTS
 from skde.engines.batch import MEMORY_ADVICE, Batch
@@ -108,7 +107,7 @@ class GenerationKernels(ABC):
     def __init__(self, batch: Batch, plan: Plan, scratch: int, compile_for: CompileFor) -> None:
         self.batch = batch
         self.cuda = batch.xp.cuda
-        self.has_operators, self.varies = _cpu.algorithm_traits()[batch.spec.algorithm]
+        self.has_operators, self.varies = batch.kernel.has_operators, batch.kernel.varies
         self.evaluating = Launcher(compile_for(GENERATION, plan), plan, scratch)
         self.step: Launcher = batch.step
         if self.has_operators:

@@ -78,6 +78,7 @@ template <class A> struct FrontAndTop {
   //   FRONT            the new front
   enum EarlyStage : int { SUPPOSE, COMPETE, FOLLOW, EARLY_STAGES };
   enum LaterStage : int { PLACES, LEARN, RANKS, LEAVING, LEAVING_PLACES, FRONT, LATER_STAGES };
+  static constexpr int LARGE_STAGES = int(EARLY_STAGES) + int(LATER_STAGES);
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
     const int sorting = sort_stages(share, run.pop);
     return g == 0 ? sorting + 1 : EARLY_STAGES + sorting + LATER_STAGES;

@@ -112,7 +112,8 @@ struct Gade : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = MANY_TEAMS;
-  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 2; }
+  static constexpr int LARGE_STAGES = 2;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     if (stage == 0) divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));

@@ -131,6 +131,7 @@ struct Lsrtde : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = true;
+  static constexpr int LARGE_STAGES = Populations::LARGE_STAGES;
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
     return Populations::large_stages(run, share, g);
   }

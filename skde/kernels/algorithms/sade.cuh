@@ -148,7 +148,8 @@ struct Sade : BaseAlgorithm {
 
   // In a large population on a GPU all teams make the tally, by pieces, in stage 0.
   static constexpr bool DIVIDES = MANY_TEAMS;
-  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return 2; }
+  static constexpr int LARGE_STAGES = 2;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const Prefetch<Team> prefetch(team, run, g, run.pop, true);

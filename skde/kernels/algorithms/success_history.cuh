@@ -185,9 +185,8 @@ struct SuccessHistory : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = true;
-  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) {
-    return Archive::LARGE_STAGES;
-  }
+  static constexpr int LARGE_STAGES = Archive::LARGE_STAGES;
+  template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const Prefetch<Team> prefetch(team, run, g, run.pop, true);

@@ -131,10 +131,11 @@ struct BaseAlgorithm {
   //   end_large_generation(team, run, share, g, stage)  one stage, by every team once, not once for each individual:
   //                                                     share.each_item() and each_position() divide the work
   // One of these stages also calls adapt(..., true), by the team of which share.adapts(run.pop) holds; the driver does
-  // not. After a generation of opposites the driver calls neither of the two, but adapt(..., false). `large_stages` of
-  // the Python object's StateSizes is the largest number of stages on a GPU. DIVIDES = MANY_TEAMS divides on a GPU only
-  // (gade.cuh has the shortest example); sums are divided by divided_sums.cuh.
+  // not. After a generation of opposites the driver calls neither of the two, but adapt(..., false). LARGE_STAGES is
+  // the largest number of stages, without any sorting. DIVIDES = MANY_TEAMS divides on a GPU only (gade.cuh has the
+  // shortest example); sums are divided by divided_sums.cuh.
   static constexpr bool DIVIDES = false;
+  static constexpr int LARGE_STAGES = 0;
 
   // Individual i's part in restoring the state of generation g after values have changed, in addition to the order:
   // after a migration, or where all values are new.
