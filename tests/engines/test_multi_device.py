@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import itertools
 import pickle
 import signal
 import threading
@@ -209,12 +210,10 @@ def stop(error: type[BaseException] | None) -> None:
 @pytest.mark.parametrize("fails", [4, 17, 60])
 def test_a_failing_function_ends_all_and_the_fit_can_be_resumed(error: type[BaseException] | None, fails: int) -> None:
     """The others may be some generations ahead."""
-    calls = 0
+    calls = itertools.count(1)  # which counts right in several threads
 
     def broken(X: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == PROBE_CALLS + fails:
+        if next(calls) == PROBE_CALLS + fails:
             stop(error)
         return squares(X)
 
