@@ -26,7 +26,7 @@ _MODULES = {
     "ConstrainedProblem": "skde.problems",
     "ConvergenceDisplay": "skde.plotting",
     "DeviceObjective": "skde.objectives.device",
-    "DifferentialEvolutionSolver": "skde.scipy_evolution",
+    "DifferentialEvolutionSolver": "skde.scipy_solver",
     "Fixed": "skde.variables",
     "History": "skde.result",
     "Integer": "skde.variables",
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from skde.result import RunResult as RunResult
     from skde.scipy_api import minimize as minimize
     from skde.scipy_api import scipy_method as scipy_method
-    from skde.scipy_evolution import DifferentialEvolutionSolver as DifferentialEvolutionSolver
     from skde.scipy_evolution import differential_evolution as differential_evolution
+    from skde.scipy_solver import DifferentialEvolutionSolver as DifferentialEvolutionSolver
     from skde.stopping import Status as Status
     from skde.variables import Categorical as Categorical
     from skde.variables import Fixed as Fixed

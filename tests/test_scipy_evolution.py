@@ -19,7 +19,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, NonlinearConstraint, rosen
 
 from skde import DifferentialEvolutionSolver, differential_evolution
-from skde.scipy_evolution import STRATEGIES
+from skde.scipy_inputs import STRATEGIES
 
 THEIRS = Path(scipy.__file__).parent / "optimize/tests/test__differential_evolution.py"
 BOX = [(0.0, 2.0)] * 2
@@ -132,7 +132,7 @@ def test_the_solver_is_an_iterator() -> None:
 
 def test_a_strategy_of_the_user_sees_the_best_first() -> None:
     def strategy(candidate: int, population: Any, rng: Any = None) -> Any:
-        point = solver._points(population)
+        point = solver._box.points(population)
         assert rosen(point[0]) == min(map(rosen, point))
         assert isinstance(rng, np.random.Generator)
         return population[0] + rng.normal(size=2) * 1e-3 * (candidate % 2) + 10.0 * (candidate == 3)
