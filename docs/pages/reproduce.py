@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from skde.benchmark.comparison import Comparison, Line
+from skde.benchmark.experiments import PROTOCOL
 from skde.benchmark.papers import REPRODUCTIONS
 from skde.benchmark.records import Record, read_record
-from skde.benchmark.reproduction import PROTOCOL, Comparison, Line, Reproduction
+from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
 from skde.benchmark.verdicts import DIFFERS, NOISE, SLOWER, WORSE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skde.benchmark.reproduction import Comparison, Line
+from skde.benchmark.comparison import Comparison, Line
 from skde.benchmark.verdicts import DIFFERS, NOISE, NONE, SLOWER, WORSE
 
 MARKS = {NOISE: "~", WORSE: "!", SLOWER: "!", DIFFERS: "!"}  # of cells that are not as good

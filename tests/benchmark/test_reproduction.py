@@ -9,11 +9,12 @@ import pytest
 from skde import DE, PSO, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import papers, reproduction
+from skde.benchmark.comparison import Line
+from skde.benchmark.experiments import Selection
 from skde.benchmark.minmax_trials import describe
 from skde.benchmark.paper import Note, Table
 from skde.benchmark.papers import REPRODUCTIONS, find_paper, find_reproduction, janssen2024, nashed2012, wang2012
 from skde.benchmark.records import read_record
-from skde.benchmark.reproduction import Line, Selection
 from skde.benchmark.suites import find_suite
 from skde.benchmark.tables import comparison_text
 from skde.benchmark.verdicts import judge_seconds, judge_share, judge_values, like

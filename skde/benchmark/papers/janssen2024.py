@@ -13,18 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import DE, JDE, Algorithm
+from skde.benchmark.comparison import Line, errors
+from skde.benchmark.experiments import SOLVED, Experiment, Miniature, Place, timed_models
 from skde.benchmark.paper import Paper, Table
 from skde.benchmark.records import Cell
-from skde.benchmark.reproduction import (
-    SOLVED,
-    Experiment,
-    Line,
-    Miniature,
-    Place,
-    Reproduction,
-    errors,
-    timed_models,
-)
+from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.scoring import rank_scores
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE
 

@@ -15,22 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import ALGORITHMS
+from skde.benchmark.comparison import Line, best_of
+from skde.benchmark.experiments import CURVE, Experiment, Miniature, Place, Settings, data_options
 from skde.benchmark.hypothesis_tests import kruskal_wallis
 from skde.benchmark.paper import Note, Paper, Table, Tuning
 from skde.benchmark.records import Cell
-from skde.benchmark.reproduction import (
-    CURVE,
-    RESULTS,
-    Experiment,
-    Line,
-    Miniature,
-    Place,
-    Reproduction,
-    Settings,
-    best_of,
-    data_options,
-    preset,
-)
+from skde.benchmark.reproduction import RESULTS, Reproduction, preset
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like
 from skde.problems import get_problem
 

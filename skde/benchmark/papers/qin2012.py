@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from skde.algorithms import DE
+from skde.benchmark.experiments import Experiment, Miniature, Place, timed_models
 from skde.benchmark.paper import Note, Paper
-from skde.benchmark.reproduction import Experiment, Miniature, Place, Reproduction, timed_models
+from skde.benchmark.reproduction import Reproduction
 
 TABLES = {"1": 10, "2": 50, "3": 100}  # the tables' numbers of variables
 FUNCTIONS, POP_SIZES = ("F1", "F2", "F3", "F4"), (50, 100, 500, 1000)

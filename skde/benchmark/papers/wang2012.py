@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, get_algorithm
+from skde.benchmark.comparison import Line, errors
+from skde.benchmark.experiments import Experiment, Miniature, Place
 from skde.benchmark.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
 from skde.benchmark.paper import Note, Paper, Table
 from skde.benchmark.records import Cell
-from skde.benchmark.reproduction import Experiment, Line, Miniature, Place, Reproduction, errors
+from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE
 from skde.typing import FloatArray
 
