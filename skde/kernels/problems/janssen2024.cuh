@@ -128,7 +128,7 @@ template <class... Bases> struct Blocks {
   template <class Base, class... Rest, class Team, class real>
   SKDE_FN static real from(Team& team, const real* x, const real* length, const Data<real>& data) {
     const int n = int(length[0]);
-    const real f = Scaled<Base>{}(team, x, n, data);
+    const real f = Outlined<Scaled<Base>>{}(team, x, n, data);
     if constexpr (sizeof...(Rest) == 0) {
       return f;
     } else {
@@ -167,7 +167,7 @@ template <class... Bases> struct Composition {
     own.array[0] = o, own.array[1] = data.array[1] + i64(k) * d * d;
     const real* const constants = data.array[2] + 3 * k;
     distance.of[k] = team.sum(d, [&](int j) { return square(x[j] - o[j]); });
-    height.of[k] = constants[1] * Transformed<Base>{}(team, x, d, own) + constants[2];
+    height.of[k] = constants[1] * Outlined<Transformed<Base>>{}(team, x, d, own) + constants[2];
     if constexpr (sizeof...(Rest) > 0)
       add<k + 1, Rest...>(team, x, d, data, bases.from(Domain<Base>::arrays), height, distance);
   }
@@ -199,9 +199,9 @@ template <class... Bases> struct Composition {
 template <class... Bases> using Hybrid = Shifted<Rotated<Blocks<Bases...>>>;
 
 using Janssen1 = Transformed<Zakharov>;
-using Janssen2 = Transformed<Rosenbrock>;
-using Janssen3 = Transformed<Rastrigin>;
-using Janssen4 = Transformed<ModifiedSchwefel>;
+using Janssen2 = Outlined<Transformed<Rosenbrock>>;
+using Janssen3 = Outlined<Transformed<Rastrigin>>;
+using Janssen4 = Outlined<Transformed<ModifiedSchwefel>>;
 using Janssen5 = Hybrid<BentCigar, HGBat, Rastrigin>;
 using Janssen6 = Hybrid<ScafferF6, HGBat, Rosenbrock, ModifiedSchwefel>;
 using Janssen7 = Hybrid<RootKatsuura, HappyCat, GriewankRosenbrock, ModifiedSchwefel, Ackley>;

@@ -31,4 +31,13 @@ template <class real> struct Data {
   }
 };
 
+// A functor that is part of several problems. On a CPU they share its code, which takes long to compile.
+template <class Part> struct Outlined {
+  static constexpr int scratch = Part::scratch;
+  template <class Team, class real>
+  SKDE_OUTLINE real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+    return Part{}(team, x, d, data);
+  }
+};
+
 }  // namespace SKDE_NAMESPACE

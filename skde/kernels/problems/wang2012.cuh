@@ -80,8 +80,8 @@ template <class First, class Second, int quarters, int offset = 0> struct Interl
     const real* const o_rest = (rest_is_first ? o_first : o_second) + q;
     team.each(d - 2 * q, [&](int j) { rest[j] = x[2 * q + j] - o_rest[j] + real(rest_is_first ? 0 : offset); });
     team.sync();
-    const real f = n_first > 0 ? First{}(team, first, n_first, data.from(1)) : real(0);
-    return f + (n_second > 0 ? Second{}(team, second, n_second, data.from(1)) : real(0));
+    const real f = n_first > 0 ? Outlined<First>{}(team, first, n_first, data.from(1)) : real(0);
+    return f + (n_second > 0 ? Outlined<Second>{}(team, second, n_second, data.from(1)) : real(0));
   }
 };
 
@@ -93,7 +93,7 @@ using WangF5 = Biased<Shifted<Griewank>, -180>;
 using WangF6 = Biased<Shifted<Ackley>, -140>;
 using WangF7 = Shifted<Schwefel222>;
 using WangF8 = Shifted<Schwefel12>;
-using WangF9 = Shifted<ExtendedF10>;
+using WangF9 = Shifted<Outlined<ExtendedF10>>;
 using WangF10 = Shifted<Bohachevsky>;
 using WangF11 = Shifted<SchafferF7>;
 using WangF12 = Interleaved<ExtendedF10, Sphere, 1>;
