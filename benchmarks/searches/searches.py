@@ -111,6 +111,37 @@ def tpe(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, float]
     return best.fit(X, y), study.best_value
 
 
+POPULATION = 10  # of the genetic search, which has n_iter / 10 - 1 generations after the first
+
+
+def genetic(task: Task, X: Any, y: Any, n_iter: int, seed: int) -> tuple[Any, float]:
+    """Search by sklearn-genetic-opt (0.13 or newer, which needs Python 3.12), with (mu, lambda) selection."""
+    from sklearn_genetic import GASearchCV
+    from sklearn_genetic.space import Categorical, Continuous, Integer
+
+    def variable(distribution: Any) -> Any:
+        if isinstance(distribution, list):
+            return Categorical(distribution)
+        if distribution.dist.name == "randint":
+            low, high = distribution.support()
+            return Integer(int(low), int(high))
+        kind = {"loguniform": "log-uniform", "reciprocal": "log-uniform", "uniform": "uniform"}[distribution.dist.name]
+        return Continuous(*map(float, distribution.support()), distribution=kind)
+
+    found = GASearchCV(
+        task.estimator,
+        param_grid={name: variable(distribution) for name, distribution in task.space.items()},
+        cv=splits(task, INNER, seed),
+        population_size=POPULATION,
+        generations=n_iter // POPULATION - 1,
+        algorithm="eaSimple",
+        use_cache=False,
+        verbose=False,
+        random_state=seed,
+    ).fit(X, y)
+    return found, found.best_score_
+
+
 SEARCHES: dict[str, Callable[..., tuple[Any, float]]] = {
     "racing": by_evolution("racing"),
     "random": randomized,
@@ -119,6 +150,7 @@ SEARCHES: dict[str, Callable[..., tuple[Any, float]]] = {
     "jde": by_evolution("jde"),
     "pso": by_evolution("pso"),
     "racing, 2 repeats": by_evolution("racing", 2),
+    "sklearn-genetic-opt": genetic,
 }
 OTHER_SPLITS = ("halving", "racing, 2 repeats")  # the mean of their inner splits is of other rows
 
