@@ -24,6 +24,7 @@ _MODULES = {
     "Categorical": "skde.variables",
     "Checkpoint": "skde.callbacks",
     "ConstrainedProblem": "skde.problems",
+    "ComparisonDisplay": "skde.plotting",
     "ConvergenceDisplay": "skde.plotting",
     "DeviceObjective": "skde.objectives.device",
     "DifferentialEvolutionSolver": "skde.scipy_solver",
@@ -32,14 +33,19 @@ _MODULES = {
     "Integer": "skde.variables",
     "Log": "skde.variables",
     "Migration": "skde.islands",
+    "MinMaxDisplay": "skde.plotting",
     "MinMaxProblem": "skde.problems",
     "MinMaxSolver": "skde.minmax",
     "Minimizer": "skde.minimizer",
     "Ordinal": "skde.variables",
+    "ParameterTrace": "skde.callbacks",
+    "ParameterTrajectoryDisplay": "skde.plotting",
+    "PopulationDisplay": "skde.plotting",
     "Problem": "skde.problems",
     "Progress": "skde.callbacks",
     "Real": "skde.variables",
     "RunResult": "skde.result",
+    "SearchDisplay": "skde.plotting",
     "Status": "skde.stopping",
     "Variables": "skde.variables",
     "algorithm_names": "skde.algorithms",
@@ -58,6 +64,7 @@ if TYPE_CHECKING:
     from skde.algorithms import algorithm_names as algorithm_names
     from skde.algorithms.registry import *
     from skde.callbacks import Checkpoint as Checkpoint
+    from skde.callbacks import ParameterTrace as ParameterTrace
     from skde.callbacks import Progress as Progress
     from skde.islands import Migration as Migration
     from skde.minimizer import Minimizer as Minimizer
@@ -66,7 +73,12 @@ if TYPE_CHECKING:
     from skde.objectives.array_libraries import from_jax as from_jax
     from skde.objectives.array_libraries import from_torch as from_torch
     from skde.objectives.device import DeviceObjective as DeviceObjective
+    from skde.plotting import ComparisonDisplay as ComparisonDisplay
     from skde.plotting import ConvergenceDisplay as ConvergenceDisplay
+    from skde.plotting import MinMaxDisplay as MinMaxDisplay
+    from skde.plotting import ParameterTrajectoryDisplay as ParameterTrajectoryDisplay
+    from skde.plotting import PopulationDisplay as PopulationDisplay
+    from skde.plotting import SearchDisplay as SearchDisplay
     from skde.problems import ConstrainedProblem as ConstrainedProblem
     from skde.problems import MinMaxProblem as MinMaxProblem
     from skde.problems import Problem as Problem

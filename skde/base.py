@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from skde import serialization
 from skde.engines import choose_engine
+from skde.notebook import bundle_with, convergence_svg, html_with
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.run_results import values_of_points
@@ -159,6 +160,25 @@ class BaseSolver(BaseEstimator):
         if self._variables is not None:
             result["params"] = self.params_
         return result
+
+    # -- notebooks -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's description and, after a fit, the best value over evaluations."""
+        return html_with(self._curve, super()._repr_html_)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return bundle_with(self._curve, super()._repr_mimebundle_(**kwargs))
+
+    def _curve(self) -> str:
+        """Return an SVG of the runs; empty before the first evaluation."""
+        if not self.__sklearn_is_fitted__():
+            return ""
+        runs = self.runs_
+        several = f", {len(runs)} runs" if len(runs) > 1 else ""
+        best = runs[best_run(runs)]
+        return convergence_svg([run.history for run in runs], f"best value {best.fun:.6g}{several}. {best.message}")
 
     # -- saving, loading and pickling ----------------------------------------------------------------------------------
 

@@ -6,20 +6,21 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from skde.engines import Spec
-from skde.engines.batch import best_of
+from skde.engines.batch import best_of, member_rows
 from skde.execution import StopRequest
 from skde.objectives.feasibility import values_of_codes, violation_of_code
 from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
-from skde.validation import check_path, check_real
+from skde.validation import check_int, check_path, check_real
 
 Callback = Callable[["Progress"], Any]
 
@@ -38,6 +39,8 @@ class Progress:
     ----------
     n_iter, n_evals : int
         Generations of the furthest run; evaluations of all runs together.
+    n_evals_of_runs : ndarray of shape (n_runs,)
+        Evaluations of every run.
     seconds : float
         Since the fit began.
     """
@@ -47,8 +50,10 @@ class Progress:
         self.minimizer = minimizer
         self.seconds = runner.seconds
         generation = runner.batch.host("generation")
+        self._generation = generation
         self.n_iter = int(max(generation.max(), 0))
-        self.n_evals = int(runner.batch.evals(generation).sum())
+        self.n_evals_of_runs = runner.batch.evals(generation).reshape(-1, runner.batch.n_islands).sum(axis=1)
+        self.n_evals = int(self.n_evals_of_runs.sum())
 
     def _shown(self, values: FloatArray) -> FloatArray:
         shown: FloatArray = values if self._runner.rules is None else values_of_codes(values)
@@ -71,6 +76,17 @@ class Progress:
         """The best value of all runs; infinite where there is no feasible point."""
         values = self._shown(self._best[2])
         return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
+
+    @cached_property
+    def parameters(self) -> dict[str, list[FloatArray]]:
+        """F and CR of the individuals of every run, where the algorithm adapts them: one array for each run."""
+        batch, generation = self._runner.batch, self._generation
+        members = member_rows(batch.spec, generation).reshape(-1, batch.n_islands * batch.pop_max)
+        found = {}
+        for name in batch.adapted:
+            rows = batch.parameter_values(name, generation).reshape(members.shape)
+            found[name] = [values[own].astype(np.float64) for values, own in zip(rows, members, strict=True)]
+        return found
 
     @property
     def violation(self) -> float:
@@ -116,6 +132,76 @@ class Checkpoint:
             self._last = time.monotonic()
 
 
+class ParameterTrace:
+    """A callback that records F and CR of the individuals over a fit, for `ParameterTrajectoryDisplay`.
+
+    It reads them from the device every few generations, which costs time: leave it out of fits that are to be fast.
+
+    Parameters
+    ----------
+    every : int, default 10
+        Generations between two records, >= 1. Records of a Python function on a GPU, and of execution="joblib", are
+        further apart.
+
+    Attributes
+    ----------
+    n_iter, n_evals : ndarray of shape (n,), ndarray of shape (n, n_runs)
+        Generations of the furthest run, and evaluations of every run, at the records of the last fit.
+    quartiles : dict of str to ndarray of shape (n, n_runs, 3)
+        Lower quartile, median and upper quartile of "F" and, where the algorithm adapts it, of "CR".
+
+    Examples
+    --------
+    >>> from skde import Minimizer, ParameterTrace
+    >>> trace = ParameterTrace(every=10)
+    >>> m = Minimizer("jde", max_iter=100, callbacks=[trace], random_state=0).fit("sphere", dim=5)
+    >>> trace.quartiles["F"].shape
+    (10, 1, 3)
+    """
+
+    def __init__(self, every: int = 10) -> None:
+        self.every = check_int("every", every, 1)
+        self._records: list[tuple[int, IntArray, dict[str, FloatArray]]] = []
+
+    def __call__(self, progress: Progress) -> None:
+        """Record, where enough generations have passed; a new fit clears the records of the one before.
+
+        Raises
+        ------
+        ValueError
+            For an algorithm that adapts neither F nor CR.
+        """
+        if progress.n_iter == 0:  # individuals have no parameters before their first trial
+            self._records = []
+        elif not self._records or progress.n_iter - self._records[-1][0] >= self.every:
+            parameters = progress.parameters
+            if not parameters:
+                raise ValueError(
+                    "ParameterTrace records F and CR of the individuals, which this algorithm does not have: take it "
+                    "out of the callbacks; among others jde, jade, shade, lshade and jso have them"
+                )
+            found = {
+                name: np.array([np.percentile(own, [25, 50, 75]) for own in runs]) for name, runs in parameters.items()
+            }
+            self._records.append((progress.n_iter, progress.n_evals_of_runs, found))
+
+    @property
+    def n_iter(self) -> IntArray:
+        """Generations at the records."""
+        return np.array([record[0] for record in self._records], np.int64)
+
+    @property
+    def n_evals(self) -> IntArray:
+        """Evaluations of every run at the records."""
+        return np.array([record[1] for record in self._records], np.int64)
+
+    @property
+    def quartiles(self) -> dict[str, FloatArray]:
+        """Quartiles of the parameters at the records."""
+        names = self._records[0][2] if self._records else {}
+        return {name: np.stack([record[2][name] for record in self._records]) for name in names}
+
+
 class ProgressBar:
     """A tqdm bar: evaluations, best value, rate, time left.
 
@@ -150,6 +236,35 @@ class ProgressBar:
         self.bar.close()
 
 
+@dataclass(repr=False, eq=False)
+class Report:
+    """A `StopRequest` that calls the callbacks and moves the progress bar.
+
+    Attributes
+    ----------
+    every : int or None
+        The most generations between two calls, for callbacks that record; None: any number.
+    """
+
+    solver: Any
+    runner: Runner
+    callbacks: Sequence[Callback]
+    bar: ProgressBar | None
+
+    def __post_init__(self) -> None:
+        self.every = min((one.every for one in self.callbacks if isinstance(one, ParameterTrace)), default=None)
+
+    def __call__(self) -> bool:
+        """Return whether a callback asks to stop."""
+        progress = Progress(self.runner, self.solver)
+        if self.bar is not None:
+            self.bar(progress)
+        try:
+            return any([is_true(callback(progress)) for callback in self.callbacks])
+        except StopIteration:
+            return True
+
+
 @contextmanager
 def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
     """Give the function that a Runner calls after each engine call; None without callbacks and progress bar.
@@ -159,17 +274,8 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
     callbacks = callback_list(solver.callbacks)
     bar = ProgressBar(total_evals(runner.batch.spec), solver.max_time) if solver.verbose else None
 
-    def report() -> bool:
-        progress = Progress(runner, solver)
-        if bar is not None:
-            bar(progress)
-        try:
-            return any([is_true(callback(progress)) for callback in callbacks])
-        except StopIteration:
-            return True
-
     try:
-        yield report if callbacks or bar is not None else None
+        yield Report(solver, runner, callbacks, bar) if callbacks or bar is not None else None
     finally:
         if bar is not None:
             try:

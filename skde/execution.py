@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from skde.arrays import to_numpy
 from skde.engines import RecordingEngine, RecordingError, launches, records, shares
@@ -33,8 +32,21 @@ CHUNK_GROWTH = 8
 # hundredth of a second for scatter search. A GPU with a screen ends kernels that take longer than two seconds.
 SLICE_SECONDS = 0.25
 
-# Called after each engine call; true ends the fit.
-StopRequest = Callable[[], bool]
+
+class StopRequest(Protocol):
+    """A function that is called after each engine call; true ends the fit.
+
+    Attributes
+    ----------
+    every : int or None
+        The most generations of an engine call; None: as many as fit into its time.
+    """
+
+    every: int | None
+
+    def __call__(self) -> bool:
+        """Return whether to end the fit."""
+        ...
 
 
 def run_fit(
@@ -59,7 +71,7 @@ def run_fit(
         where that pays and has the bits of "step", else "step".
     max_time : float or None
         Time limit in seconds.
-    stop : callable or None
+    stop : StopRequest or None
         Called after each engine call; true ends the fit.
     verbose : int, default 0
         Whether to print the choice of "auto".
@@ -93,7 +105,7 @@ class Execution:
         The batch and its engine.
     max_time : float or None
         Time limit in seconds.
-    stop : callable or None
+    stop : StopRequest or None
         Called after each engine call; true ends the fit.
     verbose : int
         Whether to print the choice of "auto".
@@ -166,7 +178,8 @@ class Execution:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
         room = min(self.runner.engine.chunk_seconds, self.seconds_left)
         wanted = int(generations * room / max(took, 1e-9))
-        return max(1, min(wanted, CHUNK_GROWTH * generations))
+        longest = self.runner.last + 1 if self.stop is None or self.stop.every is None else self.stop.every
+        return max(1, min(wanted, CHUNK_GROWTH * generations, longest))
 
     def run_slices(self) -> None:
         """Run in slices of time, measured by each run's own clock, so that fast runs do not wait for slow ones.

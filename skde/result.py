@@ -35,6 +35,10 @@ class History:
     def __len__(self) -> int:
         return len(self.n_evals)
 
+    def __repr__(self) -> str:
+        ends = f"{self.best[0]:.6g} to {self.best[-1]:.6g}" if len(self) else "empty"
+        return f"History({len(self)} samples, best: {ends})"
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -112,4 +116,5 @@ def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray,
         population_energies=fitness,
         maxcv=run.max_violation,
         constr_violation=run.max_violation,
+        history=run.history,
     )

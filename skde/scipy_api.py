@@ -45,8 +45,9 @@ def minimize(
     Returns
     -------
     result : scipy.optimize.OptimizeResult
-        x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation. As
-        elsewhere in SciPy, success means that a target or a tolerance was reached, not that the budget was spent.
+        x, fun, success, status, message, nfev, nit, population, population_energies, maxcv, constr_violation, and
+        history, a `History`. As elsewhere in SciPy, success means that a target or a tolerance was reached, not that
+        the budget was spent.
 
     Raises
     ------

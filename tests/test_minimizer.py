@@ -22,7 +22,6 @@ from skde import (
     DE,
     JDE,
     Algorithm,
-    ConvergenceDisplay,
     DeviceObjective,
     History,
     Minimizer,
@@ -219,14 +218,6 @@ def test_verbose_says_what_was_chosen_and_shows_a_bar(capsys: pytest.CaptureFixt
     assert "device='auto' chose cpu: a Python function may only know NumPy" in captured.out
     assert "best" in captured.err
     assert "4.10k/4.10k" in captured.err
-
-
-def test_plot() -> None:
-    m = make(n_runs=2).fit("sphere", dim=3)
-    display = ConvergenceDisplay.from_estimator(m, alpha=0.5)
-    assert len(display.lines_) == 2
-    assert display.ax_.get_yscale() == "log"
-    assert np.array_equal(display.lines_[1].get_xdata(), m.runs_[1].history.n_evals)
 
 
 # -- resources ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, post
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.report_pages import Plot, Table
 from skde.benchmark.scoring import expected_running_time
+from skde.curves import HIGHEST_TARGET, TARGETS, quartiles, reached_at, targets
 from skde.typing import FloatArray
 
 # Colours that the style sheet defines, by the colours that matplotlib draws with.
@@ -24,9 +25,7 @@ COLOURS = 8
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 COLUMNS = 3
 SHOWN = 1e4  # the most evaluations, divided by the fewest that are shown
-TARGETS = 51
 ERRORS = (10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8)  # of the table of expected running times
-HIGHEST_TARGET = 1e2
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "skde",
@@ -120,12 +119,6 @@ def curves_of(cell: Cell | None) -> tuple[FloatArray, FloatArray] | None:
     return numbers(cell["curves"]["n_evals"]), np.stack([numbers(errors) for errors in cell["curves"]["error"]])
 
 
-def quartiles(errors: FloatArray) -> FloatArray:
-    """Return lower quartile, median and upper quartile of the runs at every point; infinite values count."""
-    found: FloatArray = np.quantile(errors, [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
-    return found
-
-
 def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Table] | None:
     """Return the convergence curves of all functions in one dimension, and their numbers; None without curves."""
     found = [
@@ -170,32 +163,6 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
 
 
 # -- solved targets ----------------------------------------------------------------------------------------------------
-
-
-def targets(lowest: float) -> FloatArray:
-    """Return the targets of the ECDF: errors from 100 to the lowest, on a logarithmic scale."""
-    return np.geomspace(HIGHEST_TARGET, lowest, TARGETS)
-
-
-def reached_at(n_evals: FloatArray, errors: FloatArray, goals: FloatArray) -> FloatArray:
-    """Return the evaluations at which each run reaches each target, infinite where it does not.
-
-    Parameters
-    ----------
-    n_evals : ndarray of shape (points,)
-        Evaluations of the curves.
-    errors : ndarray of shape (runs, points)
-        Errors, which do not increase.
-    goals : ndarray of shape (targets,)
-        Errors to reach.
-
-    Returns
-    -------
-    reached : ndarray of shape (runs, targets)
-    """
-    is_reached = errors[:, :, None] <= goals
-    first = n_evals[is_reached.argmax(axis=1)]
-    return np.where(is_reached.any(axis=1), first, np.inf)
 
 
 def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Table] | None:

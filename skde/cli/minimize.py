@@ -95,7 +95,7 @@ def minimize(options: Any) -> int:
         result = report(options.objective, objective, algorithm, device, reason, minimizer)
         print(to_json(result) if options.json else readable(result))
         if options.plot is not None:
-            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective) or 0.0).figure_.savefig(options.plot)
+            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective)).figure_.savefig(options.plot)
 
     run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show)
     return 0

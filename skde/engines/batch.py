@@ -35,6 +35,8 @@ DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 SMALL_ARRAYS = ("limit", "status", "generation", "spent")
 # Arrays of a checkpoint, in addition to the current populations.
 PROGRESS = ("generation", "status", "record", "since", "history", "met")
+# Arrays of individuals that are parameters of differential evolution.
+ADAPTED = ("F", "CR")
 # The axis of the runs in the arrays of a checkpoint, where it is not the first.
 RUN_AXIS = {"record": 1, "since": 1, "extra": 1, "vectors": 1, "memory": 1}
 
@@ -94,6 +96,18 @@ class Runs(ABC):
 
         `generation` is that of all runs, where it has been read.
         """
+
+    @abstractmethod
+    def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
+        """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host.
+
+        `generation` is that of all runs.
+        """
+
+    @property
+    def adapted(self) -> list[str]:
+        """The parameters of which every individual has its own, of F and CR."""
+        return [name for name in state_names(self.spec)[0] if name in ADAPTED]
 
     def is_blank(self) -> bool:
         """Whether no run has found a number yet."""
@@ -299,6 +313,12 @@ class Batch(Runs):
         values = np.where(member_rows(self.spec, generation), f, np.nan)
         index = (values == np.fmin.reduce(values, axis=1)[:, None]).argmax(axis=1)  # the first of equals
         return index, values[runs, index].astype(np.float64)
+
+    def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
+        """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host."""
+        both = to_numpy(self.array["extra"][state_names(self.spec)[0].index(name)])
+        values: FloatArray = both[generation & 1, np.arange(self.n_runs)]
+        return values
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""

@@ -201,6 +201,11 @@ class IncumbentRuns(Runs):
 
     monotone = False  # a new opponent may be stronger than those before
 
+    @property
+    def adapted(self) -> list[str]:
+        """None: incumbents are no individuals of an algorithm."""
+        return []
+
     def is_blank(self) -> bool:
         """Whether no run has an incumbent with finite values against all opponents."""
         return not np.isfinite(self.best()[1]).any()

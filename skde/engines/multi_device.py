@@ -101,6 +101,11 @@ class SplitBatch(Runs):
         index, value = zip(*(part.best(own) for part, own in zip(self.parts, rows, strict=True)), strict=True)
         return np.concatenate(index), np.concatenate(value)
 
+    def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
+        """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host."""
+        parts = zip(self.parts, self.ranges, strict=True)
+        return np.concatenate([part.parameter_values(name, generation[begin:end]) for part, (begin, end) in parts])
+
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
         return join([part.state() for part in self.parts])

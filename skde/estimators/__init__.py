@@ -1,8 +1,8 @@
 """Estimators of scikit-learn that are built on skde."""
 
-from skde.estimators.display import SearchDisplay
 from skde.estimators.evaluation import SearchProgress
 from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
 from skde.estimators.search_cv import EvolutionSearchCV
+from skde.plotting import SearchDisplay
 
 __all__ = ["EvolutionSearchCV", "MLflowLogger", "SearchDisplay", "SearchProgress", "TensorBoardLogger"]

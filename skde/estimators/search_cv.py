@@ -29,6 +29,7 @@ from skde.estimators.parameter_space import Condition, ParameterSpace
 from skde.estimators.progress import ProgressBar
 from skde.estimators.search_record import SearchRecord
 from skde.estimators.searches import RACING, find_search
+from skde.notebook import bundle_with, curve_svg, html_with
 from skde.random_state import run_seeds
 from skde.stopping import MESSAGES, Status
 from skde.validation import check_int, check_jobs, check_path, check_real, check_verbose, named_parameters, shown
@@ -355,6 +356,24 @@ class EvolutionSearchCV(RandomizedSearchCV):
                 FitFailedWarning,
                 stacklevel=4,
             )
+
+    # -- notebooks -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's description and, after a search, the best score over fits."""
+        return html_with(self._curve, super()._repr_html_)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return bundle_with(self._curve, super()._repr_mimebundle_(**kwargs))
+
+    def _curve(self) -> str:
+        """Return an SVG of the best score over fits; empty before a search."""
+        history = getattr(self, "history_", None)
+        if history is None or not len(history["n_fits"]):
+            return ""
+        best = history["best_score"]
+        return curve_svg(history["n_fits"], [best] * 3, f"best mean score {best[-1]:.4g}. {self.message_}", "fits")
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 

@@ -151,7 +151,7 @@ class MinMaxSolution(BaseSolver):
 
     @property
     def result_(self) -> OptimizeResult:
-        """The best run in SciPy's form; nfev counts all runs."""
+        """The best run in SciPy's form, with populations and history; nfev counts all runs."""
         best = self._best
         return OptimizeResult(
             x=self.x_,
@@ -164,4 +164,7 @@ class MinMaxSolution(BaseSolver):
             nit=best.n_iter,
             maxcv=best.max_violation,
             constr_violation=best.max_violation,
+            population_x=self.population_x_,
+            population_y=self.population_y_,
+            history=best.history,
         )

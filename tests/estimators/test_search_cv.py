@@ -476,6 +476,39 @@ def test_the_plot_of_a_search() -> None:
     assert again.figure_ is display.figure_
 
 
+def test_the_plot_of_a_table_of_results() -> None:
+    found = search(search="de").fit(X, y)
+    display = SearchDisplay.from_result(found.cv_results_)
+    best, points = display.lines_
+    assert points.get_ydata() == pytest.approx(found.cv_results_["mean_test_score"])
+    assert (best.get_ydata()[-1], points.get_xdata()[-1]) == (pytest.approx(found.best_score_), found.n_fits_)
+    with pytest.raises(ValueError, match="metric must be one of score, got 'auc'"):
+        SearchDisplay.from_result(found.cv_results_, metric="auc")
+
+
+def test_a_configuration_with_fewer_fits_is_not_the_best() -> None:
+    results = {"mean_test_score": np.array([0.5, 0.9, 0.6]), "n_fits": np.array([4, 1, 4])}
+    best, points = SearchDisplay.from_result(results).lines_
+    assert best.get_ydata().tolist() == [0.5, 0.5, 0.6]
+    assert points.get_xdata().tolist() == [4, 5, 9]
+
+
+def test_other_searches_have_the_same_plot() -> None:
+    found = RandomizedSearchCV(Counted(), {"a": uniform(0, 1)}, n_iter=5, random_state=0, cv=3).fit(X, y)
+    display = SearchDisplay.from_estimator(found)
+    assert display.lines_[0].get_xdata().tolist() == [3, 6, 9, 12, 15]
+    assert display.ax_.get_title() == "Counted"
+
+
+def test_notebooks_show_a_curve() -> None:
+    found = search(search="de")
+    assert "<svg" not in found._repr_html_()
+    shown = found.fit(X, y)._repr_mimebundle_()["text/html"]
+    assert shown.count("<svg") == 1
+    assert "fits</text>" in shown
+    assert "sk-top-container" in shown
+
+
 def test_a_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
     search(search="de", verbose=1).fit(X, y)
     assert "69/72" in capsys.readouterr().err
