@@ -178,7 +178,7 @@ class BaseSolver(BaseEstimator):
         runs = self.runs_
         several = f", {len(runs)} runs" if len(runs) > 1 else ""
         best = runs[best_run(runs)]
-        return convergence_svg([run.history for run in runs], f"best value {best.fun:.6g}{several}. {best.message}")
+        return convergence_svg([run.history for run in runs], f"best value {best.fun:.6g}{several}", best.message)
 
     # -- saving, loading and pickling ----------------------------------------------------------------------------------
 

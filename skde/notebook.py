@@ -28,13 +28,13 @@ def bundle_with(curve: Callable[[], str], bundle: dict[str, Any]) -> dict[str, A
     return {**bundle, "text/html": bundle["text/html"] + curve()} if "text/html" in bundle else bundle
 
 
-def convergence_svg(histories: Sequence[History], caption: str) -> str:
+def convergence_svg(histories: Sequence[History], caption: str, tooltip: str) -> str:
     """Return the best value against evaluations as an SVG element: the median of the runs, and their quartiles."""
     band = band_of(histories)
-    return curve_svg(band.x, np.stack(band[1:]), caption, "evaluations")
+    return curve_svg(band.x, np.stack(band[1:]), caption, "evaluations", tooltip)
 
 
-def curve_svg(x: Any, values: Any, caption: str, x_label: str) -> str:
+def curve_svg(x: Any, values: Any, caption: str, x_label: str, tooltip: str) -> str:
     """Return a curve as an SVG element, on a logarithmic axis where the values are positive and of a wide range.
 
     Parameters
@@ -47,6 +47,8 @@ def curve_svg(x: Any, values: Any, caption: str, x_label: str) -> str:
         The text above.
     x_label : str
         The name of the horizontal axis.
+    tooltip : str
+        The text that a browser shows under the pointer.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def curve_svg(x: Any, values: Any, caption: str, x_label: str) -> str:
     Examples
     --------
     >>> from skde.notebook import curve_svg
-    >>> curve_svg([0, 1], [[1, 0], [2, 1], [3, 2]], "two points", "fits").startswith("<svg")
+    >>> curve_svg([0, 1], [[1, 0], [2, 1], [3, 2]], "two points", "fits", "").startswith("<svg")
     True
     """
     places, low, middle, high = np.asarray(x, np.float64), *np.asarray(values, np.float64)
@@ -74,13 +76,14 @@ def curve_svg(x: Any, values: Any, caption: str, x_label: str) -> str:
     outline = points_text(np.append(pixels_x, pixels_x[::-1]), np.append(pixels_y[0], pixels_y[2][::-1]))
     labels = [(band.max(), TOP + 4), (max(float(band.min()), FLOOR) if log else band.min(), HEIGHT - BOTTOM)]
     parts = [
+        f"<title>{escape(tooltip)}</title>",
         f'<polygon points="{outline}" fill="{COLOUR}" fill-opacity="0.25"/>',
         f'<polyline points="{points_text(pixels_x, pixels_y[1])}" fill="none" stroke="{COLOUR}" stroke-width="1.5"/>',
         f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="currentColor" opacity="0.4"/>',
         f'<text x="{LEFT}" y="12">{escape(caption)}</text>',
         *(f'<text x="{LEFT - 4}" y="{y}" text-anchor="end">{value:.3g}</text>' for value, y in labels),
-        f'<text x="{LEFT}" y="{HEIGHT - 4}">{places[0]:g}</text>',
-        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{places[-1]:g} {escape(x_label)}</text>',
+        f'<text x="{LEFT}" y="{HEIGHT - 4}">{places[0]:,.0f}</text>',
+        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{places[-1]:,.0f} {escape(x_label)}</text>',
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '

@@ -420,8 +420,9 @@ def test_fitted_solvers_show_a_curve_in_notebooks() -> None:
         assert "sk-top-container" in html
         svg = ElementTree.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
         texts = [element.text or "" for element in svg.iter() if element.tag.endswith("text")]
-        assert texts[0].startswith(f"best value {m.fun_:.6g}, 4 runs. ")
-        assert texts[-1] == f"{m.n_evals_} evaluations"
+        assert texts[0] == f"best value {m.fun_:.6g}, 4 runs"
+        assert texts[-1] == f"{m.n_evals_:,} evaluations"
+        assert svg[0].text == m.message_
     with sklearn.config_context(display="text"):
         assert not hasattr(m, "_repr_html_")
         assert list(m._repr_mimebundle_()) == ["text/plain"]
@@ -429,10 +430,11 @@ def test_fitted_solvers_show_a_curve_in_notebooks() -> None:
 
 def test_a_curve_in_a_notebook_is_escaped_and_short() -> None:
     x = np.arange(5000)
-    svg = curve_svg(x, [x, x + 1, x + 2], "a < b & c", "fits")
+    svg = curve_svg(x, [x, x + 1, x + 2], "a < b & c", "fits", "<p>")
     assert len(svg) < 10_000
-    assert ElementTree.fromstring(svg)[3].text == "a < b & c"
-    assert curve_svg([1], [[np.inf]] * 3, "nothing", "fits") == ""
+    elements = ElementTree.fromstring(svg)
+    assert (elements[0].text, elements[4].text) == ("<p>", "a < b & c")
+    assert curve_svg([1], [[np.inf]] * 3, "nothing", "fits", "") == ""
 
 
 def test_min_max_solvers_show_a_curve() -> None:

@@ -372,8 +372,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
         history = getattr(self, "history_", None)
         if history is None or not len(history["n_fits"]):
             return ""
-        best = history["best_score"]
-        return curve_svg(history["n_fits"], [best] * 3, f"best mean score {best[-1]:.4g}. {self.message_}", "fits")
+        # The best score so far is a step function.
+        fits, best = np.repeat(history["n_fits"], 2)[1:], np.repeat(history["best_score"], 2)[:-1]
+        return curve_svg(fits, [best] * 3, f"best mean score {history['best_score'][-1]:.4g}", "fits", self.message_)
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 
