@@ -1,6 +1,6 @@
 """Islands compared with one population: differential evolution with equal evaluations on functions of 100 variables.
 
-python examples/islands.py --runs 15 --evals 1000000
+python benchmarks/islands/islands.py --runs 15 --evals 1000000
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
         print(f"{row['problem']:<20}{row['setting']:<24}median {row['median']:.4g}")
     if options.out:
         settings = {"dim": options.dim, "evals": options.evals, "runs": options.runs, "device": options.device}
-        head = provenance(" ".join(["python examples/islands.py", *arguments]))
+        head = provenance(" ".join(["python benchmarks/islands/islands.py", *arguments]))
         write_figures(options.out, {**head, "settings": settings, "figures": rows})
     return rows
 
