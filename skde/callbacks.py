@@ -140,8 +140,8 @@ class ParameterTrace:
     Parameters
     ----------
     every : int, default 10
-        Generations between two records, >= 1. Records of a Python function on a GPU, and of execution="joblib", are
-        further apart.
+        Generations between two records, >= 1. A Python function on a GPU is interrupted every few milliseconds only,
+        and has a record at the next chance.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class ParameterTrace:
     >>> trace = ParameterTrace(every=10)
     >>> m = Minimizer("jde", max_iter=100, callbacks=[trace], random_state=0).fit("sphere", dim=5)
     >>> trace.quartiles["F"].shape
-    (10, 1, 3)
+    (9, 1, 3)
     """
 
     def __init__(self, every: int = 10) -> None:
@@ -173,7 +173,7 @@ class ParameterTrace:
         """
         if progress.n_iter == 0:  # individuals have no parameters before their first trial
             self._records = []
-        elif not self._records or progress.n_iter - self._records[-1][0] >= self.every:
+        elif progress.n_iter // self.every > (self._records[-1][0] // self.every if self._records else 0):
             parameters = progress.parameters
             if not parameters:
                 raise ValueError(
@@ -243,7 +243,7 @@ class Report:
     Attributes
     ----------
     every : int or None
-        The most generations between two calls, for callbacks that record; None: any number.
+        Generations between two calls, for callbacks that record; None: any number.
     """
 
     solver: Any

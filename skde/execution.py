@@ -39,7 +39,7 @@ class StopRequest(Protocol):
     Attributes
     ----------
     every : int or None
-        The most generations of an engine call; None: as many as fit into its time.
+        Engine calls end at multiples of this number of generations, or before; None: anywhere.
     """
 
     every: int | None
@@ -155,13 +155,13 @@ class Execution:
 
     def run_chunks(self, even: bool = False) -> None:
         """Let the engine run some generations at a time; with `even`, only for runs at the same generation."""
-        runner, last = self.runner, self.runner.last
+        runner = self.runner
         generations, done = 1, runner.done
         while not done:
             if even and runner.uneven:
                 runner.hold_leaders()
                 generations = 1
-            until = min(runner.generation + generations, last)
+            begin, until = runner.generation, self.end_of_chunk(generations)
             before = runner.seconds
             runner.drop_trials()
             runner.engine.run(runner.batch, runner.generation, until)
@@ -172,14 +172,19 @@ class Execution:
             done = runner.done
             if done or self.ends():
                 return
-            generations = self.next_chunk(generations, runner.seconds - before)
+            generations = self.next_chunk(until - begin, runner.seconds - before)
 
     def next_chunk(self, generations: int, took: float) -> int:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
         room = min(self.runner.engine.chunk_seconds, self.seconds_left)
         wanted = int(generations * room / max(took, 1e-9))
-        longest = self.runner.last + 1 if self.stop is None or self.stop.every is None else self.stop.every
-        return max(1, min(wanted, CHUNK_GROWTH * generations, longest))
+        return max(1, min(wanted, CHUNK_GROWTH * generations))
+
+    def end_of_chunk(self, generations: int) -> int:
+        """Return the last generation of the next engine call, which is to make so many."""
+        runner, every = self.runner, None if self.stop is None else self.stop.every
+        end = min(runner.generation + generations, runner.last)
+        return end if every is None else min(end, (runner.generation // every + 1) * every)
 
     def run_slices(self) -> None:
         """Run in slices of time, measured by each run's own clock, so that fast runs do not wait for slow ones.
@@ -237,7 +242,7 @@ class Execution:
         generations = 1
         while not runner.done and not self.ends():
             before = runner.seconds
-            until = min(runner.generation + generations, runner.last)
+            until = self.end_of_chunk(generations)
             runner.drop_trials()
             runner.judged = False
             recording.replay(until - runner.generation)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skde import Minimizer, get_problem
+from skde.curves import FLOOR, quartiles, values_at
 from skde.typing import FloatArray
 
 PROBLEMS = ("rastrigin", "rosenbrock")
@@ -17,18 +18,18 @@ DIM = 10
 RUNS = 15
 MAX_EVALS = 100_000
 POINTS = 100
-LEAST = 1e-12  # smaller errors are drawn here
+LEAST = FLOOR  # smaller errors are drawn here
 COLOUR = "#1f5fa8"
 
 
-def quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> tuple[FloatArray, FloatArray]:
+def error_quartiles(algorithm: str, problem: str, runs: int, max_evals: int) -> tuple[FloatArray, FloatArray]:
     """Return numbers of evaluations, and the three quartiles of the error that the runs had after so many."""
     m = Minimizer(algorithm, max_evals=max_evals, n_runs=runs, random_state=0, device="cpu").fit(problem, dim=DIM)
     histories = [run.history for run in m.runs_]
     grid = np.linspace(max(h.n_evals[0] for h in histories), max_evals, POINTS)
     f_opt = get_problem(problem, dim=DIM).f_opt
-    errors = [h.best[np.searchsorted(h.n_evals, grid, side="right") - 1] - f_opt for h in histories]
-    return grid, np.maximum(np.percentile(errors, [25, 50, 75], axis=0), LEAST)
+    errors = np.stack([values_at(h.n_evals, h.best - f_opt, grid) for h in histories])
+    return grid, np.maximum(quartiles(errors), LEAST)
 
 
 def drawn(size: tuple[float, float], draw: Callable[[Any], None]) -> bytes:
@@ -54,7 +55,7 @@ def convergence(algorithm: str, runs: int = RUNS, max_evals: int = MAX_EVALS) ->
 
     def draw(figure: Any) -> None:
         for axes, problem in zip(figure.subplots(1, len(PROBLEMS)), PROBLEMS, strict=True):
-            evals, (low, median, high) = quartiles(algorithm, problem, runs, max_evals)
+            evals, (low, median, high) = error_quartiles(algorithm, problem, runs, max_evals)
             axes.fill_between(evals, low, high, color=COLOUR, alpha=0.25, linewidth=0)
             axes.plot(evals, median, color=COLOUR)
             axes.set(title=f"{problem}, D={DIM}", xlabel="evaluations", yscale="log", xlim=(0, max_evals))

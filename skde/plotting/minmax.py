@@ -36,8 +36,8 @@ class MinMaxDisplay:
         f(X, Y) -> (n, m) on NumPy arrays, as in `MinMaxSolver.fit`.
     names_x, names_y : sequence of str or None, default None
         The names of the variables; None: x0, x1, ... and y0, y1, ...
-    title : str or None, default None
-        The title of the axes.
+    name, title : str or None, default None
+        The name of the solution in the legend, and the title of the axes.
 
     Attributes
     ----------
@@ -73,6 +73,7 @@ class MinMaxDisplay:
         function: Callable[[FloatArray, FloatArray], Any] | None = None,
         names_x: Sequence[str] | None = None,
         names_y: Sequence[str] | None = None,
+        name: str | None = None,
         title: str | None = None,
     ) -> None:
         self.x, self.y = np.asarray(x, np.float64), np.asarray(y, np.float64)
@@ -82,6 +83,7 @@ class MinMaxDisplay:
         self.function = function
         self.names_x = [f"x{k}" for k in range(len(self.x))] if names_x is None else list(names_x)
         self.names_y = [f"y{k}" for k in range(len(self.y))] if names_y is None else list(names_y)
+        self.name = name
         self.title = title
 
     @classmethod
@@ -91,6 +93,7 @@ class MinMaxDisplay:
         *,
         variables: tuple[int, int] = (0, 0),
         landscape: bool = True,
+        name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> MinMaxDisplay:
@@ -105,6 +108,8 @@ class MinMaxDisplay:
         landscape : bool, default True
             Whether to evaluate the function on a grid of 60 by 60 points: one call, or 3600 with pairwise=True. A
             solver without a function, from ask and tell or a file, has none to draw.
+        name : str or None, default None
+            The name of the solution in the legend.
         ax, **kwargs
             As in `plot`.
 
@@ -136,6 +141,7 @@ class MinMaxDisplay:
             function=function_of(estimator) if landscape and has_function else None,
             names_x=getattr(space_x, "names", None),
             names_y=getattr(space_y, "names", None),
+            name=name,
             title=title_of(estimator),
         )
         return display.plot(ax, variables=variables, **kwargs)
@@ -149,6 +155,7 @@ class MinMaxDisplay:
         bounds_x: Any = None,
         bounds_y: Any = None,
         variables: tuple[int, int] = (0, 0),
+        name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> MinMaxDisplay:
@@ -164,6 +171,8 @@ class MinMaxDisplay:
             The limits of the variables; None: those of the populations.
         variables : pair of int, default (0, 0)
             The variable of x and that of y, by index.
+        name : str or None, default None
+            The name of the solution in the legend.
         ax, **kwargs
             As in `plot`.
 
@@ -181,9 +190,12 @@ class MinMaxDisplay:
         if missing:
             raise TypeError(f"result must be result_ of a MinMaxSolver; it has no {', '.join(missing)}")
         parts = (getattr(result, entry) for entry in needed)
-        return cls(*parts, box_x=bounds_x, box_y=bounds_y, function=function).plot(ax, variables=variables, **kwargs)
+        display = cls(*parts, box_x=bounds_x, box_y=bounds_y, function=function, name=name)
+        return display.plot(ax, variables=variables, **kwargs)
 
-    def plot(self, ax: Any = None, *, variables: tuple[int, int] = (0, 0), **kwargs: Any) -> MinMaxDisplay:
+    def plot(
+        self, ax: Any = None, *, variables: tuple[int, int] = (0, 0), name: str | None = None, **kwargs: Any
+    ) -> MinMaxDisplay:
         """Draw.
 
         Parameters
@@ -192,6 +204,8 @@ class MinMaxDisplay:
             Axes of the plot; None: those of a new figure.
         variables : pair of int, default (0, 0)
             The variable of x and that of y, by index.
+        name : str or None, default None
+            The name of the solution in the legend; None: that of the display, or "solution".
         **kwargs
             Arguments of matplotlib's plot for the solution.
 
@@ -209,7 +223,8 @@ class MinMaxDisplay:
         ax.set(xlabel=self.names_x[i], ylabel=self.names_y[j], xlim=self.box_x[i], ylim=self.box_y[j])
         marks = {"linestyle": "none", "markersize": 9, "markeredgewidth": 1.2, "clip_on": False}
         star = {"marker": "*", "markersize": 14, "color": "C3", "markeredgecolor": "white", "linestyle": "none"}
-        self.lines_ = ax.plot(self.x[i], self.y[j], **{**star, "zorder": 4, "label": "solution", **kwargs})
+        label = name or self.name or "solution"
+        self.lines_ = ax.plot(self.x[i], self.y[j], **{**star, "zorder": 4, "label": label, **kwargs})
         points = self.population_x[:, i], self.population_y[:, j]
         edge_x, edge_y = ax.get_xaxis_transform(), ax.get_yaxis_transform()
         at_edge = [np.zeros(len(values)) for values in points]
