@@ -40,7 +40,7 @@ FLOORS = [
     {"skde.minimizer"},
     {"skde.minmax"},
     {"skde.plotting"},
-    {"skde.scipy_api", "skde.scipy_inputs", "skde.testing", "skde.estimators"},
+    {"skde.scipy_api", "skde.scipy_inputs", "skde.testing", "skde.estimators", "skde.optuna"},
     {"skde.scipy_solver"},
     {"skde.scipy_evolution"},
     {"skde"},

@@ -13,6 +13,10 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     kind.name: kind for kind in vars(registry).values() if isinstance(kind, type) and issubclass(kind, Algorithm)
 }
 
+# Parameters that leave room for a small population. Scatter search: few references, and few steps of their children.
+# SOUPDE: one population, because each needs 4.
+SMALL: dict[str, dict[str, Any]] = {"ss": {"n_best": 3, "n_diverse": 1, "n_local": 1}, "soupde": {"subpopulations": 1}}
+
 __all__ = [
     "ALGORITHMS",
     "Algorithm",
@@ -20,6 +24,7 @@ __all__ = [
     "algorithm_names",
     "describe",
     "get_algorithm",
+    "small_population",
     *(kind.__name__ for kind in ALGORITHMS.values()),
 ]
 
@@ -72,3 +77,20 @@ def get_algorithm(algorithm: Any, **parameters: Any) -> Algorithm:
     for name in parameters:
         check_choice(f"parameter of {algorithm!r}", name, kind().get_params())
     return kind(**parameters)
+
+
+def small_population(name: str, pop_size: int) -> Algorithm:
+    """Return an algorithm with a small population, of 6 or more individuals, for searches of few evaluations.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry.
+    pop_size : int
+        Number of individuals.
+
+    Returns
+    -------
+    algorithm : Algorithm
+    """
+    return get_algorithm(name, pop_size=pop_size, **SMALL.get(name, {}))

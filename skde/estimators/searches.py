@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skde.algorithms import Algorithm, algorithm_names, get_algorithm
+from skde.algorithms import Algorithm, algorithm_names, small_population
 from skde.estimators.evaluation import Evaluation
 from skde.minimizer import Minimizer
 from skde.validation import nearest, shown
@@ -20,8 +20,6 @@ RACING = "racing"
 Search = Callable[[Evaluation], None]
 # The population of an algorithm that is given by name makes about so many generations, if it has enough individuals.
 GENERATIONS, LEAST_POPULATION = 6, 6
-# Scatter search: few references, and few steps of their children. SOUPDE: one population, because each needs 4.
-SMALL: dict[str, dict[str, Any]] = {"ss": {"n_best": 3, "n_diverse": 1, "n_local": 1}, "soupde": {"subpopulations": 1}}
 
 
 def find_search(search: Any) -> Search:
@@ -56,7 +54,11 @@ def population_search(algorithm: str | Algorithm) -> Search:
 
     def search(evaluation: Evaluation) -> None:
         n_iter = evaluation.n_iter
-        chosen = algorithm if isinstance(algorithm, Algorithm) else small_population(algorithm, n_iter)
+        chosen = (
+            algorithm
+            if isinstance(algorithm, Algorithm)
+            else small_population(algorithm, max(n_iter // GENERATIONS, LEAST_POPULATION))
+        )
         if chosen.pop_size is not None and chosen.pop_size > n_iter:
             raise ValueError(
                 f"n_iter must be at least the population size of search={algorithm!r}, {chosen.pop_size}, got {n_iter}"
@@ -74,9 +76,3 @@ def population_search(algorithm: str | Algorithm) -> Search:
             minimizer.tell(points, np.array(costs))
 
     return search
-
-
-def small_population(name: str, n_iter: int) -> Algorithm:
-    """Return an algorithm with a population that makes some generations of so few configurations."""
-    small = {"pop_size": max(n_iter // GENERATIONS, LEAST_POPULATION)}
-    return get_algorithm(name, **small, **SMALL.get(name, {}))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from skde.variables.kinds import KINDS, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
+from skde.variables.kinds import KINDS, LARGEST_INTEGER, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
 from skde.variables.space import Variables, as_variables, checked_variables
 
 __all__ = [
     "KINDS",
+    "LARGEST_INTEGER",
     "Categorical",
     "Fixed",
     "Integer",

@@ -1,0 +1,213 @@
+"""The sampler that lets an algorithm of skde search in a study of Optuna."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from skde.algorithms import Algorithm, FitSetting, get_algorithm, small_population
+from skde.optuna.population import SEEDS, Population
+from skde.optuna.search_space import SearchSpace
+from skde.validation import check_int, shown
+
+logger = logging.getLogger(__name__)
+
+# With 100 to 1000 trials of 3 or 8 variables, populations of 6 to 10 individuals did best.
+GENERATIONS, LEAST_POPULATION, MOST_POPULATION = 100, 8, 100
+
+
+class StudyState:
+    """The state of a sampler for one study.
+
+    Attributes
+    ----------
+    intersection : IntersectionSearchSpace
+        Finds the parameters that all complete trials have, with the same range.
+    population : Population or None
+        The population for these parameters.
+    independent : set of str
+        Parameters that were drawn independently, of which a message told.
+    """
+
+    def __init__(self) -> None:
+        self.intersection = IntersectionSearchSpace()
+        self.population: Population | None = None
+        self.independent: set[str] = set()
+
+
+class EvolutionSampler(BaseSampler):
+    """Sampler of Optuna that searches with the population of an algorithm of skde, in studies of one objective.
+
+    A trial evaluates one individual of a generation. All parameters that every complete trial has, with the same range,
+    are searched together, on their own scales: floats and integers, linear, logarithmic or with a step, and choices.
+    Other parameters, such as those under a condition, are drawn by `independent_sampler`, as are all parameters until
+    the first trial is complete.
+
+    Parameters
+    ----------
+    algorithm : str or Algorithm, default "shade"
+        A registry name, or a parameter object, such as ``JDE(pop_size=30)``.
+    n_trials : int, default 100
+        Trials that the study is planned for, >= 1. An algorithm that is given by its name gets a population of a
+        hundredth of them, at least 8 and at most 100 individuals. After so many trials an algorithm with a shrinking
+        population begins again.
+    seed : int or None, default None
+        Makes the draws repeatable. Processes with the same seed share one population; without a seed each has its own,
+        and learns from the trials of all.
+    independent_sampler : BaseSampler or None, default None
+        Draws the other parameters; None: uniformly, by the seed and the number of the trial.
+
+    Notes
+    -----
+    The population is a function of the seed and of the study's trials in the order in which they finished. So a study
+    that is loaded from a storage continues where it was, if the seed is the same, and trials that were made before,
+    enqueued, or made by another sampler, count too.
+
+    A generation ends when all its individuals have a value. With several workers (n_jobs, processes), a worker for
+    which no individual is left evaluates one a second time, of which the first value counts. So take a population of
+    several times as many individuals as there are workers.
+
+    Failed and pruned trials count as worse than all others. With Optuna 5, trials that violate constraints
+    (`Trial.set_constraint`) come after those that do not, ordered by the sum of their violations.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from skde.optuna import EvolutionSampler
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=EvolutionSampler("jade", n_trials=200, seed=0))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -10, 10) - 2) ** 2, n_trials=200)
+    >>> abs(study.best_params["x"] - 2) < 0.01
+    True
+    """
+
+    def __init__(
+        self,
+        algorithm: str | Algorithm = "shade",
+        *,
+        n_trials: int = 100,
+        seed: int | None = None,
+        independent_sampler: BaseSampler | None = None,
+    ) -> None:
+        self.n_trials = check_int("n_trials", n_trials, 1)
+        if isinstance(algorithm, str):
+            size = min(max(self.n_trials // GENERATIONS, LEAST_POPULATION), MOST_POPULATION)
+            self.algorithm = small_population(algorithm, size)
+        else:
+            self.algorithm = get_algorithm(algorithm)
+        self.algorithm.kernel_parameters(FitSetting(1, self.n_trials))  # checks them
+        if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
+            raise TypeError(
+                f"independent_sampler must be None or a sampler of Optuna, got {shown(independent_sampler)}"
+            )
+        self.independent_sampler = independent_sampler
+        if seed is not None:
+            seed = check_int("seed", seed, 0, SEEDS - 1)
+        self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else seed
+        self._lock = RLock()
+        self._states: WeakKeyDictionary[Study, StudyState] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle; populations are made again from their studies."""
+        return {**self.__dict__, "_lock": None, "_states": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the state of a pickled sampler."""
+        self.__dict__.update(state, _lock=RLock(), _states=WeakKeyDictionary())
+
+    def reseed_rng(self) -> None:
+        """Reseed the independent sampler; other draws depend on the number of the trial, so that workers differ."""
+        if self.independent_sampler is not None:
+            self.independent_sampler.reseed_rng()
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return the parameters with more than one value that all complete trials have, with the same range.
+
+        Raises
+        ------
+        ValueError
+            In a study of several objectives.
+        """
+        check_single(study)
+        with self._lock:
+            found = self._state(study).intersection.calculate(study)
+        return {name: distribution for name, distribution in found.items() if not distribution.single()}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return the parameters of an individual that has no value yet.
+
+        Raises
+        ------
+        ValueError
+            In a study of several objectives.
+        """
+        check_single(study)
+        if not search_space:
+            return {}
+        with self._lock:
+            state = self._state(study)
+            population = state.population
+            if population is None or population.space.distributions != search_space:
+                space = SearchSpace(search_space)
+                population = Population(self.algorithm, self._seed, self.n_trials, space, study.direction)
+                state.population = population
+            trials = study.get_trials(deepcopy=False)
+            population.learn(trials)
+            return population.propose(trial.number, trials)
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Draw a parameter's value.
+
+        Raises
+        ------
+        ValueError
+            In a study of several objectives.
+        """
+        check_single(study)
+        self._tell_of(study, param_name)
+        sampler = self.independent_sampler
+        if sampler is None:
+            address = [self._seed, trial.number, *param_name.encode()]
+            sampler = RandomSampler(int(np.random.SeedSequence(address).generate_state(1)[0]))
+        return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Prepare the independent sampler."""
+        if self.independent_sampler is not None:
+            self.independent_sampler.before_trial(study, trial)
+
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        """Tell the independent sampler."""
+        if self.independent_sampler is not None:
+            self.independent_sampler.after_trial(study, trial, state, values)
+
+    def _state(self, study: Study) -> StudyState:
+        return self._states.setdefault(study, StudyState())
+
+    def _tell_of(self, study: Study, name: str) -> None:
+        """Log that a parameter is not searched by the algorithm, once."""
+        with self._lock:
+            state = self._state(study)
+            if state.population is not None and name not in state.independent:
+                state.independent.add(name)
+                logger.info("%r is drawn by the independent sampler: not every trial has it with the same range", name)
+
+
+def check_single(study: Study) -> None:
+    """Refuse a study of several objectives."""
+    if len(study.directions) > 1:
+        raise ValueError(f"EvolutionSampler is for one objective; the study has {len(study.directions)}")
