@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from optuna.trial import TrialState
 
 from skde.tuning.configuration_sampling import (
     Parent,
@@ -133,6 +134,7 @@ class TuningLoop:
         self._decided_results: dict[Experiment, float] = {}  # results of the races that are over
         self._costs: dict[int, dict[int, float]] = {}  # the same, by step and configuration
         self._surrogate: Surrogate | None = None  # of a guided tuning, after its first race
+        record.name_value("share of better configurations" if setting.rules.test == "friedman" else "mean cost")
         self.iterated_race = IteratedRace(
             setting.rules,
             setting.space.n_parameters,
@@ -164,7 +166,7 @@ class TuningLoop:
                 if self.iterated_race.race is not race:
                     self._close(race)
         for number in self.iterated_race.elites:
-            self.record.finish(number, self.value(number))
+            self._finish(number, TrialState.COMPLETE)
         target.finish()
 
     @property
@@ -301,11 +303,17 @@ class TuningLoop:
         self.record.store_race(self.iterated_race.iteration, summary)
         for number in race.configurations:
             if number in race.rejected:
-                self.record.finish(number, np.inf)
+                self.record.finish(number, TrialState.FAIL)
+            elif number not in race.alive:
+                self._finish(number, TrialState.PRUNED)
             elif number not in self.iterated_race.elites:
-                self.record.finish(number, self.value(number))
+                self._finish(number, TrialState.COMPLETE)
         if self.on_race_end is not None:
             self.on_race_end()
+
+    def _finish(self, number: int, state: TrialState) -> None:
+        """End the trial of a configuration with results."""
+        self.record.finish(number, state, self.value(number), self.mean_cost(number))
 
     def value(self, number: int) -> float:
         """Return the value of a trial: the mean share of configurations that are better, or the mean cost.
@@ -313,16 +321,19 @@ class TuningLoop:
         Costs of different instances cannot be averaged where only their ranks count. Results that races have not asked
         for do not count, such as those of a configuration that had failed, of which processes had begun more.
         """
+        if self.setting.rules.test != "friedman":
+            return self.mean_cost(number)
         shares = []
         for of_step in self._costs.values():
             if number in of_step:
                 cost = of_step[number]
-                if self.setting.rules.test != "friedman":
-                    shares.append(cost)
-                    continue
                 costs = np.fromiter(of_step.values(), np.float64, len(of_step))
                 shares.append(float(((costs < cost).sum() + ((costs == cost).sum() - 1) / 2) / max(len(costs) - 1, 1)))
         return float(np.mean(shares))
+
+    def mean_cost(self, number: int) -> float:
+        """Return the mean cost of a configuration over the steps that races have asked for."""
+        return float(np.mean([of_step[number] for of_step in self._costs.values() if number in of_step]))
 
 
 def describe(setting: TuningSetting) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from skde.tuning.loop import TuningLoop
 
 
 class ProgressBar:
-    """A tqdm bar: experiments, the race, how many configurations are alive, the best.
+    """A tqdm bar: experiments, the race, how many configurations are alive, the number of the best.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ class ProgressBar:
         if done > self.bar.n:
             alive = len(race.alive) if race is not None else len(iterated_race.elites)
             best = loop.elites[0] if loop.elites else "-"
-            state = f"race {iterated_race.iteration}/{iterated_race.n_iterations}, {alive} alive, best {best}"
+            place = f"race {iterated_race.iteration}/{iterated_race.n_iterations}"
+            state = f"{place}, {alive} alive, best is configuration {best}"
             self.bar.set_postfix_str(state, refresh=False)
             self.bar.update(done - self.bar.n)
 

@@ -9,14 +9,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from optuna.study import Study
-from optuna.trial import FrozenTrial, TrialState
+import optuna
+from optuna.trial import FrozenTrial, create_trial
 from scipy.stats import rankdata
 
 from skde.algorithms import Algorithm
 from skde.benchmark.records import replace_text
 from skde.tuning import report_plots
 from skde.tuning.loop import Result, instance_name
+from skde.tuning.study_storage import quiet_optuna
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -84,7 +85,7 @@ def page(tuner: Any) -> str:
         heading("All configurations", "In red the best ones."),
         report_plots.parallel_coordinates(trials, elites),
         heading("Importance", "Share of the variance of the trials' values that a parameter explains (fANOVA)."),
-        importance(tuner.study_, trials),
+        importance(trials),
     ]
     return PAGE.format(title=escape(f"Tuning of {tuner.target_}"), body="\n".join(parts))
 
@@ -165,13 +166,17 @@ def rank_rows(results: Sequence[Result], elites: Sequence[int], names: Sequence[
     return rows
 
 
-def importance(study: Study, trials: Sequence[FrozenTrial]) -> str:
+def importance(trials: Sequence[FrozenTrial]) -> str:
     """Return a plot of the parameters' importance, or why there is none."""
     from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
-    values = {trial.value for trial in trials if trial.state == TrialState.COMPLETE}
-    if len(values) < 2:
+    valued = [trial for trial in trials if trial.value is not None]
+    if len({trial.value for trial in valued}) < 2:
         return "<p>Too few configurations have ended for it.</p>"
+    with quiet_optuna():
+        study = optuna.create_study()
+    for trial in valued:  # the importance is that of complete trials, and an eliminated configuration's is pruned
+        study.add_trial(create_trial(params=trial.params, distributions=trial.distributions, value=trial.value))
     shares = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=0))
     if not shares:
         return "<p>No parameter is one of all configurations.</p>"

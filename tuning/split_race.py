@@ -6,12 +6,10 @@ skde finds `race_splits` by its entry point: it imports nothing of skde.tuning.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from skde.estimators.evaluation import Evaluation
@@ -44,21 +42,9 @@ def race_splits(evaluation: Evaluation) -> None:
         evaluation.seed,
         deterministic=True,
     )
-    with quiet_optuna():
-        loop = TuningLoop(setting, StudyRecord(open_storage(None), {}, resume=False))
+    loop = TuningLoop(setting, StudyRecord(open_storage(None), {}, resume=False))
     loop.run(SplitTarget(evaluation))
     evaluation.mean_costs([space.candidate(loop.configuration(number).params) for number in loop.elites])
-
-
-@contextmanager
-def quiet_optuna() -> Iterator[None]:
-    """Leave out Optuna's line about a new study."""
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
-        yield
-    finally:
-        optuna.logging.set_verbosity(before)
 
 
 def race_rules(n_parameters: int, n_fits: int, n_splits: int) -> Rules:

@@ -6,9 +6,14 @@ import json
 import math
 import os
 import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 import optuna
+from optuna.exceptions import ExperimentalWarning
 from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import TrialState, create_trial
@@ -20,8 +25,21 @@ from skde.validation import check_int
 
 STUDY = "skde-tuning"
 IDENTITY = "skde:tuning"
-ERROR = "error"
+ERROR, COST = "error", "cost"
 RETRY_SECONDS = 0.5
+_VERBOSITY = RLock()
+
+
+@contextmanager
+def quiet_optuna() -> Iterator[None]:
+    """Leave out Optuna's line about a new study."""
+    with _VERBOSITY:  # threads would restore each other's verbosity
+        before = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(max(before, optuna.logging.WARNING))
+        try:
+            yield
+        finally:
+            optuna.logging.set_verbosity(before)
 
 
 def open_storage(storage: Any) -> BaseStorage:
@@ -99,7 +117,8 @@ class StudyRecord:
             return
         described = json.dumps(identity, sort_keys=True)
         try:
-            self._study = storage.create_new_study([StudyDirection.MINIMIZE], name)
+            with quiet_optuna():
+                self._study = storage.create_new_study([StudyDirection.MINIMIZE], name)
         except optuna.exceptions.DuplicatedStudyError:
             raise ValueError(
                 f"the storage holds a tuning already, {name!r}: go on with it by resume(), or give another storage or "
@@ -166,6 +185,12 @@ class StudyRecord:
         """The study."""
         return optuna.load_study(study_name=self.name, storage=self.storage)
 
+    def name_value(self, name: str) -> None:
+        """Store the name of the trials' value, for Optuna's plots and tables."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            self.study.set_metric_names([name])
+
     def add(self, number: int, configuration: Configuration, race: int) -> None:
         """Add a configuration that is not stored yet, and check one that is.
 
@@ -207,13 +232,25 @@ class StudyRecord:
         self.storage.set_trial_intermediate_value(self._trials[experiment.configuration], experiment.step, cost)
         self.stored[experiment] = cost
 
-    def finish(self, number: int, value: float) -> None:
-        """End a configuration's trial; one of an infinite value has failed."""
-        if not self._done[number]:
-            failed = math.isinf(value)
-            state = TrialState.FAIL if failed else TrialState.COMPLETE
-            self.storage.set_trial_state_values(self._trials[number], state, None if failed else [value])
-            self._done[number] = True
+    def finish(self, number: int, state: TrialState, value: float = math.inf, cost: float = math.inf) -> None:
+        """End a configuration's trial.
+
+        Parameters
+        ----------
+        number : int
+            The configuration.
+        state : TrialState
+            COMPLETE; PRUNED for one that a race has eliminated; FAIL for one that has failed.
+        value, cost : float
+            Value of the trial, and the mean cost, an attribute of it; not of one that has failed.
+        """
+        if self._done[number]:
+            return
+        trial, failed = self._trials[number], state == TrialState.FAIL
+        if not failed:
+            self.storage.set_trial_user_attr(trial, COST, cost)
+        self.storage.set_trial_state_values(trial, state, None if failed else [value])
+        self._done[number] = True
 
     def store_race(self, iteration: int, summary: dict[str, Any]) -> None:
         """Store the summary of a race that is over."""

@@ -106,7 +106,9 @@ class RacingTuner(TunerResults, BaseEstimator):
         The target, as text.
     study_ : optuna.Study
         The study. A trial's value is the mean share of configurations that were better on the same steps, with t-tests
-        its mean cost. The best configuration need not have the best value, because it is chosen by the races.
+        its mean cost, which is also the attribute "cost" of every trial. The best configuration need not have the best
+        value, because it is chosen by the races. Configurations that a race has eliminated are pruned trials, rejected
+        ones have failed.
 
     Notes
     -----

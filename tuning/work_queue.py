@@ -20,7 +20,7 @@ from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from skde.tuning.study_storage import STUDY
+from skde.tuning.study_storage import STUDY, quiet_optuna
 from skde.tuning.targets.base import Job, Limits, Outcome, Target
 
 FINISHED_KEY = "skde:finished"
@@ -73,7 +73,8 @@ class WorkQueue:
         name = f"{study}-queue"
         try:
             # The values of an offer: cost, seconds, evaluations.
-            self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, name)
+            with quiet_optuna():
+                self._study = storage.create_new_study([StudyDirection.MINIMIZE] * 3, name)
         except optuna.exceptions.DuplicatedStudyError:
             self._study = storage.get_study_id_from_name(name)
 

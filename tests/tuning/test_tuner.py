@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skde.tuning import RacingTuner, Rules, Space
+from skde.tuning.report import page
 
 from .landscape import INSTANCES, SPACE, cost, decisions, sometimes, truth, tuner
 
@@ -75,7 +77,13 @@ def test_an_initial_configuration_that_is_best_stays() -> None:
 def test_the_study_is_one_of_optuna() -> None:
     fitted = tuner().fit(cost)
     study = fitted.study_
-    assert {trial.state for trial in study.trials} == {TrialState.COMPLETE}
+    survivors = {number for race in fitted.races_ for number in race["alive"]}
+    assert {trial.number for trial in study.trials if trial.state == TrialState.COMPLETE} <= survivors
+    assert {trial.number for trial in study.trials if trial.state == TrialState.PRUNED} >= {
+        trial.number for trial in study.trials
+    } - survivors
+    assert {TrialState.COMPLETE, TrialState.PRUNED} == {trial.state for trial in study.trials}
+    assert study.metric_names == ["share of better configurations"]
     assert sum(len(trial.intermediate_values) for trial in study.trials) == len(fitted.results_)
     for result in fitted.results_[::50]:
         trial = study.trials[result.configuration]
@@ -92,6 +100,28 @@ def test_with_t_tests_values_are_mean_costs() -> None:
     fitted = tuner(test="t").fit(cost)
     trial = fitted.study_.trials[3]
     assert trial.value == pytest.approx(np.mean(list(trial.intermediate_values.values())))
+    assert trial.value == trial.user_attrs["cost"]
+    assert fitted.study_.metric_names == ["mean cost"]
+
+
+def test_the_mean_cost_is_an_attribute_of_the_trial() -> None:
+    fitted = tuner().fit(cost)
+    for trial in fitted.study_.trials[::7]:
+        costs = [result.cost for result in fitted.results_ if result.configuration == trial.number]
+        assert trial.user_attrs["cost"] == pytest.approx(np.mean(costs))
+
+
+def test_it_leaves_out_optunas_line_about_a_new_study(caplog: pytest.LogCaptureFixture) -> None:
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+    logger = logging.getLogger("optuna")
+    logger.addHandler(caplog.handler)
+    try:
+        page(tuner(max_experiments=100).fit(cost))
+        assert caplog.records == []
+        optuna.create_study()
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert "A new study" in caplog.text
 
 
 def test_every_step_is_one_instance_and_one_seed() -> None:
@@ -280,4 +310,4 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     fitted = tuner(verbose=1).fit(cost)
     shown = capsys.readouterr().err
     assert f"{fitted.n_experiments_}/600" in shown
-    assert "alive, best" in shown
+    assert f"alive, best is configuration {fitted.elites_[0].number}" in shown
