@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, peers, platforms, plots, reproduce, scale, searches, speed, tuning, which
+from pages import algorithms, objectives, peers, platforms, plots, reproduce, scale, searches, speed, tuning, which
 
 DOCS = Path(__file__).resolve().parent
 
@@ -19,6 +19,7 @@ def texts() -> dict[str, str]:
         "reproduce": reproduce,
         "tuning": tuning,
         "search": searches,
+        "objectives": objectives,
     }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
@@ -30,6 +31,7 @@ def write() -> None:
     for name in algorithms.names():
         (DOCS / "algorithms" / f"{name}.svg").write_bytes(plots.convergence(name))
     (DOCS / f"{platforms.NAME}.svg").write_bytes(platforms.plot(platforms.read()))
+    (DOCS / "speed-cpu.svg").write_bytes(speed.plot())
     for name, record in scale.records().items():
         (DOCS / f"{name}.svg").write_bytes(scale.plot(record))
 

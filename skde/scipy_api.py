@@ -30,7 +30,7 @@ def minimize(
     Parameters
     ----------
     fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
-        As in `Minimizer.fit`; a callable is f(X, *args).
+        As in `Minimizer.fit`; a callable is ``f(X, *args)``.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None
         The box, or typed variables, as in `Minimizer`.
     args : tuple, default ()

@@ -40,7 +40,7 @@ def differential_evolution(
     Parameters
     ----------
     func : callable
-        func(x, *args) -> float; with vectorized=True, x has shape (N, S), and S values are returned.
+        ``func(x, *args)`` -> float; with vectorized=True, x has shape (N, S), and S values are returned.
     bounds : sequence of (min, max), or scipy.optimize.Bounds
         The box. Bounds may be equal: the variable is then fixed.
     args : tuple, default ()

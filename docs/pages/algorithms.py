@@ -152,6 +152,7 @@ def index() -> str:
         lines.append(
             f"| [`{name}`]({name}.md) | `skde.{algorithm.__name__}` | {markdown(summary)} | {plans_with(name)} |"
         )
+    lines += ["", "```{toctree}", ":hidden:", "", *ALGORITHMS, "```"]
     return "\n".join([*lines, ""])
 
 

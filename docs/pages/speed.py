@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from . import large, scale
+from . import large, plots, scale
 
 DOCS = Path(__file__).resolve().parents[1]
 HEAD = """# Speed
@@ -22,6 +22,16 @@ CHANGES = {
     "waits-h200.json": "Earlier loads, and branches around rare code (SaDE became slower)",
     "addresses-h200.json": "Addresses computed once, all loads of a sum at once, and learning in place in SaDE",
     "checks-h200.json": "Checks of every array and file, and rules that win over limits",
+}
+
+# The bars of the plot, and their figures in the record.
+PLOTTED = "rastrigin"
+BARS = {
+    "skde, compiled objective": "de",
+    "pygmo, compiled objective": "pygmo",
+    "skde, NumPy objective": "de, NumPy objective",
+    "minionpy, NumPy objective": "minionpy",
+    "SciPy, NumPy objective": "scipy",
 }
 
 
@@ -55,7 +65,27 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
         lines.append(f"| {setting_name(setting)} | {' | '.join(columns)} |")
     peers = record["settings"]["peers"]
     lines += ["", "Peers: " + "; ".join(f"{peer}: {peers[peer]}" for peer in PEERS if peer in peers) + ".", ""]
+    lines += ["![Million evaluations a second of skde and of other libraries](speed-cpu.svg)", ""]
     return lines + swarms(record) + family(record) + overhead(record)
+
+
+def plot() -> bytes:
+    """Return an SVG: evaluations a second of one setting, with compiled and with NumPy objectives."""
+    record = json.loads((DOCS / "benchmarks" / "speed-cpu.json").read_text())
+    setting = next(row for row in record["figures"]["settings"] if row["problem"] == PLOTTED)
+    rows = {label: setting["evals_per_second"][key]["median"] / 1e6 for label, key in BARS.items()}
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots()
+        colours = [plots.COLOUR if label.startswith("skde") else "0.6" for label in rows]
+        bars = axes.barh(list(rows), list(rows.values()), color=colours)
+        axes.bar_label(bars, fmt="%.2f", padding=3)
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.margins(x=0.1)
+        axes.set(xlabel=f"million evaluations a second; {setting_name(setting)}, one thread")
+
+    return plots.drawn((8, 2.4), draw)
 
 
 def swarms(record: dict[str, Any]) -> list[str]:

@@ -1,0 +1,84 @@
+"""The site's configuration for Sphinx: `sphinx-build -n -W --keep-going docs build/site`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from numpydoc.xref import DEFAULT_LINKS
+
+import skde
+from pages.reference import aliases
+
+project = "skde"
+author = "The skde developers"
+copyright = author
+version = release = skde.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "pages.site",
+]
+exclude_patterns = ["texts", "pages", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
+nitpicky = True
+default_role = "name"
+html_math_renderer = "mathml"
+
+# Inventories with the few names that docstrings refer to: the build needs no network.
+intersphinx_mapping = {
+    name: (address, f"inventories/{name}.txt")
+    for name, address in {
+        "python": "https://docs.python.org/3/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "sklearn": "https://scikit-learn.org/stable/",
+    }.items()
+}
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # words that are not in the aliases are no names
+numpydoc_xref_aliases = {**{word: word for word in DEFAULT_LINKS}, **aliases()}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"^(?!.*/plot_)",
+    "parallel": True,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "plot_gallery": True,
+    "matplotlib_animations": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "skde"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "skde"},
+    "header_links_before_dropdown": 7,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

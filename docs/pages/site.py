@@ -1,0 +1,91 @@
+"""Parts of the site for Sphinx: pages of the API reference, names in docstrings, and equations in MathML."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.errors import ConfigError
+from sphinx.roles import XRefRole
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from pages import reference
+
+LOGGER = logging.getLogger(__name__)
+FOLDER = "reference"
+# A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.
+FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\w])")
+EXAMPLES = ".. rubric:: Examples"
+
+
+def mark_fitted_attributes(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Make code of the fitted attributes that a docstring names, as numpydoc left it, before its examples."""
+    end = lines.index(EXAMPLES) if EXAMPLES in lines else len(lines)
+    lines[:end] = [FITTED.sub(r"``\1``", line) for line in lines[:end]]
+
+
+def write_reference(app: Sphinx) -> None:
+    """Write the pages of the API reference, and remove those of names that are gone."""
+    folder = Path(app.srcdir) / FOLDER
+    folder.mkdir(exist_ok=True)
+    try:
+        pages = reference.pages()
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    for file in folder.glob("*.rst"):
+        if file.name not in pages:
+            file.unlink()
+    for name, text in pages.items():
+        # Sphinx reads a file again when its time has changed.
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            (folder / name).write_text(text)
+
+
+class NameRole(SphinxRole):
+    """Words between single backticks in docstrings: a link where they are a public name, otherwise code."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the nodes."""
+        paths = reference.linked_names()
+        text = self.text
+        if text in paths:
+            role = XRefRole()
+            return role("py:obj", f"`{text} <{paths[text]}>`", f"{text} <{paths[text]}>", self.lineno, self.inliner)
+        return [nodes.literal(self.rawtext, text)], []
+
+
+def mathml(node: nodes.Element, as_block: bool) -> str:
+    """Return an equation in MathML; one that cannot be read is a warning."""
+    try:
+        written: str = tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        LOGGER.warning("%s: %s", error, node.astext(), location=node)
+        return ""
+    return written
+
+
+def visit_inline(self: Any, node: nodes.math) -> None:
+    """Write an equation in a line."""
+    self.body.append(mathml(node, as_block=False))
+    raise nodes.SkipNode
+
+
+def visit_block(self: Any, node: nodes.math_block) -> None:
+    """Write an equation with lines of its own."""
+    self.body.append(f'<div class="equation">{mathml(node, as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the parts."""
+    app.add_role("name", NameRole())
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("builder-inited", write_reference)
+    app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=600)  # after numpydoc
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
