@@ -8,9 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from numpydoc.xref import DEFAULT_LINKS
+from pages.reference import aliases
 
 import skde
-from pages.reference import aliases
 
 project = "skde"
 author = "The skde developers"
@@ -29,7 +29,8 @@ extensions = [
 ]
 exclude_patterns = ["texts", "pages", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
 nitpicky = True
-default_role = "name"
+default_role = "literal"  # in docstrings; pages.site makes links of public names
+toc_object_entries_show_parents = "hide"
 html_math_renderer = "mathml"
 
 # Inventories with the few names that docstrings refer to: the build needs no network.
@@ -75,7 +76,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "skde"},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -55,6 +56,13 @@ def render() -> Iterator[ModuleType]:
         yield module
 
 
+@pytest.fixture
+def reference(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return docs/pages/reference.py as a module."""
+    monkeypatch.syspath_prepend(DOCS)
+    return importlib.import_module("pages.reference")
+
+
 def run_examples(page: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
@@ -84,6 +92,12 @@ def test_commands_are_parsed(page: Path) -> None:
 
 def test_the_page_on_execution_models_code_runs() -> None:
     run_examples(DOCS / "execution.md")
+
+
+@pytest.mark.parametrize("name", ["index", "start", "objectives", "gpu", "runs", "coming", "faq"])
+def test_the_code_of_pages_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some code writes files
+    run_examples(DOCS / f"{name}.md")
 
 
 def test_the_page_on_constraints_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,3 +267,47 @@ def test_contributing_answers_three_questions() -> None:
     assert set(found) >= {"skde/kernels/core/bounds.cuh", "skde/execution.py", "skde/kernels/algorithms/de.cuh"}
     for file, name in found.items():
         assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), f"{file} has no {name}"
+
+
+def test_the_reference_has_a_page_for_every_public_name(reference: ModuleType) -> None:
+    pages = reference.pages()
+    public = {f"skde.{name}" for name in skde.__all__} | {f"skde.tuning.{name}" for name in skde.tuning.__all__}
+    assert public <= {page.removesuffix(".rst") for page in pages}
+    assert ".. autoclass:: Minimizer\n   :members: ask, converged_, fit," in pages["skde.Minimizer.rst"]
+    assert ":members: nashed2012\n" in pages["skde.DE.rst"]
+    assert "* - :py:obj:`skde.DE`\n     - Differential evolution with" in pages["algorithms.rst"]
+
+
+def imported_names(code: str) -> set[str]:
+    """Return the names that code imports from skde, with their modules."""
+    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    return {
+        f"{node.module}.{alias.name}" for node in imports for alias in node.names if (node.module or "")[:4] == "skde"
+    }
+
+
+def test_names_that_documents_import_are_public(reference: ModuleType) -> None:
+    public = {name.path for name in reference.public_names()}
+    codes = [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+    codes += [example.read_text() for example in ROOT.glob("examples/plot_*.py")]
+    imported = set().union(*map(imported_names, codes))
+    assert len(imported) > 30
+    assert imported <= public
+
+
+def test_a_public_name_without_a_group_or_a_docstring_is_an_error(
+    reference: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = reference.GROUPS
+    monkeypatch.setattr(reference, "GROUPS", groups[1:])
+    with pytest.raises(
+        ValueError, match=r"skde\.M\w+ is public and defined in skde\.\w+, which has to be in exactly one"
+    ):
+        reference.pages()
+    monkeypatch.setattr(reference, "GROUPS", (*groups, reference.Group("empty", "Empty", "", ("skde.nothing",))))
+    with pytest.raises(ValueError, match="no public name is in the group 'Empty'"):
+        reference.pages()
+    monkeypatch.setattr(reference, "GROUPS", groups)
+    monkeypatch.setattr(skde.Minimizer.fit, "__doc__", None)
+    with pytest.raises(ValueError, match=r"without a docstring: skde\.Minimizer\.fit$"):
+        reference.pages()

@@ -13,7 +13,7 @@ RECORD = DOCS / "benchmarks" / "objectives.json"
 BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/objectives.json, up to the next mark. -->"
 END = "<!-- The end of what is made. -->"
 MEANINGS = {
-    "name": "`fit(\"rastrigin\")`",
+    "name": '`fit("rastrigin")`',
     "DeviceObjective": "`DeviceObjective`, its compilation not counted",
     "f(X)": "`f(X)` of NumPy arrays",
     "f(X), ask and tell": "`f(X)` of NumPy arrays, with `ask` and `tell`",
@@ -39,10 +39,10 @@ def table(record: dict[str, Any]) -> Iterator[str]:
     yield "| form | microseconds an evaluation | ratio |"
     yield "|---|---:|---:|"
     for form, time in spent.items():
-        ratio = time / spent["name"]
-        yield f"| {meanings[form]} | {time:.3g} | {ratio:.1f} |" if time < 1000 else f"| {meanings[form]} | {time:.0f} | |"
+        ratio = "" if "1 ms" in form else f"{time / spent['name']:.1f}"  # of another function
+        yield f"| {meanings[form]} | {time:.{2 if time < 10 else 1 if time < 100 else 0}f} | {ratio} |"
     yield ""
     yield (
-        f"Medians of {record['settings']['repeats']} repeats in turn; {record['machine']['cpu']}, {record['date'][:10]}, "
-        f"commit {record['commit'][:10]}, `{record['command']}` ([objectives.json](benchmarks/objectives.json))."
+        f"Medians of {record['settings']['repeats']} repeats in turn; {record['machine']['cpu']}, "
+        f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ([objectives.json](benchmarks/objectives.json))."
     )

@@ -31,12 +31,19 @@ GROUPS = (
     Group("problems", "Problems", "Test problems by name, and problems with constraints.", ("skde.problems",)),
     Group("variables", "Typed variables", "Integers, logarithms, choices and names.", ("skde.variables",)),
     Group("minmax", "Min-max problems", "Two populations, one against the other.", ("skde.minmax",)),
-    Group("results", "Results and callbacks", "Results of runs, and calls during a fit.", ("skde.result", "skde.stopping", "skde.callbacks")),
+    Group(
+        "results",
+        "Results and callbacks",
+        "Results of runs, and calls during a fit.",
+        ("skde.result", "skde.stopping", "skde.callbacks"),
+    ),
     Group("plots", "Plots", "Displays in the style of scikit-learn; they need matplotlib.", ("skde.plotting",)),
     Group("scipy", "SciPy's interface", "Functions in SciPy's form.", ("skde.scipy_api", "skde.scipy_evolution")),
     Group("estimators", "Estimators", "Estimators of scikit-learn.", ("skde.estimators",)),
-    Group("tuning", "Tuning", "Iterated racing; it needs `pip install \"skde[tuning]\"`.", ("skde.tuning",)),
-    Group("testing", "Tests of algorithms", "Tests that every algorithm has to pass; they need pytest.", ("skde.testing",)),
+    Group("tuning", "Tuning", 'Iterated racing; it needs `pip install "skde[tuning]"`.', ("skde.tuning",)),
+    Group(
+        "testing", "Tests of algorithms", "Tests that every algorithm has to pass; they need pytest.", ("skde.testing",)
+    ),
 )
 
 # Packages with __all__ for skde's own modules; the names that users need are names of `skde` too.
@@ -81,7 +88,9 @@ def public_names() -> list[Name]:
     """Return all public names, module by module."""
     listed = [(module, sorted(import_module(module).__all__)) for module in public_modules()]
     return [
-        Name(module, name, getattr(import_module(module), name)) for module, names in [*listed, TESTING] for name in names
+        Name(module, name, getattr(import_module(module), name))
+        for module, names in [*listed, TESTING]
+        for name in names
     ]
 
 
@@ -95,7 +104,9 @@ def groups() -> dict[Group, list[Name]]:
     """
     found: dict[Group, list[Name]] = {group: [] for group in GROUPS}
     for name in public_names():
-        fitting = [group for group in GROUPS if any(f"{name.source}.".startswith(f"{module}.") for module in group.modules)]
+        fitting = [
+            group for group in GROUPS if any(f"{name.source}.".startswith(f"{module}.") for module in group.modules)
+        ]
         if len(fitting) != 1:
             raise ValueError(
                 f"{name.path} is public and defined in {name.source}, which has to be in exactly one group of "
@@ -218,7 +229,7 @@ def aliases() -> dict[str, str]:
 
 @cache
 def linked_names() -> dict[str, str]:
-    """Return the words between single backticks in docstrings that are links, with their full names."""
+    """Return the codes that are links in docstrings and pages, with their full names."""
     linked = {}
     for name in public_names():
         linked |= {name.name: name.path, name.path: name.path}

@@ -1,4 +1,4 @@
-"""Parts of the site for Sphinx: pages of the API reference, names in docstrings, and equations in MathML."""
+"""Parts of the site for Sphinx: pages of the API reference, links of public names, and equations in MathML."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
-from sphinx.roles import XRefRole
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxRole
 
 from pages import reference
 
@@ -47,23 +47,43 @@ def write_reference(app: Sphinx) -> None:
             (folder / name).write_text(text)
 
 
-class NameRole(SphinxRole):
-    """Words between single backticks in docstrings: a link where they are a public name, otherwise code."""
+class LinksOfNames(SphinxTransform):
+    """Code in a text that is a public name, such as Minimizer or DE.nashed2012(), becomes a link to its page."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return the nodes."""
+    default_priority = 200
+
+    def apply(self, **_: Any) -> None:
+        """Replace the codes."""
         paths = reference.linked_names()
-        text = self.text
-        if text in paths:
-            role = XRefRole()
-            return role("py:obj", f"`{text} <{paths[text]}>`", f"{text} <{paths[text]}>", self.lineno, self.inliner)
-        return [nodes.literal(self.rawtext, text)], []
+        for code in list(self.document.findall(nodes.literal)):
+            path = paths.get(code.astext().removesuffix("()"))
+            if path is None or within(code, nodes.reference, nodes.title, addnodes.pending_xref):
+                continue
+            link = addnodes.pending_xref(
+                "",
+                refdomain="py",
+                reftype="obj",
+                reftarget=path,
+                refdoc=self.env.docname,
+                refexplicit=True,
+                refwarn=True,
+            )
+            code.replace_self(link)
+            link += code
+
+
+def within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
+    """Whether a node is inside of one of some kinds."""
+    parent = node.parent
+    while parent is not None and not isinstance(parent, kinds):
+        parent = parent.parent
+    return parent is not None
 
 
 def mathml(node: nodes.Element, as_block: bool) -> str:
     """Return an equation in MathML; one that cannot be read is a warning."""
     try:
-        written: str = tex2mathml(node.astext(), as_block=as_block)
+        written: str = tex2mathml(node.astext(), as_block=as_block).replace("<mo>'</mo>", "<mo>\N{PRIME}</mo>")
     except MathError as error:
         LOGGER.warning("%s: %s", error, node.astext(), location=node)
         return ""
@@ -84,7 +104,7 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the parts."""
-    app.add_role("name", NameRole())
+    app.add_transform(LinksOfNames)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=600)  # after numpydoc
