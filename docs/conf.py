@@ -58,14 +58,15 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^(?!.*/plot_)",
+    "ignore_pattern": r"^(?!(.*/)?plot_)",  # scripts with a command line of their own
     "parallel": True,
+    "doc_module": ("skde",),
+    "backreferences_dir": "reference/backreferences",
+    "reference_url": {"skde": None},
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,
-    "show_memory": False,
-    "plot_gallery": True,
-    "matplotlib_animations": False,
+    "show_signature": False,
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -77,6 +78,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "skde"},
     "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

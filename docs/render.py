@@ -18,7 +18,7 @@ def texts() -> dict[str, str]:
         "platforms": platforms,
         "reproduce": reproduce,
         "tuning": tuning,
-        "search": searches,
+        "hyperparameters": searches,
         "objectives": objectives,
     }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}

@@ -44,5 +44,6 @@ def table(record: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"Medians of {record['settings']['repeats']} repeats in turn; {record['machine']['cpu']}, "
-        f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ([objectives.json](benchmarks/objectives.json))."
+        f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` "
+        "([objectives.json](benchmarks/objectives.json))."
     )

@@ -9,6 +9,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+import scipy.optimize
+
 import skde
 from skde.algorithms import Algorithm
 
@@ -164,6 +166,7 @@ def name_page(name: Name) -> str:
         lines += [f".. autofunction:: {name.name}"]
     else:
         lines += [f".. autodata:: {name.name}"]
+    lines += ["", f".. minigallery:: {name.path}", "   :add-heading: Examples with this name"]
     return "\n".join([*lines, ""])
 
 
@@ -232,7 +235,9 @@ def linked_names() -> dict[str, str]:
     """Return the codes that are links in docstrings and pages, with their full names."""
     linked = {}
     for name in public_names():
-        linked |= {name.name: name.path, name.path: name.path}
+        linked[name.path] = name.path
+        if not hasattr(scipy.optimize, name.name):  # a page may speak of SciPy's function
+            linked[name.name] = name.path
         if inspect.isclass(name.value):
             linked |= {f"{name.name}.{member}": f"{name.path}.{member}" for member in members(name.value)}
     return linked

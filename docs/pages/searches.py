@@ -1,4 +1,4 @@
-"""The tables of searches in docs/search.md, between two marks, from the record docs/benchmarks/searches.json."""
+"""The tables of searches in docs/hyperparameters.md, between two marks, from the record docs/benchmarks/searches.json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURES = {"score": "score on the outer test rows", "inner": "best mean score o
 
 def page() -> str:
     """Return the page with new tables."""
-    before, rest = (DOCS / "search.md").read_text().split(BEGIN)
+    before, rest = (DOCS / "hyperparameters.md").read_text().split(BEGIN)
     text = "\n".join(tables(json.loads(RECORD.read_text())))
     return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
 

@@ -27,7 +27,9 @@ EXAMPLES = ".. rubric:: Examples"
 def mark_fitted_attributes(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Make code of the fitted attributes that a docstring names, as numpydoc left it, before its examples."""
     end = lines.index(EXAMPLES) if EXAMPLES in lines else len(lines)
-    lines[:end] = [FITTED.sub(r"``\1``", line) for line in lines[:end]]
+    lines[:end] = [
+        line if "**" in line else FITTED.sub(r"``\1``", line) for line in lines[:end]
+    ]  # **: a list's heading
 
 
 def write_reference(app: Sphinx) -> None:

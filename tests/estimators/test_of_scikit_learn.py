@@ -11,7 +11,7 @@ import sklearn
 
 THEIRS = Path(sklearn.__file__).parent / "model_selection/tests/test_search.py"
 
-# docs/search.md says why the others, of those that use RandomizedSearchCV, do not pass.
+# docs/hyperparameters.md says why the others, of those that use RandomizedSearchCV, do not pass.
 PASS = [
     "test_SearchCV_with_fit_params",
     "test_empty_cv_iterator_error",

@@ -554,10 +554,10 @@ def test_loggers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "search.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "hyperparameters.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     for block in blocks:
-        exec(compile(block, "search.md", "exec"), {})
+        exec(compile(block, "hyperparameters.md", "exec"), {})
     assert len(capsys.readouterr().out.splitlines()) >= len(blocks) == 2
 
 
