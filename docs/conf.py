@@ -50,6 +50,7 @@ myst_heading_anchors = 4
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+numpydoc_validation_checks = {"PR02"}  # parameters that do not exist
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # words that are not in the aliases are no names
 numpydoc_xref_aliases = {**{word: word for word in DEFAULT_LINKS}, **aliases()}

@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
 
@@ -241,3 +242,16 @@ def linked_names() -> dict[str, str]:
         if inspect.isclass(name.value):
             linked |= {f"{name.name}.{member}": f"{name.path}.{member}" for member in members(name.value)}
     return linked
+
+
+def exists(path: str) -> bool:
+    """Whether a path, such as skde.tuning.Space or skde.benchmark.records, is a name or a module."""
+    value: Any = skde
+    for name in path.split(".")[1:]:
+        if hasattr(value, name):
+            value = getattr(value, name)
+        elif hasattr(value, "__path__") and find_spec(f"{value.__name__}.{name}") is not None:
+            value = import_module(f"{value.__name__}.{name}")
+        else:
+            return False
+    return True

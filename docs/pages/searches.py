@@ -1,4 +1,4 @@
-"""The tables of searches in docs/hyperparameters.md, between two marks, from the record docs/benchmarks/searches.json."""
+"""The tables of searches in docs/hyperparameters.md, from the record docs/benchmarks/searches.json."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ LOGGER = logging.getLogger(__name__)
 FOLDER = "reference"
 # A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.
 FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\w])")
+PATH = re.compile(r"skde(\.[A-Za-z]\w*)+")
 EXAMPLES = ".. rubric:: Examples"
 
 
@@ -50,7 +51,10 @@ def write_reference(app: Sphinx) -> None:
 
 
 class LinksOfNames(SphinxTransform):
-    """Code in a text that is a public name, such as Minimizer or DE.nashed2012(), becomes a link to its page."""
+    """Code in a text that is a public name, such as Minimizer or DE.nashed2012(), becomes a link to its page.
+
+    A name of skde that does not exist is a warning.
+    """
 
     default_priority = 200
 
@@ -58,20 +62,14 @@ class LinksOfNames(SphinxTransform):
         """Replace the codes."""
         paths = reference.linked_names()
         for code in list(self.document.findall(nodes.literal)):
-            path = paths.get(code.astext().removesuffix("()"))
-            if path is None or within(code, nodes.reference, nodes.title, addnodes.pending_xref):
-                continue
-            link = addnodes.pending_xref(
-                "",
-                refdomain="py",
-                reftype="obj",
-                reftarget=path,
-                refdoc=self.env.docname,
-                refexplicit=True,
-                refwarn=True,
-            )
-            code.replace_self(link)
-            link += code
+            text = code.astext().removesuffix("()")
+            if text in paths and not within(code, nodes.reference, nodes.title, addnodes.pending_xref):
+                target = {"refdomain": "py", "reftype": "obj", "reftarget": paths[text], "refdoc": self.env.docname}
+                link = addnodes.pending_xref("", refexplicit=True, refwarn=True, **target)
+                code.replace_self(link)
+                link += code
+            elif PATH.fullmatch(text) and not reference.exists(text):
+                LOGGER.warning("skde has no name %s", text, location=code)
 
 
 def within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
