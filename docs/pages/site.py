@@ -21,6 +21,7 @@ LOGGER = logging.getLogger(__name__)
 FOLDER = "reference"
 # A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.
 FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\w])")
+EXAMPLE = re.compile(r"(?:\.\./)+examples/(plot_\w+)\.py")
 PATH = re.compile(r"skde(\.[A-Za-z]\w*)+")
 EXAMPLES = ".. rubric:: Examples"
 
@@ -72,6 +73,22 @@ class LinksOfNames(SphinxTransform):
                 LOGGER.warning("skde has no name %s", text, location=code)
 
 
+class LinksOfExamples(SphinxTransform):
+    """A link of a page to the file of an example becomes a link to its page in the gallery."""
+
+    default_priority = 200
+
+    def apply(self, **_: Any) -> None:
+        """Replace the links."""
+        for link in list(self.document.findall(addnodes.download_reference)):
+            if found := EXAMPLE.fullmatch(link["reftarget"]):
+                page = f"/auto_examples/{found[1]}"
+                target = {"refdomain": "std", "reftype": "doc", "reftarget": page, "refdoc": self.env.docname}
+                new = addnodes.pending_xref("", refexplicit=True, refwarn=True, **target)
+                new += nodes.inline("", link.astext())
+                link.replace_self(new)
+
+
 def within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
     """Whether a node is inside of one of some kinds."""
     parent = node.parent
@@ -105,6 +122,7 @@ def visit_block(self: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the parts."""
     app.add_transform(LinksOfNames)
+    app.add_transform(LinksOfExamples)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=600)  # after numpydoc
