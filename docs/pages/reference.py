@@ -87,14 +87,22 @@ def public_modules() -> list[str]:
     return ["skde", *(name for name in found if name not in INTERNAL and hasattr(import_module(name), "__all__"))]
 
 
-def public_names() -> list[Name]:
-    """Return all public names, module by module."""
+def listed_names() -> list[Name]:
+    """Return the public names of all modules."""
     listed = [(module, sorted(import_module(module).__all__)) for module in public_modules()]
     return [
         Name(module, name, getattr(import_module(module), name))
         for module, names in [*listed, TESTING]
         for name in names
     ]
+
+
+def public_names() -> list[Name]:
+    """Return all public names; one that several modules have is that of the first."""
+    found: dict[int, Name] = {}
+    for name in listed_names():
+        found.setdefault(id(name.value), name)
+    return list(found.values())
 
 
 def groups() -> dict[Group, list[Name]]:
@@ -235,12 +243,14 @@ def aliases() -> dict[str, str]:
 def linked_names() -> dict[str, str]:
     """Return the codes that are links in docstrings and pages, with their full names."""
     linked = {}
-    for name in public_names():
-        linked[name.path] = name.path
+    paths = {id(name.value): name.path for name in public_names()}
+    for name in listed_names():
+        path = paths[id(name.value)]
+        linked[name.path] = path
         if not hasattr(scipy.optimize, name.name):  # a page may speak of SciPy's function
-            linked[name.name] = name.path
+            linked[name.name] = path
         if inspect.isclass(name.value):
-            linked |= {f"{name.name}.{member}": f"{name.path}.{member}" for member in members(name.value)}
+            linked |= {f"{name.name}.{member}": f"{path}.{member}" for member in members(name.value)}
     return linked
 
 
