@@ -38,9 +38,11 @@ class Progress:
     Attributes
     ----------
     n_iter, n_evals : int
-        Generations of the furthest run; evaluations of all runs together.
+        Generations of the furthest run; evaluations of all runs together, those of the polish included.
     n_evals_of_runs : ndarray of shape (n_runs,)
-        Evaluations of every run.
+        Evaluations of every run, those of the polish included.
+    polishing : bool
+        Whether the generations are over, and the best points are polished.
     seconds : float
         Since the fit began.
     """
@@ -53,6 +55,9 @@ class Progress:
         self._generation = generation
         self.n_iter = int(max(generation.max(), 0))
         self.n_evals_of_runs = runner.batch.evals(generation).reshape(-1, runner.batch.n_islands).sum(axis=1)
+        self.polishing = runner.polishing
+        if runner.polished is not None:
+            self.n_evals_of_runs = self.n_evals_of_runs + runner.polished.n_evals
         self.n_evals = int(self.n_evals_of_runs.sum())
 
     def _shown(self, values: FloatArray) -> FloatArray:
@@ -61,20 +66,26 @@ class Progress:
 
     @cached_property
     def _best(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The generations of all runs, their best individuals, and the values of these."""
+        """The generations of all populations, their best individuals, and the values of these."""
         generation = self._runner.batch.host("generation")
         return generation, *self._runner.batch.best(generation)
+
+    @cached_property
+    def _codes(self) -> FloatArray:
+        """The best value of every run, as selection compares it."""
+        polished = self._runner.polished
+        codes = np.asarray(np.fmin.reduce(self._runner.by_run(self._best[2]), axis=1))
+        return codes if polished is None else np.fmin(codes, polished.code)
 
     @property
     def funs(self) -> FloatArray:
         """The best value of every run, of shape (n_runs,); infinite where it has no feasible point."""
-        values = self._shown(self._best[2])
-        return np.asarray(np.fmin.reduce(values.reshape(-1, self._runner.batch.n_islands), axis=1))
+        return np.array(self._shown(self._codes))
 
     @property
     def fun(self) -> float:
         """The best value of all runs; infinite where there is no feasible point."""
-        values = self._shown(self._best[2])
+        values = self._shown(self._codes)
         return float("nan") if np.isnan(values).all() else float(np.nanmin(values))
 
     @cached_property
@@ -91,16 +102,21 @@ class Progress:
     @property
     def violation(self) -> float:
         """The violation of the constraints at the best point of all runs; 0 for a feasible one."""
-        least = np.fmin.reduce(self._best[2])
+        least = np.fmin.reduce(self._codes)
         return 0.0 if self._runner.rules is None else violation_of_code(float(least))
 
     @property
     def x(self) -> FloatArray:
         """The best point of all runs, of shape (dim,)."""
         generation, index, values = self._best
-        run = np.array([best_of(values)])
         batch = self._runner.batch
-        position: FloatArray = values_of_points(batch, batch.points(generation, run, index[run]))[0]
+        if self._runner.polished is None:
+            run = np.array([best_of(values)])
+            points = batch.points(generation, run, index[run])
+        else:
+            points, codes = self._runner.best_points()
+            points = points[[best_of(codes)]]
+        position: FloatArray = values_of_points(batch, points)[0]
         return position
 
 

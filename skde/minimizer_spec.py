@@ -25,8 +25,9 @@ from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
 from skde.objectives.feasibility import LARGEST
 from skde.objectives.objective import Objective
+from skde.polish import check_polish, reserved_evals
 from skde.random_state import island_seeds, run_seeds
-from skde.stopping import check_stopping, last_generations, planned_budget
+from skde.stopping import DEFAULT_EVALS_PER_DIM, check_stopping, last_generations, planned_budget
 from skde.typing import FloatArray, IntArray
 from skde.validation import (
     check_bool,
@@ -64,6 +65,7 @@ class Parameters(Protocol):
     dtype: str
     vectorized: bool
     n_jobs: int | None
+    polish: bool | str
     verbose: int
     random_state: Any
     warm_start: bool
@@ -83,6 +85,7 @@ def check_parameters(parameters: Parameters) -> None:
     check_dtype(parameters.dtype)
     check_bool("vectorized", parameters.vectorized)
     check_bool("warm_start", parameters.warm_start)
+    check_polish(parameters.polish)
     check_verbose(parameters.verbose)
     check_jobs(parameters.n_jobs)
     check_real("feasibility_tol", parameters.feasibility_tol, 0)
@@ -130,9 +133,29 @@ def row_jobs(parameters: Parameters) -> int | None:
     return 1 if parameters.execution == "joblib" else parameters.n_jobs
 
 
-def budget_of(parameters: Parameters) -> Budget:
-    """Return the limits that some algorithms plan with."""
-    return parameters.max_iter, parameters.max_evals, parameters.max_time
+def reserved_of(parameters: Parameters, dim: int) -> int:
+    """Return the evaluations of one run that are kept for the polish."""
+    return reserved_evals(parameters.polish, dim, parameters.max_iter, parameters.max_evals, parameters.max_time)
+
+
+def polish_evals(parameters: Parameters, spec: Spec) -> int:
+    """Return the evaluations of one run that its polish may make: those that its initial population leaves."""
+    reserved = reserved_of(parameters, len(spec.lower))
+    if parameters.max_evals is None:
+        return reserved
+    largest = max(schedule.most for schedule in spec.schedules) * spec.islands.n_islands
+    return min(reserved, parameters.max_evals - largest)
+
+
+def budget_of(parameters: Parameters, dim: int) -> Budget:
+    """Return the limits that some algorithms plan with: without the evaluations of the polish."""
+    max_iter, max_evals, max_time = parameters.max_iter, parameters.max_evals, parameters.max_time
+    reserved = reserved_of(parameters, dim)
+    if reserved and max_iter is None and max_evals is None and max_time is None:
+        max_evals = DEFAULT_EVALS_PER_DIM * dim
+    if reserved and max_evals is not None:
+        max_evals -= reserved
+    return max_iter, max_evals, max_time
 
 
 def algorithms_of(parameters: Parameters) -> list[Algorithm]:
@@ -166,7 +189,8 @@ def generation_limits(
     parameters: Parameters, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None
 ) -> IntArray:
     """Return the last generation of every population; `done` are the generations before a warm start."""
-    return last_generations(schedules, dim, *budget_of(parameters), done, parameters.n_islands)
+    given = parameters.max_iter, parameters.max_evals, parameters.max_time
+    return last_generations(schedules, dim, *given, done, parameters.n_islands, reserved_of(parameters, dim))
 
 
 def make_template(
@@ -178,7 +202,7 @@ def make_template(
     """
     algorithms = algorithms_of(parameters)
     n_islands = check_int("n_islands", parameters.n_islands, 1, 2**16)
-    setting = make_setting(parameters, len(box), budget_of(parameters) if saved is None else saved.budget)
+    setting = make_setting(parameters, len(box), budget_of(parameters, len(box)) if saved is None else saved.budget)
     given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
     rules = stopping_rules(parameters, constrained)
     dtype = check_dtype(parameters.dtype)

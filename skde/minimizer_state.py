@@ -12,6 +12,7 @@ from skde.engines import Spec
 from skde.engines.state_layout import NUMBER, batch_layout, check_batch
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
+from skde.polished_points import PolishedPoints, check_polished
 from skde.runner import Runner
 from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
@@ -109,7 +110,7 @@ def saved_migration(header: dict[str, Any]) -> Migration | None:
     return None if header["migration"] is None else Migration(**header["migration"])
 
 
-def fit_layout(parameters: Parameters, header: dict[str, Any]) -> dict[str, Layout]:
+def fit_layout(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Layout]:
     """Return the layout of a file's arrays, those of the populations left out."""
     with entry(HEADER):
         n_runs = check_int("n_runs", parameters.n_runs, 1, 2**20)
@@ -119,6 +120,7 @@ def fit_layout(parameters: Parameters, header: dict[str, Any]) -> dict[str, Layo
         "start": Layout((None, None), NUMBER),
         **runner_layout(n_populations),
     }
+    layout |= PolishedPoints.layout(n_runs, arrays)
     if "feasibility_tol" in header:
         layout["outcomes"] = Layout((n_runs, 3), NUMBER)
     return layout
@@ -126,11 +128,11 @@ def fit_layout(parameters: Parameters, header: dict[str, Any]) -> dict[str, Layo
 
 def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> SavedPlan:
     """Check header and arrays, those of the populations left out; return the plan of the saved fit."""
-    check_layout(arrays, fit_layout(parameters, header), whole=False)
+    check_layout(arrays, fit_layout(parameters, header, arrays), whole=False)
     with entry("box"):
         box = check_bounds(arrays["box"])
     with entry(HEADER):
-        given = header.get("planned", list(budget_of(parameters)))
+        given = header.get("planned", list(budget_of(parameters, len(box))))
         if len(given) != len(BUDGET):
             raise ValueError(f"planned must be {', '.join(BUDGET)}, got {given!r}")
         budget = (given[0], given[1], given[2])
@@ -143,6 +145,7 @@ def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
             if (pop_size := algorithm.kernel_parameters(setting)["pop_size"]) > rows:
                 raise ValueError(f"pop_size is {pop_size}, and entry 'x' has {rows} rows")
     check_runner_state(header, arrays)
+    check_polished(PolishedPoints.from_state(arrays), box)
     if "outcomes" in arrays:
         with entry("outcomes"):
             if not (arrays["outcomes"][:, 1:] >= 0).all():
@@ -171,6 +174,6 @@ def saved_start(arrays: dict[str, Any]) -> FloatArray | None:
 
 def check_populations(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any], spec: Spec) -> None:
     """Check all arrays of a file against the Spec of its fit, which takes the file's last generation."""
-    check_layout(arrays, {**fit_layout(parameters, header), **batch_layout(spec)})
+    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec)})
     spec.last = max(spec.last, int(arrays["generation"].max()))
     check_batch(spec, arrays, own=algorithms_of(parameters)[0])

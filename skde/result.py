@@ -64,6 +64,10 @@ class RunResult:
         The largest violation of one constraint at x, max(0, g) or abs(h); 0 without constraints.
     violation : float
         The violation by which feasibility rules compare infeasible points; 0 for a feasible one.
+    polish_evals : int
+        The evaluations of the polish, a part of n_evals.
+    polish_complete : bool
+        Whether nothing cut the polish short, such as Ctrl-C.
     """
 
     x: FloatArray
@@ -76,6 +80,8 @@ class RunResult:
     history: History
     max_violation: float = 0.0
     violation: float = 0.0
+    polish_evals: int = 0
+    polish_complete: bool = True
 
     @property
     def feasible(self) -> bool:
@@ -90,9 +96,13 @@ class RunResult:
     @property
     def message(self) -> str:
         """The status in words, and whether the constraints are satisfied."""
+        text = MESSAGES[self.status]
+        if self.polish_evals:
+            text += f" A local search of {self.polish_evals} evaluations followed"
+            text += "." if self.polish_complete else ", and was cut short."
         if self.feasible:
-            return MESSAGES[self.status]
-        return f"No feasible point was found, the least violation is {self.violation:.3g}. {MESSAGES[self.status]}"
+            return text
+        return f"No feasible point was found, the least violation is {self.violation:.3g}. {text}"
 
 
 def best_run(runs: Sequence[RunResult]) -> int:
@@ -112,6 +122,7 @@ def optimize_result(run: RunResult, population: FloatArray, fitness: FloatArray,
         message=run.message,
         nfev=n_evals,
         nit=run.n_iter,
+        polish_evals=run.polish_evals,
         population=population,
         population_energies=fitness,
         maxcv=run.max_violation,

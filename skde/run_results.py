@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
+from skde.polished_points import PolishedPoints
 from skde.result import History, RunResult
 from skde.stopping import Status
 from skde.timer import Timer
@@ -20,7 +22,13 @@ Rules = FeasibilityRules | StoredOutcomes
 
 
 def run_results(
-    engine: Engine, batch: Runs, rules: Rules | None, timer: Timer, progress: dict[str, Any], ending: Status
+    engine: Engine,
+    batch: Runs,
+    rules: Rules | None,
+    timer: Timer,
+    progress: dict[str, Any],
+    ending: Status,
+    polished: PolishedPoints | None = None,
 ) -> list[RunResult]:
     """Return every run's result so far.
 
@@ -36,41 +44,77 @@ def run_results(
         Status, generation and seconds of every population.
     ending : Status
         That of the runs that the kernels left running.
+    polished : PolishedPoints or None, default None
+        The points of local searches.
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
+    bests, points, codes = best_points(batch, generation, index, value, polished)
     evals = batch.evals(generation)
     history = batch.host("history")
     shown = value
     if rules is not None:
         history, shown = values_of_codes(history), values_of_codes(value)
-    firsts = range(0, batch.n_runs, batch.n_islands)
-    bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     samples = lru_cache(partial(sampled_times, timer))  # most runs end at the same generation
-    points = values_of_points(batch, batch.points(generation, bests, index[bests]))
     results = []
-    for first, best, x in zip(firsts, bests.tolist(), points, strict=True):
+    for run, (best, x, code) in enumerate(
+        zip(bests.tolist(), values_of_points(batch, points), codes.tolist(), strict=True)
+    ):
+        first = run * batch.n_islands
         islands = slice(first, first + batch.n_islands)
         last = int(generation[islands].max())
-        outcome = outcome_of(engine, rules, first // batch.n_islands, x, float(value[best]))
+        outcome = outcome_of(engine, rules, run, x, code)
         generations, seconds = samples(last)
         if batch.spec.run_seconds is not None:  # a run's own clock is divided evenly
             seconds = float(spent[best]) * (generations + 1) / (last + 1)
-        results.append(
-            RunResult(
-                x=x,
-                fun=outcome.fun,
-                n_evals=int(evals[islands].sum()),
-                n_iter=max(last, 0),
-                time=float(seconds[-1]),
-                status=status_of(status[islands].tolist(), int(status[best]), ending),
-                seed=int(batch.spec.seeds[first]),
-                history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
-                max_violation=outcome.max_violation,
-                violation=outcome.violation,
-            )
+        result = RunResult(
+            x=x,
+            fun=outcome.fun,
+            n_evals=int(evals[islands].sum()),
+            n_iter=max(last, 0),
+            time=float(seconds[-1]),
+            status=status_of(status[islands].tolist(), int(status[best]), ending),
+            seed=int(batch.spec.seeds[first]),
+            history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
+            max_violation=outcome.max_violation,
+            violation=outcome.violation,
         )
+        results.append(result if polished is None else with_polish(result, polished, run, code, batch.spec.target))
     return results
+
+
+def best_points(
+    batch: Runs, generation: IntArray, index: IntArray, value: FloatArray, polished: PolishedPoints | None
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return every run's best island, and its best point of the box with its value, polished or not."""
+    firsts = range(0, batch.n_runs, batch.n_islands)
+    bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
+    points, codes = batch.points(generation, bests, index[bests]), value[bests]
+    if polished is not None:
+        points, codes = polished.replace_worse(points, codes)
+        points = points.astype(batch.spec.dtype, copy=False)
+    return bests, points, codes
+
+
+def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: float, target: float | None) -> RunResult:
+    """Return the result of a run with the evaluations and the time of its polish."""
+    n_evals, seconds = result.n_evals + int(polished.n_evals[run]), result.time + float(polished.seconds[run])
+    history, status = result.history, result.status
+    if polished.n_evals[run]:
+        best = result.fun if result.feasible else np.inf
+        history = History(
+            np.append(history.n_evals, n_evals), np.append(history.seconds, seconds), np.append(history.best, best)
+        )
+        status = Status.TARGET if target is not None and code <= target else status
+    return replace(
+        result,
+        n_evals=n_evals,
+        time=seconds,
+        status=status,
+        history=history,
+        polish_evals=int(polished.n_evals[run]),
+        polish_complete=bool(polished.generation[run] == result.n_iter),
+    )
 
 
 def values_of_points(batch: Runs, points: Array) -> Array:

@@ -9,8 +9,9 @@ import numpy as np
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.stepping import StatusPoll
 from skde.objectives.feasibility import WORST
+from skde.polished_points import PolishedPoints
 from skde.result import RunResult
-from skde.run_results import Rules, run_results
+from skde.run_results import Rules, best_points, run_results
 from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
@@ -48,6 +49,10 @@ class Runner:
         Whether the batch holds the trials of the next generation.
     asked : array or None
         The copy of these trials that a user has been given and not yet evaluated.
+    polished : PolishedPoints or None
+        The points of the local searches after the last generation.
+    polishing : bool
+        Whether a polish is under way.
     judged : bool
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
     """
@@ -64,6 +69,8 @@ class Runner:
         self.uneven = False
         self.has_trials, self.judged = False, True
         self.asked: Array | None = None
+        self.polished: PolishedPoints | None = None
+        self.polishing = False
         self._results: tuple[Any, list[RunResult]] | None = None
 
     @property
@@ -131,6 +138,8 @@ class Runner:
     def restart(self, limits: Any) -> None:
         """Let all runs go on from where they are, with new limits and a new count of max_time."""
         self.timer.restart_limit()
+        if self.polished is not None:
+            self.polished.spent[:] = 0
         self.batch.put("status", np.full(self.batch.n_runs, RUNNING))
         self.set_limits(limits)
 
@@ -217,11 +226,14 @@ class Runner:
             "marks": np.array(self.timer.marks, np.float64).reshape(-1, 2),
             **self.batch.state(),
         }
+        if self.polished is not None:
+            arrays |= self.polished.state()
         return header, arrays
 
     def restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked by `check_runner_state`; the seeds are those of the Spec."""
         self.batch.restore(arrays)
+        self.polished = PolishedPoints.from_state(arrays)
         self.set_limits(arrays["limits"])
         self.ending = Status(header["ending"])
         self.timer.restore(float(header["seconds"]), arrays["marks"])
@@ -232,9 +244,21 @@ class Runner:
         """Return every run's result so far."""
         state = (self.generation, self.ending, self.seconds)
         if self._results is None or self._results[0] != state:
-            made = run_results(self.engine, self.batch, self.rules, self.timer, self.progress, self.ending)
+            made = run_results(
+                self.engine, self.batch, self.rules, self.timer, self.progress, self.ending, self.polished
+            )
             self._results = state, made
         return self._results[1]
+
+    def best_points(self) -> tuple[FloatArray, FloatArray]:
+        """Return every run's best point of the box, polished or not, and its value."""
+        generation = self.batch.host("generation")
+        _, points, codes = best_points(self.batch, generation, *self.batch.best(generation), self.polished)
+        return points, codes
+
+    def by_run(self, values: Any) -> Any:
+        """Return values of the populations by run and island, of shape (n_runs, n_islands)."""
+        return values.reshape(-1, self.batch.n_islands)
 
     def outcomes(self) -> FloatArray:
         """Return value, largest violation and violation of every run's best point, as `StoredOutcomes` takes them."""

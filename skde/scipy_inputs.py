@@ -201,8 +201,8 @@ class Violation:
             return A.dot(x) if hasattr(A, "tocsr") else np.atleast_2d(np.asarray(A)) @ x
         return x
 
-    def of(self, points: FloatArray, together: bool) -> FloatArray:
-        """Return the violations of points of shape (S, N), of shape (S, M)."""
+    def components(self, points: FloatArray, together: bool) -> FloatArray:
+        """Return the values that are bounded, of shape (M, S), for points of shape (S, N)."""
         if together or not isinstance(self.constraint, NonlinearConstraint):
             c = np.asarray(self.values(points.T))
             c = c[None, :] if c.ndim == 1 else c
@@ -215,4 +215,18 @@ class Violation:
                 "return an array of shape (M, S), where S is the number of solution vectors and M is the number of "
                 f"constraint components in a given Constraint object; got {c.shape} for S={len(points)}."
             )
+        return np.asarray(c, np.float64)
+
+    def of(self, points: FloatArray, together: bool) -> FloatArray:
+        """Return the violations of points of shape (S, N), of shape (S, M)."""
+        c = self.components(points, together)
         return np.asarray((np.maximum(self.lower - c, 0) + np.maximum(c - self.upper, 0)).T)
+
+    def sides(self, points: FloatArray, together: bool) -> tuple[FloatArray, FloatArray]:
+        """Return the g <= 0 and the h = 0 that say the same, of shapes (m, S) and (l, S)."""
+        c = self.components(points, together)
+        lower, upper = np.broadcast_to(self.lower, c.shape), np.broadcast_to(self.upper, c.shape)
+        equal, low, high = self.lower[:, 0] == self.upper[:, 0], self.lower[:, 0] > -np.inf, self.upper[:, 0] < np.inf
+        equal, low, high = (np.broadcast_to(rows, len(c)) for rows in (equal, low, high))
+        sides = ((lower - c)[low & ~equal], (c - upper)[high & ~equal])
+        return np.concatenate(sides), (c - lower)[equal]

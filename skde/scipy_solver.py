@@ -10,9 +10,10 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.optimize import Bounds, OptimizeResult, minimize
+from scipy.optimize import Bounds, OptimizeResult
 
 from skde.algorithms import DE
+from skde.local_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
 from skde.random_state import run_seeds
@@ -28,6 +29,7 @@ from skde.scipy_inputs import (
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
 
+POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
 EPSILON = float(np.finfo(np.float64).eps)
 SUCCESS = "Optimization terminated successfully."
 ITERATIONS = "Maximum number of iterations has been exceeded."
@@ -287,7 +289,7 @@ class DifferentialEvolutionSolver:
         """Improve the best point by a local method, with the integers fixed."""
         lower, upper = self._box.lower.copy(), self._box.upper.copy()
         lower[self._box.integrality] = upper[self._box.integrality] = result.x[self._box.integrality]
-        method = "trust-constr" if self._violations else "L-BFGS-B"
+        method = find_method(True, bool(self._violations))
         if self._violations and any((v.of(result.x[None], self.vectorized) > 0).any() for v in self._violations):
             warnings.warn(
                 "differential evolution didn't find a solution satisfying the constraints, attempting to polish from "
@@ -296,20 +298,36 @@ class DifferentialEvolutionSolver:
                 stacklevel=4,
             )
         if callable(self.polish):
-            polish, function = self.polish, self.func
+            bounds = Bounds(lower, upper)
+            polished = self.polish(self.func, np.copy(result.x), bounds=bounds, constraints=self.constraints)
+            if not isinstance(polished, OptimizeResult):
+                raise ValueError("The result from a user defined polishing function should return an OptimizeResult.")
+            self.nfev += polished.get("nfev", 0)
+            inside = (polished.x >= lower).all() and (polished.x <= upper).all()
+            better = polished.fun < result.fun and polished.success and inside
         else:
             if self.disp:
                 print(f"Polishing solution with '{method}'")
-            polish, function = partial(minimize, method=method), self._value
-        polished = polish(function, np.copy(result.x), bounds=Bounds(lower, upper), constraints=self.constraints)
-        if not isinstance(polished, OptimizeResult):
-            raise ValueError("The result from a user defined polishing function should return an OptimizeResult.")
-        self.nfev += polished.get("nfev", 0)
+            polished = self._local_search(result.x, lower, upper).run(method)
+            better = polished.fun < self._codes[0]
+            polished.fun = float(values_of_codes(np.array(polished.fun)))
         result.nfev = self.nfev
-        inside = (polished.x >= lower).all() and (polished.x <= upper).all()
-        if polished.fun < result.fun and polished.success and inside:
+        if better:
             result.fun, result.x, result.jac = polished.fun, polished.x, polished.get("jac", None)
             result.population[0], result.population_energies[0] = polished.x, polished.fun
+
+    def _local_search(self, x: FloatArray, lower: FloatArray, upper: FloatArray) -> LocalSearch:
+        """Return the local search that begins at the best point."""
+        sides = [violation.sides(x[None], self.vectorized) for violation in self._violations]
+        return LocalSearch(
+            self._values,
+            x,
+            float(self._codes[0]),
+            lower,
+            upper,
+            n_inequalities=sum(len(g) for g, _ in sides) if self._violations else None,
+            max_evals=POLISH_EVALS,
+        )
 
     # -- evaluation ----------------------------------------------------------------------------------------------------
 
@@ -346,10 +364,11 @@ class DifferentialEvolutionSolver:
             )
         return np.asarray(energies, np.float64)
 
-    def _value(self, x: FloatArray) -> Any:
-        """Return the function's value at one point, for the polishing."""
-        value = self.func(x[:, None], *self.args) if self.vectorized else self.func(x, *self.args)
-        return np.squeeze(value)[()]
+    def _values(self, points: FloatArray) -> FloatArray:
+        """Return f, g and h at points, of shape (S, 1 + m + l), for the polishing."""
+        sides = [violation.sides(points, self.vectorized) for violation in self._violations]
+        columns = [self._energies(points)[None], *(g for g, _ in sides), *(h for _, h in sides)]
+        return np.concatenate(columns).T
 
     # -- inputs --------------------------------------------------------------------------------------------------------
 

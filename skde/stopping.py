@@ -62,6 +62,7 @@ def last_generations(
     max_time: Any,
     done: IntArray | None = None,
     n_islands: int = 1,
+    reserved: int = 0,
 ) -> IntArray:
     """Return, for every run, the number of the last generation that its limits allow.
 
@@ -79,13 +80,15 @@ def last_generations(
         Generations that came before these limits (warm start); they are not counted.
     n_islands : int, default 1
         Islands that share the evaluations of one run.
+    reserved : int, default 0
+        Evaluations of one run that are kept for what follows, as far as the initial population leaves them.
     """
     limits = np.full(len(schedules), UNLIMITED)
     if max_iter is not None:
         # The initial population is generation 0 and not counted as an iteration; a warm start has it already.
         base = np.zeros(len(schedules), np.int64) if done is None else done
         limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED)
-    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands)
+    evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands, reserved)
     if evals is not None:
         spent = [0 if done is None else schedule.evals(int(done[r])) for r, schedule in enumerate(schedules)]
         last = [min(one.last(before + evals), UNLIMITED) for one, before in zip(schedules, spent, strict=True)]
@@ -107,18 +110,24 @@ def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_isl
 
 
 def evals_allowed(
-    schedules: Sequence[PopulationSchedule], dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int
+    schedules: Sequence[PopulationSchedule],
+    dim: int,
+    max_iter: Any,
+    max_evals: Any,
+    max_time: Any,
+    n_islands: int,
+    reserved: int = 0,
 ) -> int | None:
     """Return the evaluations that one island may make; None: no limit."""
     largest = max(schedule.most for schedule in schedules)
     if max_evals is None:
         free = max_iter is not None or max_time is not None
-        return None if free else max(DEFAULT_EVALS_PER_DIM * dim // n_islands, largest)
+        return None if free else max((DEFAULT_EVALS_PER_DIM * dim - reserved) // n_islands, largest)
     evals = check_int("max_evals", max_evals, 1)
     if evals < largest * n_islands:
         what = "the population size" if n_islands == 1 else f"the population size times n_islands={n_islands}"
         raise ValueError(f"max_evals must be at least {what}, {largest * n_islands}, got {evals}")
-    return evals // n_islands
+    return max(evals - reserved, largest * n_islands) // n_islands
 
 
 def check_stopping(target: Any, tol: Any, stagnation: Any, max_time: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from skde.cli.arguments import (
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
+from skde.local_search import METHODS
 from skde.minimizer import Minimizer
 from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
@@ -51,6 +52,7 @@ VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
     "text, from 0)"
 )
+POLISH_HELP = f"improve the best point of every run by a local method: {', '.join(METHODS)} (default: by constraints)"
 # Options with another name than the Minimizer's parameter.
 OPTIONS = {"n_runs": "runs", "random_state": "seed"}
 
@@ -69,6 +71,7 @@ def add_minimize(commands: Any) -> None:
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
     add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
+    add("--polish", nargs="?", const=True, default=False, metavar="METHOD", help=POLISH_HELP)
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 
@@ -87,6 +90,7 @@ def minimize(options: Any) -> int:
         algorithm,
         device=device,
         vectorized=not options.scalar,
+        polish=options.polish,
         verbose=int(shows_progress(options)),
         **given_parameters(options, PARAMETERS, OPTIONS),
     )

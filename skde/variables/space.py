@@ -96,6 +96,11 @@ class Variables:
         return list(accumulate((len(variable.box) for variable in self.members), initial=0))
 
     @cached_property
+    def real_components(self) -> Any:
+        """Which components are real numbers, on a logarithmic scale or not, of shape (number of components,)."""
+        return np.repeat([isinstance(variable, Real) for variable in self.members], np.diff(self.firsts))
+
+    @cached_property
     def limits(self) -> FloatArray:
         """The smallest and the largest value of every variable, of shape (n, 2)."""
         return np.array([variable.limits for variable in self.members])

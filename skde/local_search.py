@@ -1,0 +1,254 @@
+"""Local search from a point of a box: a method of SciPy, with differences as derivatives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, minimize
+
+from skde.objectives.feasibility import feasibility_codes
+from skde.problems.constraints import total_violation
+from skde.typing import FloatArray
+from skde.validation import check_choice
+
+# Returns f, the g and the h at points (n, dim), of shape (n, 1 + m + l), on the host.
+Values = Callable[[FloatArray], FloatArray]
+
+UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
+# f and the constraints are measured so that the largest derivative at the first point is UNIT. By runs on fabris2012
+# trust-constr needs a large one: with 1 its barrier moves good points away from active constraints.
+UNIT, LEAST_SLOPE = 1e4, 1e-8
+HUGE = 1e100  # takes the place of values that are not finite, with which the methods cannot work
+
+
+class Method(NamedTuple):
+    """A method of `scipy.optimize.minimize`.
+
+    Attributes
+    ----------
+    constrained : bool
+        Whether it takes constraints.
+    slopes : bool
+        Whether it takes derivatives.
+    options : dict
+        Its options: tolerances near the precision, because the evaluations are limited.
+    """
+
+    constrained: bool
+    slopes: bool
+    options: dict[str, Any]
+
+
+METHODS = {
+    "L-BFGS-B": Method(
+        False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
+    ),
+    "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}),
+    "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
+}
+
+
+def find_method(polish: Any, constrained: bool) -> str:
+    """Return the name of a method: that of `polish` or, where it is True, the default."""
+    if polish is True:
+        return "trust-constr" if constrained else "L-BFGS-B"
+    name = check_choice("polish", polish, METHODS)
+    if name == "COBYQA" and tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
+        raise ValueError(f"polish='COBYQA' needs SciPy 1.14, and {scipy.__version__} is installed; allowed is True")
+    if constrained and not METHODS[name].constrained:
+        others = ", ".join(repr(name) for name, method in METHODS.items() if method.constrained)
+        raise ValueError(f"polish={name!r} takes no constraints, and there are some; allowed are True, {others}")
+    return name
+
+
+class LocalSearchEnd(Exception):
+    """The end of the evaluations or of the time, or a callback that asked to stop."""
+
+
+class LocalSearch:
+    """A local search that keeps the best of all points that it evaluates.
+
+    The variables that are not fixed are measured in the width of their bounds, f and every constraint by the largest
+    derivative at the first point: the methods assume numbers of one size. Every point is inside the bounds.
+
+    Parameters
+    ----------
+    values : callable
+        f, g and h at the rows of an array.
+    x : ndarray of shape (dim,)
+        The first point.
+    code : float
+        Its value or, with constraints, its code of the feasibility rules. Only a better point replaces it.
+    lower, upper : ndarray of shape (dim,)
+        Bounds; a variable with equal bounds is fixed.
+    n_inequalities : int or None, default None
+        Number of the g among the constraints; None: there are no constraints.
+    tolerance : float, default 0.0
+        A point is feasible where g <= tolerance and abs(h) <= tolerance.
+    max_evals : int or None, default None
+        Limit on the evaluations, never exceeded.
+    stops : callable or None, default None
+        Called after every call of `values`; true ends the search.
+    dtype : dtype, default float64
+        The precision of `values`, which the length of the differences depends on.
+
+    Attributes
+    ----------
+    x, code : ndarray of shape (dim,), float
+        The best point so far.
+    n_evals : int
+        Evaluations so far.
+    """
+
+    def __init__(
+        self,
+        values: Values,
+        x: FloatArray,
+        code: float,
+        lower: FloatArray,
+        upper: FloatArray,
+        *,
+        n_inequalities: int | None = None,
+        tolerance: float = 0.0,
+        max_evals: int | None = None,
+        stops: Callable[[], bool] | None = None,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.values, self.x, self.code = values, np.array(x, np.float64), code
+        self.free = np.flatnonzero(upper > lower)
+        self.lower, self.width = lower[self.free], (upper - lower)[self.free]
+        self.upper = upper[self.free]
+        self.n_inequalities, self.tolerance = n_inequalities, tolerance
+        self.max_evals, self.stops, self.n_evals = max_evals, stops, 0
+        self.step = float(np.sqrt(np.finfo(dtype).eps))
+        self._first = self.x.copy()
+        self._seen: tuple[bytes, FloatArray, FloatArray | None] | None = None
+
+    def run(self, method: str) -> OptimizeResult:
+        """Search, and return the best point in SciPy's form; `fun` is its code.
+
+        Raises
+        ------
+        Exception
+            Those of `values` and `stops`; the best point so far stays in `x`.
+        """
+        begin = np.clip((self._first[self.free] - self.lower) / self.width, 0.0, 1.0)
+        try:
+            with warnings.catch_warnings():
+                # Of values that are constant in some direction, or not finite.
+                warnings.filterwarnings("ignore", module=r"scipy\.optimize")
+                message, finished = self._search(begin, method), True
+        except LocalSearchEnd as end:
+            message, finished = str(end), False
+        slopes = None if self._seen is None else self._seen[2]
+        gradient = np.full(len(self.x), np.nan)  # of fixed variables, as SciPy's
+        if slopes is not None:
+            gradient[self.free] = slopes[0] / self.width
+        return OptimizeResult(
+            x=self.x,
+            fun=self.code,
+            nfev=self.n_evals,
+            message=message,
+            success=finished,
+            jac=None if slopes is None else gradient,
+        )
+
+    def _search(self, begin: FloatArray, method: str) -> str:
+        """Run a method to its end, and return its message."""
+        if not len(self.free):
+            raise LocalSearchEnd("every variable is fixed")
+        self.scale = UNIT / np.maximum(np.abs(self._slopes(begin)).max(axis=1), LEAST_SLOPE)
+        kind, n = METHODS[method], len(begin)
+        keep_feasible = {"keep_feasible": True} if method == "trust-constr" else {}
+        bounds = Bounds(np.zeros(n), np.ones(n), **keep_feasible)
+        common: dict[str, Any] = {"method": method, "bounds": bounds, "options": kind.options}
+        if not kind.constrained:
+            return str(minimize(self.value_and_slope, begin, jac=True, **common).message)
+        slope = {"jac": self.slope} if kind.slopes else {}
+        return str(minimize(self.value, begin, constraints=self._constraints(kind.slopes), **slope, **common).message)
+
+    def _constraints(self, with_slopes: bool) -> NonlinearConstraint | tuple[()]:
+        """Return g <= 0 and h = 0 for SciPy."""
+        if self.n_inequalities is None:
+            return ()
+        lower = np.where(np.arange(len(self.scale) - 1) < self.n_inequalities, -np.inf, 0.0)
+        scale = self.scale[1:]
+        slope = {"jac": lambda u: self._slopes(u)[1:] * scale[:, None]} if with_slopes else {}
+        return NonlinearConstraint(lambda u: self._at(u)[1:] * scale, lower, 0.0, **slope)
+
+    # -- functions of a method -----------------------------------------------------------------------------------------
+
+    def value(self, u: FloatArray) -> float:
+        """Return f at a point in widths of the bounds, in the unit of its first derivatives."""
+        return float(self._at(u)[0] * self.scale[0])
+
+    def slope(self, u: FloatArray) -> FloatArray:
+        """Return the gradient of f, by differences."""
+        gradient: FloatArray = self._slopes(u)[0] * self.scale[0]
+        return gradient
+
+    def value_and_slope(self, u: FloatArray) -> tuple[float, FloatArray]:
+        """Return f and its gradient from one call of the function."""
+        slope = self.slope(u)
+        return self.value(u), slope
+
+    def _at(self, u: FloatArray) -> FloatArray:
+        """Return f, g and h at a point."""
+        if self._seen is None or self._seen[0] != u.tobytes():
+            self._seen = u.tobytes(), usable(self._evaluate(self._points(u[None])))[0], None
+        return self._seen[1]
+
+    def _slopes(self, u: FloatArray) -> FloatArray:
+        """Return the derivatives of f, g and h, of shape (1 + m + l, number of free variables)."""
+        known = self._seen is not None and self._seen[0] == u.tobytes()
+        if known and self._seen is not None and self._seen[2] is not None:
+            return self._seen[2]
+        points = self._points(np.repeat(u[None], len(u) + 1, axis=0))
+        diagonal = np.arange(len(u))
+        center = points[0, self.free]
+        # Long enough for numbers of the size of x, but not longer than a part of the box.
+        length = self.step * np.minimum(self.width, np.maximum(1.0, np.abs(center)))
+        ahead = center + length
+        ahead = np.where(ahead <= self.upper, ahead, center - length)
+        points[1 + diagonal, self.free] = ahead
+        rows = usable(self._evaluate(points[1:] if known else points))
+        at = self._seen[1] if known and self._seen is not None else rows[0]
+        slopes = ((rows[-len(u) :] - at) / ((ahead - center) / self.width)[:, None]).T
+        self._seen = u.tobytes(), at, slopes
+        return slopes
+
+    def _points(self, units: FloatArray) -> FloatArray:
+        """Return the points of rows in widths of the bounds, inside the bounds."""
+        points = np.repeat(self._first[None], len(units), axis=0)
+        points[:, self.free] = np.clip(self.lower + units * self.width, self.lower, self.upper)
+        return points
+
+    def _evaluate(self, points: FloatArray) -> FloatArray:
+        """Return f, g and h at points, which count; keep the best of them."""
+        left = None if self.max_evals is None else self.max_evals - self.n_evals
+        if left is not None and len(points) > left:
+            raise LocalSearchEnd("the evaluations are spent")
+        if not np.isfinite(points).all():
+            raise LocalSearchEnd("the method left the finite numbers")
+        rows = self.values(points)
+        self.n_evals += len(points)
+        codes = rows[:, 0]
+        if self.n_inequalities is not None:
+            codes = feasibility_codes(codes, total_violation(codes, rows[:, 1:], self.n_inequalities, self.tolerance))
+        if not np.isnan(codes).all():
+            best = int(np.nanargmin(codes))
+            if not codes[best] >= self.code:  # also where the first value is NaN
+                self.x, self.code = points[best].copy(), float(codes[best])
+        if self.stops is not None and self.stops():
+            raise LocalSearchEnd("it was asked to stop")
+        return rows
+
+
+def usable(rows: FloatArray) -> FloatArray:
+    """Return values with large numbers in place of those that are not finite."""
+    finite: FloatArray = np.clip(np.nan_to_num(rows, nan=HUGE), -HUGE, HUGE)
+    return finite

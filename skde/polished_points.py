@@ -1,0 +1,93 @@
+"""The points that local searches found after a population's last generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.engines.state_layout import NUMBER
+from skde.serialization import Layout, entry
+from skde.typing import FloatArray
+
+COLUMNS = ("code", "n_evals", "spent", "seconds", "generation")
+
+
+class PolishedPoints:
+    """The best point of every run's local searches.
+
+    Parameters
+    ----------
+    n_runs, dim : int
+        Runs, and variables of the box.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_runs, dim)
+        Points of the box.
+    code, seconds : ndarray of shape (n_runs,)
+        Their values or, with constraints, their codes of the feasibility rules; the time that the searches took.
+    n_evals, spent : ndarray of shape (n_runs,)
+        Evaluations of all searches, and of those within the present limits.
+    generation : ndarray of shape (n_runs,)
+        The last generation before a search that was not cut short; -1: none.
+    """
+
+    def __init__(self, n_runs: int, dim: int) -> None:
+        self.x = np.zeros((n_runs, dim))
+        self.code, self.seconds = np.full(n_runs, np.inf), np.zeros(n_runs)
+        self.n_evals, self.spent = np.zeros(n_runs, np.int64), np.zeros(n_runs, np.int64)
+        self.generation = np.full(n_runs, -1)
+
+    def store(self, run: int, x: FloatArray, code: float, n_evals: int, seconds: float) -> None:
+        """Set the best point of a run that a search has reached, and add evaluations and time."""
+        self.x[run], self.code[run] = x, code
+        self.n_evals[run] += n_evals
+        self.spent[run] += n_evals
+        self.seconds[run] += seconds
+
+    def replace_worse(self, points: FloatArray, codes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return points and codes, of every run, with those found here where they are better."""
+        better = (self.n_evals > 0) & ~np.isnan(self.code) & ~(self.code >= codes)
+        return np.where(better[:, None], self.x, points), np.where(better, self.code, codes)
+
+    def state(self) -> dict[str, Any]:
+        """Return the arrays of a file."""
+        numbers = np.stack([np.asarray(getattr(self, name), np.float64) for name in COLUMNS], axis=1)
+        return {"polished": self.x, "polish": numbers}
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Any]) -> PolishedPoints | None:
+        """Return what `state` described, after a check; None where a file has no polished points."""
+        if "polished" not in arrays:
+            return None
+        points = cls(*arrays["polished"].shape)
+        points.x = arrays["polished"].astype(np.float64)
+        with entry("polish"):
+            counts = arrays["polish"][:, 1:]
+            if not (np.isfinite(counts) & (counts >= [0, 0, 0, -1]) & (counts < 2**53)).all():
+                raise ValueError("evaluations, seconds and generations must be numbers >= 0")
+            if not np.array_equal(counts[:, [0, 1, 3]], np.floor(counts[:, [0, 1, 3]])):
+                raise ValueError("evaluations and generations must be whole numbers")
+            for name, column in zip(COLUMNS, arrays["polish"].T, strict=True):
+                setattr(points, name, column.astype(getattr(points, name).dtype))
+        return points
+
+    @staticmethod
+    def layout(n_runs: int, arrays: dict[str, Any]) -> dict[str, Layout]:
+        """Return the layout of the arrays of a file, which has them where runs were polished."""
+        if not {"polished", "polish"} & set(arrays):
+            return {}
+        return {"polished": Layout((n_runs, None), NUMBER), "polish": Layout((n_runs, len(COLUMNS)), NUMBER)}
+
+
+def check_polished(points: PolishedPoints | None, box: FloatArray) -> None:
+    """Check that saved points are inside the bounds, to the precision of the fit."""
+    with entry("polished"):
+        if points is None:
+            return
+        if points.x.shape[1] != len(box):
+            raise ValueError(f"points must have {len(box)} variables, got {points.x.shape[1]}")
+        used = points.x[points.n_evals > 0]
+        if not ((used >= box[:, 0]) & (used <= box[:, 1])).all():
+            raise ValueError("points must be inside their bounds")
