@@ -84,6 +84,13 @@ SPACES: dict[str, dict[str, Any]] = {
         "CR_start": FloatDistribution(0.5, 1.0),
         "pop_size": _population(20, 1000),
     },
+    "rdex": {
+        "memory_size": IntDistribution(2, 20, log=True),
+        "exploit_rate": FloatDistribution(0.0, 1.0),
+        "exploit_from": FloatDistribution(0.3, 1.0),
+        "perturbation_rate": FloatDistribution(0.0, 1.0),
+        "pop_size": _population(20, 1000),
+    },
     "soupde": {
         "subpopulations": IntDistribution(1, 6),
         "CR": FloatDistribution(0.0, 1.0),

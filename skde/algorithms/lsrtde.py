@@ -67,6 +67,7 @@ class LSRTDE(Algorithm):
 
     name: ClassVar[str] = "lsrtde"
     shrinks: ClassVar[bool] = True
+    individuals_per_variable: ClassVar[int] = 20
 
     memory_size: int = 5
     CR_start: float = 1.0
@@ -76,7 +77,7 @@ class LSRTDE(Algorithm):
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""
-        pop_size = self._population(4, "for its mutation", 20 * setting.dim)
+        pop_size = self._population(4, "for its mutation", self.individuals_per_variable * setting.dim)
         return {
             "pop_size": pop_size,
             "repair": self._choice("repair", REPAIRS),

@@ -10,6 +10,7 @@ from skde.algorithms.shade import SHADE as SHADE
 from skde.algorithms.lshade import LSHADE as LSHADE
 from skde.algorithms.jso import JSO as JSO
 from skde.algorithms.lsrtde import LSRTDE as LSRTDE
+from skde.algorithms.rdex import RDEX as RDEX
 from skde.algorithms.gode import GODE as GODE
 from skde.algorithms.gode import GOJDE as GOJDE
 from skde.algorithms.soupde import SOUPDE as SOUPDE

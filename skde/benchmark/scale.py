@@ -40,7 +40,23 @@ QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
 # target and three donors, and writes the survivor. A vector that all trials share, such as the best, does not count.
 VECTORS = {
     **dict.fromkeys(
-        ("de", "jde", "sade", "gade", "jade", "shade", "lshade", "jso", "lsrtde", "gode", "gojde", "soupde", "pso"), 5
+        (
+            "de",
+            "jde",
+            "sade",
+            "gade",
+            "jade",
+            "shade",
+            "lshade",
+            "jso",
+            "lsrtde",
+            "rdex",
+            "gode",
+            "gojde",
+            "soupde",
+            "pso",
+        ),
+        5,
     ),
     "chc": 5,
     "ss": 4,

@@ -13,7 +13,7 @@ import skde._cpu as _cpu
 from .philox import CROSSOVER, REPAIR, Draws
 from .reference import repaired
 
-OPPOSITION, STRATEGY, COMBINATION, RENEWAL = 9, 11, 12, 13
+OPPOSITION, STRATEGY, COMBINATION, RENEWAL, PERTURBATION = 9, 11, 12, 13, 14
 
 
 def scalar(function: Callable[[Any], Any]) -> Callable[[float], float]:
@@ -21,7 +21,9 @@ def scalar(function: Callable[[Any], Any]) -> Callable[[float], float]:
     return lambda x: float(function(np.array([x]))[0])
 
 
-exp, log, tanh, normal_quantile = map(scalar, (_cpu.exp, _cpu.log, _cpu.tanh, _cpu.normal_quantile))
+exp, log, tanh, normal_quantile, cauchy_quantile = map(
+    scalar, (_cpu.exp, _cpu.log, _cpu.tanh, _cpu.normal_quantile, _cpu.cauchy_quantile)
+)
 
 
 def inner_unit(word: int) -> float:

@@ -39,12 +39,14 @@ def gain(trial: float, parent: float) -> float:
 class Lsrtde:
     """One run; `top` and `front` are the two populations, the front in the order of its slots."""
 
+    individuals_per_variable = 20
+
     def __init__(
         self, algorithm: Any, box: Any, seed: int, x0: Any = None, max_evals: int = 0, max_iter: int = 0
     ) -> None:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.max_evals, self.max_iter = max_evals, max_iter
-        self.most = algorithm.pop_size or 20 * len(box)
+        self.most = algorithm.pop_size or self.individuals_per_variable * len(box)
         self.generation = self.evals = 0
         self.x = first_population(self.most, box, seed, x0)
         self.f: Any = None
@@ -78,26 +80,35 @@ class Lsrtde:
         self.crossed: list[float] = []
         for i in range(n):
             draws = Draws(self.seed, self.generation, i)
-            words, control = draws.block(INDICES, 0), draws.block(CONTROL, 0)
-            c = below(words[0], n)
-            others = [k for k in range(many) if k != c]
-            pbest = others[below(words[1], len(others))]
-            r1 = next(r for r in (self.by_weight(draws, by_rank, k) for k in itertools.count(1)) if r != pbest)
-            others = [k for k in range(n) if k not in (pbest, r1)]
-            r2 = others[below(words[3], len(others))]
-
-            # The paper draws again while F is outside [0, 1], which is more than fifteen deviations away.
-            F = mean_F + 0.02 * normal_quantile(inner_unit(control[0]))
-            assert 0 <= F <= 1
-            CR = self.M[below(control[1], len(self.M))] + 0.05 * normal_quantile(inner_unit(control[2]))
-            take = taken(draws, min(max(CR, 0.0), 1.0), d, below(control[3], d))
+            c, control = below(draws.block(INDICES, 0)[0], n), draws.block(CONTROL, 0)
+            best, middle, worst, F, CR = self.step(draws, c, many, mean_F, by_rank)
+            take = taken(draws, CR, d, below(control[3], d))
 
             x = self.front[c].x
-            v = x + F * (self.top[pbest].x - x) + F * (self.front[r1].x - self.top[r2].x)
-            trials[i] = inside(self.algorithm.repair, np.where(take, v, x), x, self.box, draws)
+            v = x + F * (best - x) + F * (middle - worst)
+            trials[i] = inside(self.algorithm.repair, np.where(take, v, self.kept(draws, x)), x, self.box, draws)
             self.chosen.append(c)
             self.crossed.append(take.count(True) / d)
         return trials
+
+    def step(self, draws: Draws, c: int, many: int, mean_F: float, by_rank: list[int]) -> tuple[Any, ...]:
+        """The three points of the mutation of member c, its F and its CR."""
+        n, words, control = len(self.front), draws.block(INDICES, 0), draws.block(CONTROL, 0)
+        others = [k for k in range(many) if k != c]
+        pbest = others[below(words[1], len(others))]
+        r1 = next(r for r in (self.by_weight(draws, by_rank, k) for k in itertools.count(1)) if r != pbest)
+        others = [k for k in range(n) if k not in (pbest, r1)]
+        r2 = others[below(words[3], len(others))]
+
+        # The paper draws again while F is outside [0, 1], which is more than fifteen deviations away.
+        F = mean_F + 0.02 * normal_quantile(inner_unit(control[0]))
+        assert 0 <= F <= 1
+        CR = self.M[below(control[1], len(self.M))] + 0.05 * normal_quantile(inner_unit(control[2]))
+        return self.top[pbest].x, self.front[r1].x, self.top[r2].x, F, min(max(CR, 0.0), 1.0)
+
+    def kept(self, draws: Draws, x: Any) -> Any:
+        """The components that a trial of member x has where it is not crossed."""
+        return x
 
     def by_weight(self, draws: Draws, by_rank: list[int], again: int) -> int:
         """A slot of the front whose rank k has the weight exp(-3 k / N)."""
@@ -139,11 +150,20 @@ class Lsrtde:
         self.f = np.array([member.f for member in self.top])
 
         self.success_rate = len(successes) / n
+        if folded_sum(gains) < 2.0**-900:
+            gains = [2.0**900 * g for g in gains]
+        self.learn(bool(successes), gains)
         if successes:
-            if folded_sum(gains) < 2.0**-900:
-                gains = [2.0**900 * g for g in gains]
-            weighted = [g * CR for g, CR in zip(gains, self.crossed, strict=True)]
-            total = folded_sum(weighted)
-            squares = folded_sum([w * CR for w, CR in zip(weighted, self.crossed, strict=True)])
-            self.M[self.cell] = 0.5 * (self.M[self.cell] + (squares / total if total > 0 else 1.0))
             self.cell = (self.cell + 1) % len(self.M)
+
+    def learn(self, succeeded: bool, gains: list[float]) -> None:
+        """The next entry of the memory moves after a generation with successes."""
+        if succeeded:
+            self.M[self.cell] = 0.5 * (self.M[self.cell] + lehmer_mean(gains, self.crossed))
+
+
+def lehmer_mean(weights: list[float], values: list[float]) -> float:
+    """The weighted Lehmer mean; 1 where all weights or all values are 0."""
+    weighted = [w * v for w, v in zip(weights, values, strict=True)]
+    total, squares = folded_sum(weighted), folded_sum([w * v for w, v in zip(weighted, values, strict=True)])
+    return squares / total if total > 0 else 1.0

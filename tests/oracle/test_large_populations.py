@@ -16,6 +16,7 @@ from skde import (
     LSHADE,
     LSRTDE,
     PSO,
+    RDEX,
     SADE,
     SHADE,
     SOUPDE,
@@ -29,6 +30,7 @@ from skde.constants import CONSTANTS
 from .compare import BOXES, compare, holes, steps
 from .lsrtde import Lsrtde
 from .opposition import Opposed
+from .rdex import Rdex
 from .side_by_side import side_by_side
 
 LARGE = CONSTANTS["COUNTED_BY_CPU"] + 13
@@ -45,13 +47,14 @@ def test_decisions_of_a_population_that_shrinks() -> None:
     side_by_side(LSHADE(pop_size=LARGE, pop_min=20), BOX, steps, seed=1, max_iter=5)
 
 
+@pytest.mark.parametrize(("kind", "slow"), [(LSRTDE, Lsrtde), (RDEX, Rdex)])
 @pytest.mark.parametrize("pop_min", [LARGE + 40, LARGE])
 @pytest.mark.parametrize("objective", [holes, steps])
-def test_decisions_of_two_populations(objective: Any, pop_min: int) -> None:
+def test_decisions_of_two_populations(objective: Any, pop_min: int, kind: Any, slow: Any) -> None:
     """They stay large, with and without members that leave."""
-    algorithm = LSRTDE(pop_size=LARGE + 40, pop_min=pop_min)
+    algorithm = kind(pop_size=LARGE + 40, pop_min=pop_min)
     kernel = Minimizer(algorithm, bounds=BOX, random_state=2, max_iter=6, device="cpu")
-    compare(kernel, Lsrtde(algorithm, BOX, 2, max_iter=6), objective)
+    compare(kernel, slow(algorithm, BOX, 2, max_iter=6), objective)
 
 
 def test_decisions_with_opposition() -> None:
@@ -73,6 +76,7 @@ ALGORITHMS = [
     LSHADE(pop_size=MANY, pop_min=MANY - 40, archive_rate=0.4),
     LSHADE(pop_size=MANY, pop_min=500, archive_rate=0.4),
     LSRTDE(pop_size=MANY, pop_min=MANY - 40),
+    RDEX(pop_size=MANY, pop_min=MANY - 40, exploit_from=0.3),
     SADE(pop_size=MANY),
     GADE(pop_size=MANY, learning_period=2),
     SOUPDE(100, pop_size=MANY, shuffle=1.0),

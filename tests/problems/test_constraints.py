@@ -203,7 +203,7 @@ def test_a_function_that_is_none() -> None:
 
 @pytest.mark.parametrize(
     "algorithm",
-    ["de", "jde", "shade", "lshade", "jso", "lsrtde", "sade", "gade", "gojde", "soupde", "chc", "pso", "ss"],
+    ["de", "jde", "shade", "lshade", "jso", "lsrtde", "rdex", "sade", "gade", "gojde", "soupde", "chc", "pso", "ss"],
 )
 def test_every_algorithm_finds_the_edge(algorithm: str) -> None:
     m = Minimizer(algorithm, constraints=DISC, max_evals=6000, random_state=1).fit(total, bounds=BOX)

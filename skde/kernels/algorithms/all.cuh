@@ -7,6 +7,7 @@
 #include "algorithms/jde.cuh"
 #include "algorithms/lsrtde.cuh"
 #include "algorithms/pso.cuh"
+#include "algorithms/rdex.cuh"
 #include "algorithms/sade.cuh"
 #include "algorithms/soupde.cuh"
 #include "algorithms/ss.cuh"
@@ -22,6 +23,7 @@
   A(lshade, SuccessHistory) \
   A(jso, SuccessHistory)    \
   A(lsrtde, Lsrtde)         \
+  A(rdex, Rdex)             \
   A(soupde, Soupde)         \
   A(chc, Chc)               \
   A(pso, Pso)               \

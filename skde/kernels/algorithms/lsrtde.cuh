@@ -7,6 +7,8 @@
 //   control    F ~ N(0.4 + 0.25 tanh(5 s), 0.02) in [0, 1]; pbest among max(2, 0.7 N exp(-7 s)); CR ~ N(M_CR, 0.05)
 //   memory     M_CR' = (M_CR + sum w c^2 / sum w c) / 2, of one of H entries in turn; w: the improvements of the trials
 //              that succeeded, c: the shares of components that are from their mutants
+//
+// RDEx (rdex.cuh) has the same populations and this mutation, and adds rules: Rules are those in which the two differ.
 #pragma once
 #include "algorithms/front_and_top.cuh"
 #include "core/divided_sums.cuh"
@@ -17,12 +19,72 @@
 
 namespace SKDE_NAMESPACE {
 
-struct Lsrtde : BaseAlgorithm {
+struct SuccessRateLayout : TrialLayout {
+  enum : int { NORMAL_F, NORMAL_CR, FALLING, NUMBERS };
+  SKDE_FN static double retry(u64 seed, i64 g, int i, u32 k) { return normal(retry_word(seed, g, i, k)); }  // of F
+  template <int k, class Words> SKDE_FN static double number(Words words) {
+    return k == FALLING ? falling(words(SECOND_INDEX, 0)) : normal(words(CONTROLS, k == NORMAL_F ? 0 : 2));
+  }
+  // A draw in [0, 3) with a density proportional to exp(-t).
+  SKDE_FN static double falling(u32 word) { return -log(1 - inner_unit(word) * (1 - exp(-3.0))); }
+};
+
+// A mutation of member x, v = x + F (best - x) + F (middle - worst), and the rate of its crossover.
+template <class real> struct SuccessRateStep {
+  const real *best, *middle, *worst;
+  double F, CR;
+};
+
+// The rules of L-SRTDE, all of which are in SuccessRate.
+struct LsrtdeRules {
   SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, H, CR_start);
+  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, won, top);
+
+  struct Settings {
+    SKDE_FN explicit Settings(const double*) {}
+  };
+
+  // The step of a trial that competes with member `chosen`; usual() is that of L-SRTDE.
+  template <class R, class Draws, class Usual>
+  SKDE_FN static auto step(const R&, i64, int, const Draws&, int, Usual usual) {
+    return usual();
+  }
+  // Crossover.
+  template <class Team, class R, class real, class Draws, class Words>
+  SKDE_FN static void cross(Team& team, const R& run, i64 g, int i, const Draws&, const Mutant<real>& v, real* out,
+                            const Words& words, double CR, int j_rand) {
+    cross_binomial(team, run, g, i, v, v.base, out, words, CR, j_rand);
+  }
+  // Stores numbers of a trial; by one lane.
+  template <class R, class Draws> SKDE_FN static void store(const R&, i64, int, const Draws&, double) {}
+
+  // Further sums over the trials: a trial's numbers, and its terms for the weight w.
+  static constexpr int SUMS = 0;
+  template <class real> struct Trial {};
+  template <class real> struct Trials {
+    template <class R> SKDE_FN Trials(const R&, i64) {}
+    SKDE_FN Trial<real> at(int) const { return {}; }
+  };
+  template <class real> SKDE_FN static void terms(const Trial<real>&, real, real*) {}
+
+  // Writes the rest of the run's memory: at the start, and after a generation of which these are the sums; entry: that
+  // of M_CR which has moved, -1: none. By one lane.
+  template <class R> SKDE_FN static void start(const R&, double*) {}
+  template <class R, class real> SKDE_FN static void learn(const R&, i64, int, real, const real*) {}
+};
+
+// The Lehmer mean of shares or factors from their lehmer_terms; 1 where all gains or all values are 0.
+template <class real> SKDE_FN double lehmer_mean(const real* sums) {
+  const double sum = double(sums[0]), squares = double(sums[1]);
+  return sum > 0 ? squares / sum : 1.0;
+}
+
+template <class Rules> struct SuccessRate : BaseAlgorithm {
+  using Parameters = typename Rules::Parameters;
   // Of the front: its values. Of a trial: its value, the share of components that it crossed, its gain, its slot in the
   // front (-1: no success), its rank in the new front; rank_front: the rank there of the old member of slot i (-1:
   // replaced). won: the values of the successful trials in their turn. top: the rows of x in the order of their values.
-  SKDE_ARRAYS(value, f_trial, crossed, gain, slot, rank_trial, rank_front, won, top);
+  using Arrays = typename Rules::Arrays;
   // Of a trial: the slot of its rival c, the rival's value, whether it succeeds, and the number of successes before it.
   // Of the front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their
   // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted, and the places
@@ -31,21 +93,24 @@ struct Lsrtde : BaseAlgorithm {
   SKDE_SCRATCH(chosen, rival, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_place,
                leaves, leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
-  // Of a run, for each generation: H values M_CR, and after them these.
+  // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules.
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
 
-  using Populations = FrontAndTop<Lsrtde>;
+  using Populations = FrontAndTop<SuccessRate>;
+  using Layout = SuccessRateLayout;
   template <class R> SKDE_FN static double* M_CR(const R& run, i64 g) { return run.memory(g); }
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.H; }
+  template <class R> SKDE_FN static double* rest(const R& run, i64 g) { return numbers(run, g) + (NEXT_POP + 1); }
 
-  struct Settings {
+  struct Settings : Rules::Settings {
     const PopulationReduction reduction;
     const Repair repair;
     const int H;
     const double CR_start;
 
     SKDE_FN explicit Settings(const double* p)
-        : reduction{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
+        : Rules::Settings(p),
+          reduction{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
           repair(Repair(SKDE_REPAIR)),
           H(int(p[Parameters::H])),
           CR_start(p[Parameters::CR_start]) {}
@@ -60,14 +125,6 @@ struct Lsrtde : BaseAlgorithm {
     const double s = numbers(run, g - 1)[SUCCESS_RATE];
     return {0.4 + 0.25 * tanh(5 * s), max_of(int(run.pop * 0.7 * exp(-7 * s)), 2)};
   }
-
-  struct Layout : TrialLayout {
-    enum : int { NORMAL_F, NORMAL_CR, FALLING, NUMBERS };
-    SKDE_FN static double retry(u64 seed, i64 g, int i, u32 k) { return normal(retry_word(seed, g, i, k)); }  // of F
-    template <int k, class Words> SKDE_FN static double number(Words words) {
-      return k == FALLING ? falling(words(SECOND_INDEX, 0)) : normal(words(CONTROLS, k == NORMAL_F ? 0 : 2));
-    }
-  };
 
   template <class Team> struct Draws {
     IndividualDraws<Layout> individual;
@@ -89,31 +146,22 @@ struct Lsrtde : BaseAlgorithm {
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context& context,
                               typename R::real* out) {
     using real = typename R::real;
-    const Words4 &control = draws.individual.block[Layout::CONTROLS], &indices = draws.individual.block[Layout::INDEX];
-    const double* const drawn = draws.individual.number;
-    const int chosen = below(indices.w[0], run.pop);
-    const int pbest = other_than(chosen, below(indices.w[1], context.best - (chosen < context.best)));
-    const int r1 = by_rank(run, g, i, pbest, drawn[Layout::FALLING]);
-    const int r2 = other_than(pbest, r1, below(indices.w[3], run.pop - 2));
+    const auto& individual = draws.individual;
+    const int chosen = below(individual.block[Layout::INDEX].w[0], run.pop);
+    const SuccessRateStep<real> step =
+        Rules::step(run, g, i, individual, chosen, [&] { return usual_step(run, g, i, individual, chosen, context); });
 
-    const double F = draws.individual.first_accepted(
-        Layout::NORMAL_F, run.seed, g, i, [&](double normal) { return context.mean_F + 0.02 * normal; },
-        [](double F) { return F < 0 || F > 1; });
-    const double mean_CR = M_CR(run, g - 1)[below(control.w[1], run.settings.H)];
-    const double CR = max_of(min_of(mean_CR + 0.05 * drawn[Layout::NORMAL_CR], 1.0), 0.0);
-
-    const auto front = [&](int k) -> const real* { return run.vector(Vectors::front, g - 1, k); };
-    const auto top = [&](int k) { return Populations::top(run, g, k); };
-    const real* const x = front(chosen);
-    const Mutant<real> v{x, top(pbest), x, front(r1), top(r2), real(F), real(F)};
-    const int j_rand = below(control.w[3], run.dim);
-    cross_binomial(team, run, g, i, v, x, out, draws.words, CR, j_rand);
-    const Binomial binomial(CR);
+    const real* const x = run.vector(Vectors::front, g - 1, chosen);
+    const Mutant<real> v{x, step.best, x, step.middle, step.worst, real(step.F), real(step.F)};
+    const int j_rand = below(individual.block[Layout::CONTROLS].w[3], run.dim);
+    Rules::cross(team, run, g, i, individual, v, out, draws.words, step.CR, j_rand);
+    const Binomial binomial(step.CR);
     const int crossed =
         team.count(run.dim, [&](int j) { return binomial.takes(draws.words.at(j, j / Team::size)) | (j == j_rand); });
     if (team.lane != 0) return;
     run.array(Arrays::crossed, g)[i] = real(crossed) / real(run.dim);
     run.scratch(Scratch::chosen)[i] = real(chosen);
+    Rules::store(run, g, i, individual, step.F);
   }
 
   template <class Team, class R>
@@ -140,7 +188,7 @@ struct Lsrtde : BaseAlgorithm {
     const int later = Populations::later(run, share, g, stage);
     Populations::update_large(team, run, share, g, stage);
     if (g > 0 && later == Populations::PLACES)
-      divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of_CR(run, g));
+      divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));
     if (share.adapts(run.pop) && (g > 0 ? later == Populations::LEARN : stage == 0)) adapt(team, run, g, 0, true);
   }
 
@@ -151,18 +199,19 @@ struct Lsrtde : BaseAlgorithm {
       if (team.lane != 0) return;
       for (int k = 0; k < H; ++k) M[k] = run.settings.CR_start;
       now[NEXT_ENTRY] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0, now[SUCCESSES] = 0;
-      return;
+      return Rules::start(run, rest(run, 0));
     }
     const auto successes = Populations::find_successes(team, run, g);
-    const double mean = lehmer_mean_of_CR(team, run, g);
+    const auto sums = divided_sums<SUMS, WEIGHT>(team, run, run.scratch(Scratch::partials), terms_of(run, g));
     if (team.lane != 0) return;
     const double* const before = M_CR(run, g - 1);
     const int entry = int(numbers(run, g - 1)[NEXT_ENTRY]);
     for (int k = 0; k < H; ++k) M[k] = before[k];
-    if (successes.many > 0) M[entry] = 0.5 * (before[entry] + mean);
+    if (successes.many > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + CR_SUM));
     now[NEXT_ENTRY] = successes.many > 0 ? (entry + 1) % H : entry;
     now[SUCCESS_RATE] = double(successes.many) / run.pop;
     Populations::record(run, g, successes);
+    Rules::learn(run, g, successes.many > 0 ? entry : -1, sums.of[WEIGHT], sums.of + OTHERS);
   }
 
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {
@@ -170,41 +219,55 @@ struct Lsrtde : BaseAlgorithm {
   }
 
  private:
-  // The Lehmer mean of the shares c of the successful trials, weighted by their gains; 1 where all gains or all shares
-  // are 0.
-  enum : int { WEIGHT, CR_SUM, CRCR_SUM, SUMS };
-  template <class Team, class R> SKDE_FN static double lehmer_mean_of_CR(Team& team, const R& run, i64 g) {
-    const auto* const partials = run.scratch(Scratch::partials);
-    const auto sums = divided_sums<SUMS, WEIGHT>(team, run, partials, terms_of_CR(run, g));
-    const double sum = double(sums.of[CR_SUM]), squares = double(sums.of[CRCR_SUM]);
-    return sum > 0 ? squares / sum : 1.0;
-  }
-  template <class R> SKDE_FN static auto terms_of_CR(const R& run, i64 g) {
+  // Sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the Rules.
+  enum : int { WEIGHT, CR_SUM, CRCR_SUM, OTHERS };
+  static constexpr int SUMS = OTHERS + Rules::SUMS;
+  template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
     using real = typename R::real;
     const real *const gain = run.array(Arrays::gain, g), *const CR = run.array(Arrays::crossed, g);
+    const typename Rules::template Trials<real> others(run, g);
     struct Trial {
       real gain, CR;
+      typename Rules::template Trial<real> other;
     };
-    return [gain, CR](real scale, auto sum) {
-      return sum([=](int k) { return Trial{gain[k], CR[k]}; },
+    return [gain, CR, others](real scale, auto sum) {
+      return sum([=](int k) { return Trial{gain[k], CR[k], others.at(k)}; },
                  [=](const Trial& trial, bool counts, real* t) {
                    t[WEIGHT] = counts ? scale * trial.gain : real(0);
                    lehmer_terms(t[WEIGHT], trial.CR, t + CR_SUM);
+                   Rules::terms(trial.other, t[WEIGHT], t + OTHERS);
                  });
     };
   }
 
-  // A draw in [0, 3) with a density proportional to exp(-t).
-  SKDE_FN static double falling(u32 word) { return -log(1 - inner_unit(word) * (1 - exp(-3.0))); }
+  // The step of L-SRTDE.
+  template <class R>
+  SKDE_FN static auto usual_step(const R& run, i64 g, int i, const IndividualDraws<Layout>& draws, int chosen,
+                                 const Context& context) {
+    const Words4 &control = draws.block[Layout::CONTROLS], &indices = draws.block[Layout::INDEX];
+    const int pbest = other_than(chosen, below(indices.w[1], context.best - (chosen < context.best)));
+    const int r1 = by_rank(run, g, i, pbest, draws.number[Layout::FALLING]);
+    const int r2 = other_than(pbest, r1, below(indices.w[3], run.pop - 2));
+
+    const double F = draws.first_accepted(
+        Layout::NORMAL_F, run.seed, g, i, [&](double normal) { return context.mean_F + 0.02 * normal; },
+        [](double F) { return F < 0 || F > 1; });
+    const double mean_CR = M_CR(run, g - 1)[below(control.w[1], run.settings.H)];
+    const double CR = max_of(min_of(mean_CR + 0.05 * draws.number[Layout::NORMAL_CR], 1.0), 0.0);
+    return SuccessRateStep<typename R::real>{Populations::top(run, g, pbest), run.vector(Vectors::front, g - 1, r1),
+                                             Populations::top(run, g, r2), F, CR};
+  }
 
   // A member of the front, by rank with weights exp(-3 k / N), other than `excluded`.
   template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int excluded, double draw) {
     for (u32 retry = 2;; ++retry) {
       const int k = min_of(int(draw * (run.pop / 3.0)), run.pop - 1), member = int(run.order(g - 1)[k]);
       if (member != excluded) return member;
-      draw = falling(run.stream(g, i, INDICES).block(retry).w[0]);
+      draw = Layout::falling(run.stream(g, i, INDICES).block(retry).w[0]);
     }
   }
 };
+
+using Lsrtde = SuccessRate<LsrtdeRules>;
 
 }  // namespace SKDE_NAMESPACE

@@ -190,6 +190,7 @@ nb::dict enumerations() {
   SKDE_ADD(Gade::Memory)
   SKDE_ADD(Chc::Memory)
   SKDE_ADD(Lsrtde::Numbers)
+  SKDE_ADD(RdexRules::Numbers)
   SKDE_ADD(CoevolutionPhase)
   SKDE_ADD(Points)
 #undef SKDE_ADD
@@ -351,6 +352,9 @@ NB_MODULE(_cpu, m) {
   m.def(
       "normal_draw",
       [](Input words) { return map(words, [](double word) { return skde::normal_draw(unsigned(word)); }); }, "words"_a);
+  m.def(
+      "cauchy_draw",
+      [](Input words) { return map(words, [](double word) { return skde::cauchy_draw(unsigned(word)); }); }, "words"_a);
   m.def("cauchy_quantile", [](Input u) { return map(u, [](double v) { return skde::cauchy_quantile(v); }); }, "u"_a);
 
   m.def("isas", [] {

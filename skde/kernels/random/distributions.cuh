@@ -88,6 +88,15 @@ SKDE_FN double normal(u32 word) {
 }
 SKDE_FN double cauchy(u32 word) { return cauchy_quantile(inner_unit(word)); }
 
+// A draw from the standard Cauchy distribution in single precision, for random steps, like normal_draw(): the cotangent
+// of pi times the smaller of u and 1 - u, with a sign.
+SKDE_FN float cauchy_draw(u32 word) {
+  const bool low = word < 0x80000000u;
+  const float angle = (float(int(low ? word : ~word)) + 0.5f) * (Constants<float>::pi * 0x1p-32f);
+  const float value = cos(angle) / sin(angle);
+  return low ? -value : value;
+}
+
 SKDE_FN double tanh(double x) {
   const double t = exp(-2.0 * abs_of(x)), value = (1.0 - t) / (1.0 + t);
   return x < 0 ? -value : value;

@@ -41,7 +41,8 @@ enum Purpose : u32 {
   MIGRATION = 10,
   STRATEGY = 11,
   COMBINATION = 12,
-  RENEWAL = 13
+  RENEWAL = 13,
+  PERTURBATION = 14
 };
 
 constexpr int INDIVIDUAL_BITS = 24;  // of a draw's address
