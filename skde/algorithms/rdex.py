@@ -19,13 +19,14 @@ class RDEX(LSRTDE):
     r"""L-SRTDE with a second mutation late in the search, and with perturbed components.
 
     The populations, the top :math:`t` and the front :math:`n`, and the first mutation are those of `LSRTDE`. Once
-    the share exploit_from of the budget is spent, a trial has with probability :math:`\rho` the mutation
+    the share exploit_from of the budget is spent, a trial has where :math:`u (1 - t) < \rho`, for a uniform u and the
+    share t of the budget, the mutation
 
     .. math::
         v = n_c + F (a - n_c) + F (b - d),
 
     where a, b and d are the best, the middle and the worst of three drawn points: :math:`t_{pbest}`, one of the
-    :math:`\max(2, 0.17 N (1 - t / 2))` best after the share t of the budget, :math:`n_{r1}` and :math:`t_{r2}`. A point
+    :math:`\max(2, 0.17 N (1 - t / 2))` best, :math:`n_{r1}` and :math:`t_{r2}`. A point
     of rank k is drawn with the weight N - k. F is drawn from a Cauchy distribution around an entry of a second memory,
     with the scale 0.1, again while it is negative, and cut at 1; CR from :math:`N(M_{CR}, 0.1)`, cut to [0, 1]. Both
     are of the same entry, or around 0.9, which is as likely as each entry. After a generation with successes an entry
@@ -49,7 +50,7 @@ class RDEX(LSRTDE):
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     exploit_rate : float, default 0.7
-        First probability of the second mutation, in [0, 1].
+        First :math:`\rho`, in [0, 1].
     exploit_from : float, default 0.7
         Share of the budget, in [0, 1], from which on there are trials of the second mutation.
     perturbation_rate : float, default 0.4
@@ -66,9 +67,10 @@ class RDEX(LSRTDE):
     the box, where components are repaired here; improvements are those over the rival of a trial's competition, where
     the program computes those for :math:`\rho` from the last trial of each slot and the slot's value at the start of
     the generation; limits on F and CR in the first 60 % of the budget are left out, because the second mutation begins
-    later. Program elsewhere: minionpy's RDEX applies the second mutation where :math:`u (1 - t) < \rho` for a uniform
-    u, hence nearly always. In the authors' program the division in t is one of whole numbers, so that
-    :math:`u < \rho`, as here.
+    later. In its rule :math:`u (1 - t) < \rho` the program divides whole numbers, so that t is 0; here, as in
+    minionpy's RDEX, t is the share, so that the second mutation makes nearly all late trials. With t = 0, errors on
+    CEC 2017's functions 4, 11 and 13 in 10 variables are higher than minionpy's (medians of 15 runs: 0.26, 0.009 and
+    5.4; 0, 0 and 0).
 
     Examples
     --------

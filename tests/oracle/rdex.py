@@ -47,7 +47,7 @@ class Rdex(Lsrtde):
     def step(self, draws: Draws, c: int, many: int, mean_F: float, by_rank: list[int]) -> tuple[Any, ...]:
         """That of L-SRTDE, or from three points in their order."""
         uniform = draws.block(INDICES, 1)[1] * 2.0**-32
-        exploits = self.spent >= self.algorithm.exploit_from and uniform < self.rate
+        exploits = self.spent >= self.algorithm.exploit_from and uniform * (1 - self.spent) < self.rate
         step = self.ordered_step(draws, c, by_rank) if exploits else super().step(draws, c, many, mean_F, by_rank)
         self.exploits.append(exploits)
         self.F.append(step[3])

@@ -3,7 +3,8 @@
 // that is spent.
 //
 //   mutation      v = n_c + F (a - n_c) + F (b - d), a the best, b the middle and d the worst of t_pbest, n_r1 and t_r2,
-//                 which are drawn by rank k with N - k; with probability rho where t >= t_exploit, else as in L-SRTDE
+//                 which are drawn by rank k with N - k; where t >= t_exploit and u (1 - t) < rho for a uniform u, else
+//                 as in L-SRTDE
 //   control       F ~ Cauchy(M_F, 0.1), CR ~ N(M_CR, 0.1), of one of H entries or, as likely as of each, 0.9 for both
 //   rho           the share of the improvements that trials of this mutation made; rho_start where one mutation made
 //                 all of them
@@ -94,7 +95,8 @@ struct RdexRules {
  private:
   template <class R, class Draws> SKDE_FN static bool exploits(const R& run, i64 g, const Draws& draws) {
     if (!(run.progress >= run.settings.exploit_from)) return false;
-    return unit<double>(draws.block[Layout::SECOND_INDEX].w[1]) < Algorithm::rest(run, g - 1)[EXPLOIT_RATE];
+    const double u = unit<double>(draws.block[Layout::SECOND_INDEX].w[1]);
+    return u * (1 - run.progress) < Algorithm::rest(run, g - 1)[EXPLOIT_RATE];
   }
 
   // The second mutation, with the same words.
