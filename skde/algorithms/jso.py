@@ -38,7 +38,7 @@ class JSO(LSHADE):
         Number of individuals at the start, >= 4; None: 25 log(dim) sqrt(dim).
     pop_min : int, default 4
         Number of individuals at the end, >= 4.
-    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+    repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     opposition : float, default 0.0
         Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from skde.algorithms.success_history import SuccessHistoryDE
 
@@ -33,7 +33,7 @@ class LSHADE(SuccessHistoryDE):
         Number of individuals at the start, >= 4; None: 18 for every variable.
     pop_min : int, default 4
         Number of individuals at the end, >= 4.
-    repair : {"midpoint", "reflect", "clip", "random", "periodic"}, default "midpoint"
+    repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     opposition : float, default 0.0
         Probability, in [0, 1], that a generation consists of generalised opposites, as in `GODE`. The algorithm learns
@@ -45,7 +45,10 @@ class LSHADE(SuccessHistoryDE):
     CEC 2014. The budget E is the Minimizer's max_evals, else its max_iter, counted in generations (without
     a limit: 10000 evaluations for every variable). It is planned when a fit begins; a fit that is resumed beyond it
     stays at pop_min. Differences: the last generation is left out if it does not fit in the budget; an archive that
-    shrinks loses its last rows, as in the authors' program, where the paper says random ones; others as in `SHADE`.
+    shrinks loses its last rows, as in the authors' program, where the paper says random ones; components that left
+    their bounds are drawn from the whole range, where the paper takes the middle between parent and bound (`published`
+    does). Of CEC 2017's 29 functions in 10 variables, the errors with the paper's repair are lower on 3 and higher on 7
+    (`JSO`: 1 and 8), in 30 variables on 6 and 5 (7 and 6); others as in `SHADE`.
 
     Examples
     --------
@@ -73,8 +76,29 @@ class LSHADE(SuccessHistoryDE):
     CR_start: float = 0.5
     pop_size: int | None = None
     pop_min: int = 4
-    repair: str = "midpoint"
+    repair: str = "random"
     opposition: float = 0.0
+
+    @classmethod
+    def published(cls, **parameters: Any) -> Self:
+        """Return the algorithm with the paper's repair: half-way between parent and bound.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters that replace the others.
+
+        Returns
+        -------
+        algorithm : LSHADE or JSO
+
+        Examples
+        --------
+        >>> from skde import JSO
+        >>> JSO.published(pop_size=100).repair
+        'midpoint'
+        """
+        return cls(**{"repair": "midpoint", **parameters})
 
     def _default_pop_size(self, dim: int) -> int:
         return max(18 * dim, 4)

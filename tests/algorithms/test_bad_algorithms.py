@@ -85,6 +85,14 @@ def test_constriction() -> None:
     assert PSO.nashed2012().pop_size == 125
 
 
+@pytest.mark.parametrize("kind", [LSHADE, JSO])
+def test_published_lshade(kind: Any) -> None:
+    """Only the repair differs, and a given one wins."""
+    assert kind().repair == "random"
+    assert kind.published(pop_size=40).get_params() == {**kind(pop_size=40).get_params(), "repair": "midpoint"}
+    assert kind.published(repair="clip").repair == "clip"
+
+
 def test_cujde() -> None:
     given = JDE.cujde(pop_size=250).get_params()
     assert given == {**JDE().get_params(), "pop_size": 250, "repair": "clip", "keep": "always"}
