@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, cast
 
 import numpy as np
 
 from skde.arrays import contiguous, moved_to, real_values, to_numpy
 from skde.objectives.feasibility import FeasibilityRules
+from skde.partial_generation import PartialGeneration, order_of_rows
 from skde.run_results import values_of_points
-from skde.runner import Runner
-from skde.typing import Array
+from skde.runner import RUNNING, Runner
+from skde.serialization import entry
+from skde.typing import Array, IntArray
+from skde.validation import shown
 from skde.variables import Variables
 
 
@@ -19,6 +23,9 @@ def poll_stopped(runner: Runner) -> bool:
     if not runner.has_trials:
         runner.propose()
     return runner.poll_done()
+
+
+# -- whole generations -------------------------------------------------------------------------------------------------
 
 
 def ask(runner: Runner) -> Array | None:
@@ -33,6 +40,8 @@ def ask(runner: Runner) -> Array | None:
     if runner.poll_done() and (seen or runner.status_poll.exact or runner.generation >= runner.last):
         return None
     runner.asked = values_of_points(runner.batch, trials(runner))
+    if runner.partial is not None:
+        runner.partial.handed_out[:] = True
     return runner.asked
 
 
@@ -49,49 +58,79 @@ def trials(runner: Runner) -> Array:
         return rows.reshape(shape)
 
 
-def tell(runner: Runner, X: Array, f: Any) -> None:
+def was_asked(runner: Runner) -> bool:
+    """Return whether trials of the next generation have been handed out or told."""
+    return runner.asked is not None or runner.partial is not None
+
+
+def tell(runner: Runner, X: Array | None, f: Any) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
-    if runner.asked is None:
+    if not was_asked(runner):
         raise RuntimeError("tell needs an ask before it: X = ask()")
+    if X is None or runner.asked is None or np.shape(X) != runner.asked.shape:
+        tell_rows(runner, X, f)
+        return
     batch, xp = runner.batch, runner.batch.xp
     shape = runner.asked.shape
-    if np.shape(X) != shape:
-        raise ValueError(f"X must have the shape {shape} that ask returned, got {np.shape(X)}")
-    if np.shape(f) != shape[:-1]:
-        raise ValueError(f"f must have shape {shape[:-1]}, got {np.shape(f)}")
     with runner.engine.device_context:
         told = runner.asked
+        values = told_values(f, shape[:-1], told)
         if X is not told:
             told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
+            told, values = in_order(told, values, runner.asked)
         points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        rows = told.reshape(-1, shape[-1])
-        values = real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
-        if isinstance(runner.rules, FeasibilityRules):
-            values = runner.rules.codes(rows, values)
-        size = shape[-2] // batch.n_islands
-        if size == batch.pop_max:
-            runner.accept(points, values)
-        else:  # the kernels' rows are those of the largest population
-            all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
-            all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
-            all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
-            all_values[:, :size] = values.reshape(batch.n_runs, -1)
-            runner.accept(all_points, all_values)
+        select(runner, told.reshape(-1, shape[-1]), points, values)
+
+
+def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
+    """Return points and values in the order of `asked`, where the points are its rows in another order."""
+    if bool((told == asked).all()):
+        return told, values
+    rows = told.reshape(-1, told.shape[-1])
+    order = order_of_rows(rows, asked.reshape(rows.shape))
+    return (told, values) if order is None else (asked, values[order])
+
+
+def told_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
+    """Return a user's values, of that shape or a column of it, as an array of shape (n,)."""
+    if np.shape(f) != shape and np.shape(f) != (*shape, 1):
+        raise ValueError(f"f must have shape {shape}, got {np.shape(f)}")
+    flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
+    return real_values(flat, like.reshape(-1, like.shape[-1]), "f")
+
+
+def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
+    """Select by the values of all rows: `told` as users see them, and the points of the box behind them."""
+    batch, xp = runner.batch, runner.batch.xp
+    if isinstance(runner.rules, FeasibilityRules):
+        values = runner.rules.codes(told, values)
+    size = len(values) // batch.n_runs
+    if size == batch.pop_max:
+        runner.accept(points, values)
+    else:  # the kernels' rows are those of the largest population
+        all_points = xp.zeros((batch.n_runs, batch.pop_max, batch.dim), batch.spec.dtype)
+        all_values = xp.zeros((batch.n_runs, batch.pop_max), batch.spec.dtype)
+        all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
+        all_values[:, :size] = values.reshape(batch.n_runs, -1)
+        runner.accept(all_points, all_values)
 
 
 def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
     """Return the points of the box behind values: those of `ask` where the values are the same."""
     asked, points = runner.asked, trials(runner)
-    if told is asked:
-        return points
+    return points if told is asked else encoded(runner, variables, told, asked, points)
+
+
+def encoded(runner: Runner, variables: Variables, told: Array, asked: Array, points: Array) -> Array:
+    """Return the points of the box behind values: where they equal those of `asked`, the same as `points`."""
     n = len(variables)
     values, before = to_numpy(told).reshape(-1, n), to_numpy(asked).reshape(-1, n)
     components = to_numpy(points).reshape(-1, points.shape[-1])
-    encoded = variables.encode(values, "X", components, values != before)
-    return runner.batch.xp.asarray(encoded, dtype=points.dtype).reshape(points.shape)
+    found = variables.encode(values, "X", components, values != before)
+    return runner.batch.xp.asarray(found, dtype=points.dtype).reshape(points.shape)
 
 
 def trials_shape(runner: Runner) -> tuple[int, ...]:
@@ -102,14 +141,18 @@ def trials_shape(runner: Runner) -> tuple[int, ...]:
     return shape if shape[0] > 1 else shape[1:]
 
 
-def check_inside(runner: Runner, points: Array) -> None:
-    """Refuse points outside the bounds; rows after the end of a smaller population do not count."""
+def check_inside(runner: Runner, points: Array, sizes: IntArray | None = None) -> None:
+    """Refuse points outside the bounds, of shape (n, m, dim); of each n only so many rows count.
+
+    By default there are n runs, and the rows after the end of a smaller population do not count.
+    """
     spec, xp = runner.batch.spec, runner.batch.xp
     lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))
     inside = (points >= lower) & (points <= upper)
     if bool(inside.all()):
         return
-    used = xp.asarray(np.arange(points.shape[1]) < runner.sizes[:, None])
+    sizes = runner.sizes if sizes is None else sizes
+    used = xp.asarray(np.arange(points.shape[1]) < sizes[:, None])
     wrong = ~inside & used[:, :, None]
     if bool(wrong.any()):
         run, row, j = (int(axis[0]) for axis in xp.nonzero(wrong))
@@ -118,3 +161,135 @@ def check_inside(runner: Runner, points: Array) -> None:
             f"X must be inside the bounds, got {value} in row {row} for variable {j}, which has the bounds "
             f"[{spec.lower[j]}, {spec.upper[j]}]"
         )
+
+
+# -- parts of a generation ---------------------------------------------------------------------------------------------
+
+
+def begin_partial(runner: Runner) -> PartialGeneration | None:
+    """Return the trials of the next generation, to be told in parts; None where all runs have ended."""
+    if runner.partial is None:
+        if not runner.has_trials:
+            runner.propose()
+        batch = runner.batch
+        running = batch.host("status") == RUNNING
+        if not running.any():
+            return None
+        points = trials(runner)
+        used = np.arange(points.size // batch.dim // batch.n_runs) < runner.sizes[:, None]
+        needed = (running[:, None] & used).reshape(-1)
+        with runner.engine.device_context:
+            points = points.reshape(-1, batch.dim)
+            asked = values_of_points(batch, points)
+            runner.partial = PartialGeneration(first_id(runner), asked, points, needed, batch.xp)
+        if runner.asked is not None:
+            runner.partial.handed_out[:] = True
+    return runner.partial
+
+
+def first_id(runner: Runner) -> int:
+    """Return the id of the first trial of the next generation."""
+    return (runner.generation + 1) * runner.batch.n_runs * runner.batch.pop_max
+
+
+def ids_of_asked(runner: Runner) -> IntArray:
+    """Return the ids of the points that `ask` returned."""
+    shape: tuple[int, ...] = np.shape(cast(Array, runner.asked))[:-1]
+    ids: IntArray = first_id(runner) + np.arange(math.prod(shape)).reshape(shape)
+    return ids
+
+
+def ask_some(runner: Runner, n: int) -> tuple[Array, IntArray] | None:
+    """Return up to n trials of one generation that were not handed out, with their ids; None where all runs have ended.
+
+    There are none while a generation waits for values of trials that were handed out.
+    """
+    partial = begin_partial(runner)
+    if partial is None:
+        return None
+    rows = partial.hand_out(n)
+    with runner.engine.device_context:
+        return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
+
+
+def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
+    """Note the values of some trials, by their points or their ids, and select when all trials have values."""
+    partial = begin_partial(runner)
+    if partial is None:
+        raise RuntimeError("every run has ended, so that no trial waits for a value")
+    with runner.engine.device_context:
+        told = None if X is None else told_points(runner, X, partial)
+        shape: tuple[int, ...]
+        if ids is None:
+            if X is None:
+                raise TypeError("tell needs X or ids: tell(X, f) or tell(f=f, ids=ids)")
+            shape, rows = np.shape(X)[:-1], partial.rows_of_points(told)
+        else:
+            given = checked_ids(ids)
+            shape, rows = given.shape, partial.rows_of_ids(given.reshape(-1))
+            if told is not None and len(told) != len(rows):
+                raise ValueError(f"X must have a row for each of the {len(rows)} ids, got {len(told)}")
+        values = part_values(f, shape, partial.points)
+        where = runner.batch.xp.asarray(rows)
+        if ids is not None and told is not None:
+            replace_points(runner, partial, where, told)
+        partial.values[where] = values
+        partial.has_value[rows] = partial.handed_out[rows] = True
+        if partial.complete:
+            try:
+                select(runner, partial.told, partial.points, partial.values)
+            except BaseException:  # such as one of a constraint: the values can then be told again
+                partial.has_value[rows] = ~partial.needed[rows]
+                raise
+
+
+def told_points(runner: Runner, X: Array, partial: PartialGeneration) -> Array:
+    """Return a user's points, one or some of a generation's, as an array with a row for each."""
+    width = partial.asked.shape[-1]
+    if np.ndim(X) == 0 or np.shape(X)[-1] != width:
+        raise ValueError(f"X must be rows of what ask returned, of {width} variables, got shape {np.shape(X)}")
+    return contiguous(moved_to(X, partial.asked, "X"), runner.batch.spec.dtype).reshape(-1, width)
+
+
+def checked_ids(ids: Any) -> IntArray:
+    """Return ids as an array of integers."""
+    array = np.asarray(ids)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"ids must be integers, those that ask(return_ids=True) returned, got {shown(ids)}")
+    return array.astype(np.int64)
+
+
+def part_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
+    """Return a user's values, of that shape or a column of it, as an array of shape (k,); also from the host."""
+    if np.shape(f) not in (shape, (*shape, 1)):
+        raise ValueError(f"f must have shape {shape}, got {np.shape(f)}")
+    return contiguous(moved_to(f, like, "f"), like.dtype).reshape(-1)
+
+
+def replace_points(runner: Runner, partial: PartialGeneration, where: Array, told: Array) -> None:
+    """Let other points inside the bounds replace those of `ask`."""
+    asked, points = partial.asked[where], partial.points[where]
+    if bool((told == asked).all()):
+        return
+    variables = runner.batch.spec.variables
+    points = told if variables is None else encoded(runner, variables, told, asked, points)
+    check_inside(runner, points[None], np.array([len(points)]))
+    partial.told[where], partial.points[where] = told, points
+
+
+def restore(runner: Runner, rows: IntArray, points: Array, values: Array) -> None:
+    """Tell the values of an incomplete generation that were saved.
+
+    Raises
+    ------
+    ValueError
+        With the entry's name, for rows, points or values that no tell could have left.
+    """
+    with entry("told_rows"):
+        partial = begin_partial(runner)
+        if partial is None or not len(points) == len(values) == len(rows) < partial.needed.sum():
+            raise ValueError("there must be fewer rows than trials of a run that has not ended, each with its value")
+        if not partial.needed[rows[(rows >= 0) & (rows < len(partial.needed))]].all():
+            raise ValueError("the rows must be those of trials that need a value")
+        with runner.engine.device_context:
+            tell_rows(runner, runner.batch.xp.asarray(points), values, partial.first + rows)

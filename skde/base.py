@@ -60,6 +60,11 @@ class BaseSolver(BaseEstimator):
         """Whether there is a best point to read."""
         return hasattr(self, "_runner") and self._runner.generation >= 0
 
+    @property
+    def _has_state(self) -> bool:
+        """Whether there is something to save: a population, or values of its first generation."""
+        return self.__sklearn_is_fitted__() or (hasattr(self, "_runner") and self._runner.partial is not None)
+
     def _fitted(self, allowed: str = "") -> Runner:
         if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):
             raise NotFittedError(f"this {type(self).__name__} has evaluated nothing yet: call fit, or ask and tell")
@@ -297,7 +302,7 @@ class BaseSolver(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the parameters and the contents of a file; a Python objective is not part of it."""
         state = {name: value for name, value in super().__getstate__().items() if name not in self.NOT_PICKLED}
-        if self.__sklearn_is_fitted__():
+        if self._has_state:
             state["_saved"] = self._state()
         return state
 

@@ -47,7 +47,7 @@ from skde.problems import get_problem
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
-from skde.validation import check_jobs, named_parameters
+from skde.validation import check_bool, check_int, check_jobs, named_parameters
 from skde.variables import Variables, as_variables, checked_variables
 
 
@@ -441,8 +441,17 @@ class Minimizer(BaseSolver):
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
-    def ask(self) -> Array:
-        """Return the points to evaluate next: the trials of one generation.
+    def ask(self, n: int | None = None, *, return_ids: bool = False) -> Any:
+        """Return the points to evaluate next: the trials of one generation, or some of them.
+
+        Parameters
+        ----------
+        n : int or None, default None
+            None: all trials of the generation. Else at most n of those that were not handed out before, of all runs.
+            When all have been handed out and not all have been told, there are none: the next generation depends on
+            every value of this one.
+        return_ids : bool, default False
+            Whether to return the ids of the points, by which `tell` takes their values.
 
         Returns
         -------
@@ -450,7 +459,10 @@ class Minimizer(BaseSolver):
             A copy, in NumPy or CuPy as the device has it; of typed variables the values to evaluate. A second ask
             without a tell returns the same points. All rows are inside the bounds. Some rows need no value: those of a
             run (or island) that has ended, which are points of its last population; and, where population sizes
-            differ, those after the end of a smaller population, which repeat its trials.
+            differ, those after the end of a smaller population, which repeat its trials. With n, the shape is
+            (k, dim) with k <= n, also 0, and every row needs a value.
+        ids : ndarray of int of shape (pop_size,), (n_runs, pop_size) or (k,)
+            With return_ids. No id is used twice in a fit; after `load` the points have the same ids.
 
         Raises
         ------
@@ -458,34 +470,79 @@ class Minimizer(BaseSolver):
             Without bounds in the constructor.
         RuntimeError
             When every run has ended (`stopped_`).
-        """
-        X = ask_tell.ask(self._begun_runner())
-        if X is None:
-            raise RuntimeError(f"every run has ended: {self.message_}")
-        return X
 
-    def tell(self, X: Array, f: Array) -> Self:
-        """Set the values of the points that `ask` returned, and select.
+        Examples
+        --------
+        Four workers; values come in any order. The result is that of `fit`, to the last bit:
+
+        >>> from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+        >>> from skde import Minimizer
+        >>> m = Minimizer("jde", bounds=[(-5, 5)] * 2, max_evals=2000, random_state=0, device="cpu")
+        >>> with ThreadPoolExecutor(4) as pool:
+        ...     running = {}
+        ...     while not m.stopped_:
+        ...         for x, i in zip(*m.ask(4 - len(running), return_ids=True)):
+        ...             running[pool.submit(lambda x: (x**2).sum(), x)] = i
+        ...         for job in wait(running, return_when=FIRST_COMPLETED).done:
+        ...             m = m.tell(f=job.result(), ids=running.pop(job))
+        >>> bool(m.fun_ < 1e-3)
+        True
+        """
+        runner = self._begun_runner()
+        check_bool("return_ids", return_ids)
+        if n is None:
+            X = ask_tell.ask(runner)
+            asked = None if X is None else (X, ask_tell.ids_of_asked(runner) if return_ids else None)
+        else:
+            asked = ask_tell.ask_some(runner, check_int("n", n, 0))
+        if asked is None:
+            raise RuntimeError(f"every run has ended: {self.message_}")
+        return asked if return_ids else asked[0]
+
+    def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None) -> Self:
+        """Set the values of points that `ask` returned, and select when a generation has all of its values.
 
         Parameters
         ----------
-        X : ndarray of the shape that `ask` returned
-            The points that were evaluated: those of `ask`, or others inside the bounds that replace them. A component
-            of a typed variable that has the value of `ask` stays the one behind it.
-        f : array-like of shape (pop_size,), or (n_runs, pop_size)
-            Their values; the constraints are evaluated here. The values of rows that need none are ignored.
+        X : ndarray of the shape that `ask` returned, or some of its rows
+            The points that were evaluated: those of `ask`, in any order and in any parts. Other points inside the
+            bounds may replace them: as many as `ask` returned, in its order, or with their `ids`. A component of a
+            typed variable that has the value of `ask` stays the one behind it.
+        f : array-like of shape (pop_size,), (n_runs, pop_size) or, for some rows, (k,)
+            Their values, NaN for an evaluation that failed; the constraints are evaluated here. The values of rows that
+            need none are ignored.
+        ids : array-like of int of shape (k,), int or None, default None
+            The ids of the points, where X is left out or has other points. No point is told twice, except that all rows
+            of an `ask` without n may replace what was told of the same generation.
 
         Returns
         -------
         self : Minimizer
+
+        Raises
+        ------
+        ValueError
+            For points or ids that no trial of the current generation has, or that have a value already; for values of
+            another shape. Nothing is told then.
+        RuntimeError
+            Without an ask before it.
+
+        Notes
+        -----
+        The values of an incomplete generation are part of files and pickles. After `load` the trials without a value
+        are handed out again, and values that were under way can be told by their points or ids. `fit` and `resume`
+        do not use these values: they evaluate the whole generation.
         """
         runner = self._fitted("ask")
-        if runner.asked is not None and isinstance(runner.rules, StoredOutcomes):
+        if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):
             objective = self._constraints_alone()
             if objective is None:
                 raise ValueError("tell needs the constraints again: set_params(constraints=...)")
             runner.rules = objective.rules
-        ask_tell.tell(runner, X, f)
+        if ids is None:
+            ask_tell.tell(runner, X, f)
+        else:
+            ask_tell.tell_rows(runner, X, f, ids)
         return self
 
     @property
@@ -524,7 +581,7 @@ class Minimizer(BaseSolver):
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        runner = self._fitted()
+        runner = self._fitted("save" if self._has_state else "")
         self._check_unchanged()
         stopping_rules(self, runner.rules is not None)
         check_jobs(self.n_jobs)
@@ -554,6 +611,8 @@ class Minimizer(BaseSolver):
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
         runner.restore(header, arrays)
+        if "told_rows" in arrays:
+            ask_tell.restore(runner, arrays["told_rows"], arrays["told_points"], arrays["told_values"])
         self._source, self._objective = source, None
         self._box, self._planned, self._runner = box, plan.budget, runner
         self._note_parameters()

@@ -9,7 +9,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Spec
-from skde.engines.state_layout import NUMBER, batch_layout, check_batch
+from skde.engines.state_layout import NUMBER, WORD, batch_layout, check_batch
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
 from skde.polished_points import PolishedPoints, check_polished
@@ -126,6 +126,16 @@ def fit_layout(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
     return layout
 
 
+def told_layout(spec: Spec) -> dict[str, Layout]:
+    """Return the layout of the values that were told of an incomplete generation."""
+    n = len(spec.lower) if spec.variables is None else len(spec.variables)
+    return {
+        "told_rows": Layout((None,), WORD),
+        "told_points": Layout((None, n), spec.dtype),
+        "told_values": Layout((None,), spec.dtype),
+    }
+
+
 def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any]) -> SavedPlan:
     """Check header and arrays, those of the populations left out; return the plan of the saved fit."""
     check_layout(arrays, fit_layout(parameters, header, arrays), whole=False)
@@ -174,6 +184,7 @@ def saved_start(arrays: dict[str, Any]) -> FloatArray | None:
 
 def check_populations(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any], spec: Spec) -> None:
     """Check all arrays of a file against the Spec of its fit, which takes the file's last generation."""
-    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec)})
+    told = told_layout(spec) if "told_rows" in arrays else {}
+    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec), **told})
     spec.last = max(spec.last, int(arrays["generation"].max()))
-    check_batch(spec, arrays, own=algorithms_of(parameters)[0])
+    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if told else 0)

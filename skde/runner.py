@@ -6,9 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from skde.arrays import to_numpy
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.stepping import StatusPoll
 from skde.objectives.feasibility import WORST
+from skde.partial_generation import PartialGeneration
 from skde.polished_points import PolishedPoints
 from skde.result import RunResult
 from skde.run_results import Rules, best_points, run_results
@@ -53,6 +55,8 @@ class Runner:
         The points of the local searches after the last generation.
     polishing : bool
         Whether a polish is under way.
+    partial : PartialGeneration or None
+        These trials with the values told so far, where a user is given them or evaluates them in parts.
     judged : bool
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
     """
@@ -71,6 +75,7 @@ class Runner:
         self.asked: Array | None = None
         self.polished: PolishedPoints | None = None
         self.polishing = False
+        self.partial: PartialGeneration | None = None
         self._results: tuple[Any, list[RunResult]] | None = None
 
     @property
@@ -187,11 +192,11 @@ class Runner:
 
     def drop_trials(self) -> None:
         """Forget the trials of the next generation: it has become the last one, or the batch is to run on."""
-        self.has_trials, self.asked = False, None
+        self.has_trials, self.asked, self.partial = False, None, None
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select by the trials' values, of shape (R, P) or flattened."""
-        self.has_trials, self.asked, self.judged = False, None, False
+        self.has_trials, self.asked, self.partial, self.judged = False, None, None, False
         self.engine.accept(self.batch, self.generation + 1, trials, f)
         # After an exception between these two lines the generation is made again, with the same result.
         self.end_generation()
@@ -216,7 +221,10 @@ class Runner:
     # -- saved state ---------------------------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return time and ending for a file's header; seeds, limits, marks and the batch's state as arrays."""
+        """Return time and ending for a file's header; seeds, limits, marks and the batch's state as arrays.
+
+        With the values that were told of an incomplete generation.
+        """
         self.judge()
         spec = self.batch.spec
         header = {"seconds": self.seconds, "ending": int(self.ending)}
@@ -228,6 +236,14 @@ class Runner:
         }
         if self.polished is not None:
             arrays |= self.polished.state()
+        if self.partial is not None:
+            rows = self.partial.told_rows
+            where = self.batch.xp.asarray(rows)
+            arrays |= {
+                "told_rows": rows,
+                "told_points": to_numpy(self.partial.told[where]),
+                "told_values": to_numpy(self.partial.values[where]),
+            }
         return header, arrays
 
     def restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -262,4 +278,6 @@ class Runner:
 
     def outcomes(self) -> FloatArray:
         """Return value, largest violation and violation of every run's best point, as `StoredOutcomes` takes them."""
+        if self.generation < 0:
+            return np.full((self.batch.n_runs // self.batch.n_islands, 3), np.inf)
         return np.array([(run.fun, run.max_violation, run.violation) for run in self.results()])

@@ -290,7 +290,8 @@ def test_tell() -> None:
     m = Minimizer(bounds=BOX, max_iter=3, random_state=0, device="cpu")
     X = m.ask()
     for points, values, message in (
-        (X[:5], f(X), r"X must have the shape \(100, 3\) that ask returned, got \(5, 3\)"),
+        (X[:5], f(X), r"f must have shape \(5,\), got \(100,\)"),
+        (X[:, :2], f(X), r"X must be rows of what ask returned, of 3 variables, got shape \(100, 2\)"),
         (X, f(X)[:5], r"f must have shape \(100,\), got \(5,\)"),
         (X + 100, f(X), r"X must be inside the bounds, got .* in row 0 for variable 0, which has the bounds \["),
         (X * np.nan, f(X), r"X must be inside the bounds, got nan in row 0 for variable 0"),

@@ -30,7 +30,7 @@ FLOORS = [
     {"skde.objectives"},
     {"skde.result", "skde.timer"},
     {"skde.polished_points", "skde.local_search"},
-    {"skde.run_results", "skde.runner_state", "skde.curves"},
+    {"skde.run_results", "skde.runner_state", "skde.curves", "skde.partial_generation"},
     {"skde.notebook"},
     {"skde.runner"},
     {"skde.execution", "skde.ask_tell", "skde.polish"},

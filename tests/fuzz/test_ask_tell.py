@@ -6,6 +6,7 @@ SKDE_FUZZ=100 tries a hundred times as many examples.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,43 @@ def fitted(m: Minimizer, box: Box, objective: Callable[[Any], Any]) -> list[Any]
         return objective(X)
 
     return results(m.fit(watched))
+
+
+def asked_in_parts(
+    m: Minimizer, box: Box, objective: Callable[[Any], Any], rng: np.random.Generator, path: Path
+) -> Any:
+    """Return the results of ask and tell in parts, told in any order, by points or by ids, with files in between."""
+    given: dict[int, Any] = {}
+    by_ids = rng.random() < 0.5  # not mixed, because a value by points counts for any of equal points
+    while not m.stopped_:
+        X, ids = m.ask(int(rng.integers(1, 30)), return_ids=True)
+        box.look(X)
+        given |= dict(zip(ids.tolist(), X, strict=True))
+        chosen = rng.permutation(list(given))[: rng.integers(len(given) + 1)].tolist()
+        rows = np.array([given.pop(i) for i in chosen]).reshape(-1, X.shape[1])
+        if by_ids:
+            m.tell(f=objective(rows), ids=chosen)
+        else:
+            m.tell(rows, objective(rows))
+        if rng.random() < 0.03:
+            m.save(path)
+            m = Minimizer.load(path).set_params(constraints=m.constraints)
+            if rng.random() < 0.5:
+                given.clear()  # else some are handed out twice, and told once
+            elif given:
+                again, ids = m.ask(1000, return_ids=True)
+                assert not by_ids or set(given) <= set(ids.tolist())
+                given = dict(zip(ids.tolist(), again, strict=True))
+    return results(m)
+
+
+@pytest.mark.parametrize("seed", range(examples(150)))
+def test_parts_of_generations(seed: int, tmp_path: Path) -> None:
+    by_fit, by_parts = (minimizer(np.random.default_rng(seed)) for _ in range(2))
+    first = outcome(lambda: fitted(*by_fit))
+    second = outcome(lambda: asked_in_parts(*by_parts, np.random.default_rng(seed), tmp_path / "fit"))
+    assert first == second
+    assert by_parts[1].kept
 
 
 @pytest.mark.parametrize("seed", range(examples(400)))

@@ -43,6 +43,8 @@ def fits() -> dict[str, Any]:
     found["Minimizer-several"] = Minimizer([DE(pop_size=8), DE(pop_size=9)], n_runs=2, max_iter=9, device="cpu").fit(
         "rastrigin", dim=2, x0=[[0.5, 0.5]]
     )
+    for generations in (0, 4):
+        found[f"Minimizer-partial{generations}"] = partial(generations)
     names = list(ALGORITHMS)
     names.remove("ss")
     for k, name in enumerate(names):
@@ -51,6 +53,16 @@ def fits() -> dict[str, Any]:
         given = ((game, BOX, BOX), ("minmax/rustem4",), ("fabris2012/p6",))[k % 3]
         found[f"MinMaxSolver-{name}"] = solver.fit(*given)
     return found
+
+
+def partial(generations: int) -> Minimizer:
+    """Return a Minimizer that has been told a part of the generation after so many of them."""
+    m = Minimizer(DE(pop_size=10), bounds=BOX, max_iter=9, n_runs=2, random_state=0, device="cpu")
+    for _ in range(generations):
+        X = m.ask()
+        m.tell(X, (X * X).sum(axis=-1))
+    X = m.ask(6)
+    return m.tell(X[1:], function(X[1:]))
 
 
 @pytest.fixture(scope="module")

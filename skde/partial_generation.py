@@ -1,0 +1,136 @@
+"""The trials of one generation that a user is given, and evaluates, in parts and in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skde.arrays import to_numpy
+from skde.typing import Array, IntArray
+from skde.validation import shown
+
+
+class PartialGeneration:
+    """The trials of one generation with the values that have been told so far.
+
+    A trial's id is `first` plus its row, so that ids of different generations differ.
+
+    Parameters
+    ----------
+    first : int
+        The id of the first row.
+    asked : ndarray of shape (n, number of variables)
+        The trials as users see them.
+    points : ndarray of shape (n, dim)
+        The same as points of the box.
+    needed : ndarray of bool, of shape (n,)
+        The rows that need a value; the others are never handed out.
+    xp : module
+        NumPy or CuPy.
+
+    Attributes
+    ----------
+    told : ndarray of shape (n, number of variables)
+        The points that were evaluated: `asked`, or those that replace them.
+    values : ndarray of shape (n,)
+        The values; NaN where there is none yet.
+    handed_out, has_value : ndarray of bool, of shape (n,)
+        On the host. Rows that need no value count as both.
+    """
+
+    def __init__(self, first: int, asked: Array, points: Array, needed: Any, xp: Any) -> None:
+        self.first, self.asked = first, asked
+        self.needed = needed
+        self.told, self.points = asked.copy(), points
+        self.values = xp.full(len(asked), np.nan, points.dtype)
+        self.handed_out, self.has_value = ~needed, ~needed
+        self._rows: dict[bytes, list[int]] | None = None
+
+    @property
+    def ids(self) -> IntArray:
+        """The ids of all rows."""
+        return self.first + np.arange(len(self.asked))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row that needs a value has one."""
+        return bool(self.has_value.all())
+
+    @property
+    def told_rows(self) -> IntArray:
+        """The rows with values."""
+        return np.flatnonzero(self.has_value & self.needed)
+
+    def hand_out(self, n: int) -> IntArray:
+        """Return the next rows, n or as many as are left, which are not handed out again."""
+        rows = np.flatnonzero(~self.handed_out)[:n]
+        self.handed_out[rows] = True
+        return rows
+
+    def rows_of_ids(self, ids: IntArray) -> IntArray:
+        """Return the rows with these ids, after a check that none of them has been told a value."""
+        rows: IntArray = ids - self.first
+        last = self.first + len(self.asked) - 1
+        for k in np.flatnonzero((rows < 0) | (rows >= len(self.asked))):
+            raise ValueError(
+                f"ids must be those of the current generation, {self.first} to {last}, got {ids[k]}; a generation is "
+                "complete when all of its values are told"
+            )
+        for k in np.flatnonzero(self.has_value[rows] & self.needed[rows]):
+            raise ValueError(f"ids must be those of trials that wait for values, got {ids[k]}, which has one already")
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError(f"ids must all be different, got {shown(ids.tolist())}")
+        return rows
+
+    def rows_of_points(self, X: Array) -> IntArray:
+        """Return the rows of these points, which are some of `asked` in any order; of equal rows each takes another.
+
+        None of them may have been told a value.
+        """
+        taken: dict[int, None] = {}  # in the order of X
+        for k, key in enumerate(row_keys(X)):
+            equal = self.rows_by_key.get(key, [])
+            free = [row for row in equal if row not in taken and not (self.has_value[row] and self.needed[row])]
+            if not free:
+                why = (
+                    "has a value already"
+                    if equal
+                    else "is none of the points of the current generation; a point that replaces one of them needs "
+                    "its id: tell(X, f, ids=ids)"
+                )
+                raise ValueError(f"X must be points that ask returned and that wait for values, but row {k} {why}")
+            taken[max(free, key=lambda row: (self.needed[row], -row))] = None
+        return np.array(list(taken), np.int64)
+
+    @property
+    def rows_by_key(self) -> dict[bytes, list[int]]:
+        """The rows that have the same point, by that point."""
+        if self._rows is None:
+            self._rows = rows_by_key(self.asked)
+        return self._rows
+
+
+def rows_by_key(X: Array) -> dict[bytes, list[int]]:
+    """Return the rows of equal points, by the key of the point."""
+    found: dict[bytes, list[int]] = {}
+    for row, key in enumerate(row_keys(X)):
+        found.setdefault(key, []).append(row)
+    return found
+
+
+def row_keys(X: Array) -> list[bytes]:
+    """Return the bytes of every row of X; -0.0 counts as 0.0, which it equals."""
+    return [row.tobytes() for row in to_numpy(X) + 0.0]
+
+
+def order_of_rows(X: Array, asked: Array) -> IntArray | None:
+    """Return the rows of X in the order of `asked`, where X has the same rows in another order; else None."""
+    places = rows_by_key(asked)
+    order = np.zeros(len(asked), np.int64)
+    for k, key in enumerate(row_keys(X)):
+        rows = places.get(key)
+        if not rows:
+            return None
+        order[rows.pop(0)] = k
+    return order
