@@ -8,12 +8,14 @@ from typing import Any, cast
 import numpy as np
 
 from skde.arrays import contiguous, moved_to, real_values, to_numpy
-from skde.objectives.feasibility import FeasibilityRules
+from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 from skde.partial_generation import PartialGeneration, order_of_rows
+from skde.reevaluation import Rounds, rounds
 from skde.run_results import values_of_points
-from skde.runner import RUNNING, Runner
+from skde.runner import Runner
 from skde.serialization import entry
-from skde.typing import Array, IntArray
+from skde.stopping import RUNNING
+from skde.typing import Array, FloatArray, IntArray
 from skde.validation import shown
 from skde.variables import Variables
 
@@ -105,8 +107,7 @@ def told_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
 def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
     """Select by the values of all rows: `told` as users see them, and the points of the box behind them."""
     batch, xp = runner.batch, runner.batch.xp
-    if isinstance(runner.rules, FeasibilityRules):
-        values = runner.rules.codes(told, values)
+    values = codes(runner, told, values)
     size = len(values) // batch.n_runs
     if size == batch.pop_max:
         runner.accept(points, values)
@@ -116,6 +117,11 @@ def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
         all_points[:, :size] = points.reshape(batch.n_runs, -1, batch.dim)
         all_values[:, :size] = values.reshape(batch.n_runs, -1)
         runner.accept(all_points, all_values)
+
+
+def codes(runner: Runner, told: Array, values: Array) -> Array:
+    """Return values as selection compares them: with constraints, the codes of feasibility rules."""
+    return runner.rules.codes(told, values) if isinstance(runner.rules, FeasibilityRules) else values
 
 
 def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
@@ -237,7 +243,10 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
         partial.has_value[rows] = partial.handed_out[rows] = True
         if partial.complete:
             try:
-                select(runner, partial.told, partial.points, partial.values)
+                if runner.rounds is None:
+                    select(runner, partial.told, partial.points, partial.values)
+                else:
+                    end_round(runner, partial)
             except BaseException:  # such as one of a constraint: the values can then be told again
                 partial.has_value[rows] = ~partial.needed[rows]
                 raise
@@ -271,10 +280,51 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
     asked, points = partial.asked[where], partial.points[where]
     if bool((told == asked).all()):
         return
+    if runner.rounds is not None:
+        raise ValueError("X must be the points that ask returned: those of final_evals cannot be replaced by others")
     variables = runner.batch.spec.variables
     points = told if variables is None else encoded(runner, variables, told, asked, points)
     check_inside(runner, points[None], np.array([len(points)]))
     partial.told[where], partial.points[where] = told, points
+
+
+# -- evaluations after the last generation -----------------------------------------------------------------------------
+
+
+def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array, IntArray] | None:
+    """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
+    if runner.rounds is None and runner.final is None:
+        runner.rounds = rounds(runner, n_evals)
+        next_round(runner, None)
+    partial = runner.partial
+    if partial is None:
+        return None
+    rows = partial.hand_out(len(partial.asked) if n is None else n)
+    if n is None:
+        rows = np.arange(len(partial.asked))
+    with runner.engine.device_context:
+        return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
+
+
+def end_round(runner: Runner, partial: PartialGeneration) -> None:
+    """Make the points of the next round from the values of a complete one."""
+    values = to_numpy(codes(runner, partial.told, partial.values)).astype(np.float64)
+    next_round(runner, values if runner.rules is None else values_of_codes(values))
+
+
+def next_round(runner: Runner, values: FloatArray | None) -> None:
+    """Make the points of the first round or, with the values of the last one, those of the next."""
+    steps, before, batch = cast(Rounds, runner.rounds), runner.partial, runner.batch
+    try:
+        rows = next(steps) if values is None else steps.send(values)
+    except StopIteration:
+        runner.rounds = runner.partial = None
+        return
+    first = first_id(runner) if before is None else before.first + len(before.asked)
+    with runner.engine.device_context:
+        points = batch.xp.asarray(rows)
+        asked = values_of_points(batch, points)
+        runner.partial = PartialGeneration(first, asked, points, np.ones(len(rows), bool), batch.xp)
 
 
 def restore(runner: Runner, rows: IntArray, points: Array, values: Array) -> None:

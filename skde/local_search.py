@@ -217,7 +217,7 @@ class LocalSearch:
         points[1 + diagonal, self.free] = ahead
         rows = usable(self._evaluate(points[1:] if known else points))
         at = self._seen[1] if known and self._seen is not None else rows[0]
-        slopes = ((rows[-len(u) :] - at) / ((ahead - center) / self.width)[:, None]).T
+        slopes: FloatArray = ((rows[-len(u) :] - at) / ((ahead - center) / self.width)[:, None]).T
         self._seen = u.tobytes(), at, slopes
         return slopes
 

@@ -44,6 +44,7 @@ from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
 from skde.polish import Polish, check_polish, check_polishable, search_seconds
 from skde.problems import get_problem
+from skde.reevaluation import reevaluate
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
@@ -136,6 +137,16 @@ class Minimizer(BaseSolver):
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
+    final_evals : int, default 0
+        Further evaluations of every run, for a noisy Python function, after its last generation: up to half of them
+        choose x_ among the members of the population, and fun_ is the mean of the others. They are part of max_evals,
+        if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the value of
+        one evaluation, the luckiest of all. Runs without a feasible point have none. A file or
+        a pickle that is made before they are complete has none of their values.
+    on_error : {"raise", "nan"}, default "raise"
+        The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
+        and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
+        RuntimeWarning. Exceptions of constraints, and values that are no number, are always errors.
 
     Attributes
     ----------
@@ -231,6 +242,8 @@ class Minimizer(BaseSolver):
         verbose: int = 0,
         random_state: Any = None,
         warm_start: bool = False,
+        final_evals: int = 0,
+        on_error: str = "raise",
     ) -> None:
         self.algorithm = algorithm
         self.bounds = bounds
@@ -255,6 +268,8 @@ class Minimizer(BaseSolver):
         self.verbose = verbose
         self.random_state = random_state
         self.warm_start = warm_start
+        self.final_evals = final_evals
+        self.on_error = on_error
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; those of the algorithm, ``algorithm__F``, where it is an object.
@@ -351,7 +366,8 @@ class Minimizer(BaseSolver):
         check_parameters(self)
         check_polishable(self.polish, resolved.rules is not None, resolved.variables)
         self._objective = resolved
-        runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim))
+        extra = int(runner.extra_evals.max())
+        runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim, extra_evals=extra))
         self._run(resolved)
         return self
 
@@ -400,6 +416,7 @@ class Minimizer(BaseSolver):
             n_jobs=row_jobs(self),
             constraints=self.constraints,
             feasibility_tol=self.feasibility_tol,
+            on_error=self.on_error,
         )
 
     def _saved_objective(self) -> Objective:
@@ -416,11 +433,18 @@ class Minimizer(BaseSolver):
 
     def _run(self, objective: Objective) -> None:
         rules = stopping_rules(self, objective.rules is not None)
+        if self.final_evals and objective.compiled is not None:
+            raise ValueError(
+                f"final_evals={self.final_evals} is for noisy Python functions; a compiled objective has no noise, so "
+                "final_evals must be 0"
+            )
         runner = self._runner
         execution = choose_execution(self.execution, objective, runner.engine)
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
+        if not runner.done:
+            runner.final = None
         with stop_request(self, runner) as stop:
             search_time = search_seconds(self.polish, rules["max_time"])
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
@@ -428,6 +452,8 @@ class Minimizer(BaseSolver):
                 method = find_method(self.polish, objective.rules is not None)
                 most = polish_evals(self, runner.batch.spec)
                 Polish(runner, objective, method, most, rules["max_time"], stop, self.verbose).run()
+        if self.final_evals and runner.final is None:
+            reevaluate(runner, objective, self.final_evals)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Let the runs go on from their populations, with new limits."""
@@ -495,6 +521,8 @@ class Minimizer(BaseSolver):
             asked = None if X is None else (X, ask_tell.ids_of_asked(runner) if return_ids else None)
         else:
             asked = ask_tell.ask_some(runner, check_int("n", n, 0))
+        if asked is None and self.final_evals:
+            asked = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
         if asked is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         return asked if return_ids else asked[0]
@@ -552,7 +580,8 @@ class Minimizer(BaseSolver):
         The status of a GPU is polled at most every few milliseconds, so that this may turn true some generations late.
         Until then `ask` returns points of the last populations, and their values are ignored.
         """
-        return ask_tell.poll_stopped(self._begun_runner())
+        runner = self._begun_runner()
+        return ask_tell.poll_stopped(runner) and not (self.final_evals and runner.final is None)
 
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""

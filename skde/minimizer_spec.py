@@ -43,6 +43,9 @@ from skde.validation import (
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
 
+ON_ERROR = ("raise", "nan")
+LARGEST_FINAL = 2**20
+
 Budget = tuple[Any, Any, Any]  # max_iter, max_evals and max_time
 
 
@@ -69,6 +72,8 @@ class Parameters(Protocol):
     verbose: int
     random_state: Any
     warm_start: bool
+    final_evals: int
+    on_error: str
 
 
 class SavedPlan(NamedTuple):
@@ -89,6 +94,12 @@ def check_parameters(parameters: Parameters) -> None:
     check_verbose(parameters.verbose)
     check_jobs(parameters.n_jobs)
     check_real("feasibility_tol", parameters.feasibility_tol, 0)
+    check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL)
+    if check_choice("on_error", parameters.on_error, ON_ERROR) == "nan" and parameters.vectorized:
+        raise ValueError(
+            "on_error='nan' needs vectorized=False: an exception of f(X) does not say which rows failed; let f return "
+            "NaN for these, or take one point"
+        )
 
 
 def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
@@ -133,6 +144,21 @@ def row_jobs(parameters: Parameters) -> int | None:
     return 1 if parameters.execution == "joblib" else parameters.n_jobs
 
 
+def without_final_evals(parameters: Parameters) -> int | None:
+    """Return the evaluations of one run before those at its end; None without a limit."""
+    max_evals, final_evals = parameters.max_evals, check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL)
+    if final_evals and parameters.polish is not False:
+        raise ValueError(
+            f"final_evals={final_evals} is for noisy functions, where a local search follows the noise: leave out "
+            f"final_evals or polish={parameters.polish!r}"
+        )
+    if max_evals is None or not final_evals:
+        return max_evals
+    if check_int("max_evals", max_evals, 1) <= final_evals:
+        raise ValueError(f"final_evals must be less than max_evals={max_evals}, got {final_evals}")
+    return int(max_evals) - final_evals
+
+
 def reserved_of(parameters: Parameters, dim: int) -> int:
     """Return the evaluations of one run that are kept for the polish."""
     return reserved_evals(parameters.polish, dim, parameters.max_iter, parameters.max_evals, parameters.max_time)
@@ -148,8 +174,8 @@ def polish_evals(parameters: Parameters, spec: Spec) -> int:
 
 
 def budget_of(parameters: Parameters, dim: int) -> Budget:
-    """Return the limits that some algorithms plan with: without the evaluations of the polish."""
-    max_iter, max_evals, max_time = parameters.max_iter, parameters.max_evals, parameters.max_time
+    """Return the limits of the generations, which some algorithms plan with."""
+    max_iter, max_evals, max_time = parameters.max_iter, without_final_evals(parameters), parameters.max_time
     reserved = reserved_of(parameters, dim)
     if reserved and max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
@@ -186,11 +212,34 @@ def make_setting(parameters: Parameters, dim: int, budget: Budget) -> FitSetting
 
 
 def generation_limits(
-    parameters: Parameters, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None
+    parameters: Parameters, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None, extra_evals: int = 0
 ) -> IntArray:
-    """Return the last generation of every population; `done` are the generations before a warm start."""
-    given = parameters.max_iter, parameters.max_evals, parameters.max_time
-    return last_generations(schedules, dim, *given, done, parameters.n_islands, reserved_of(parameters, dim))
+    """Return the last generation of every population.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        With the limits.
+    schedules : sequence of PopulationSchedule
+        Every population's sizes.
+    dim : int
+        Variables.
+    done : ndarray or None
+        The generations before a warm start.
+    extra_evals : int
+        Evaluations of a run that belong to no generation.
+    """
+    max_evals = without_final_evals(parameters)
+    if max_evals is not None and parameters.final_evals:
+        least = max(schedule.most for schedule in schedules) * parameters.n_islands
+        if max_evals < least:
+            raise ValueError(
+                f"max_evals must be at least {least + parameters.final_evals}, the individuals of a run plus "
+                f"final_evals={parameters.final_evals}, got {parameters.max_evals}"
+            )
+        max_evals = max(max_evals - extra_evals, least)
+    given, reserved = (parameters.max_iter, max_evals, parameters.max_time), reserved_of(parameters, dim)
+    return last_generations(schedules, dim, *given, done, parameters.n_islands, reserved)
 
 
 def make_template(

@@ -16,6 +16,7 @@ from skde.polished_points import PolishedPoints, check_polished
 from skde.runner import Runner
 from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
+from skde.stopping import UNLIMITED
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
@@ -126,6 +127,36 @@ def fit_layout(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
     return layout
 
 
+def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
+    """Return the layout of the arrays that only some files have: of an incomplete generation, and of final values."""
+    n_runs = len(spec.seeds) // spec.islands.n_islands
+    extra = {"extra_evals": Layout((n_runs,), WORD)}
+    final = {
+        "final_chosen": Layout((n_runs,), WORD),
+        "final_points": Layout((n_runs, len(spec.lower)), spec.dtype),
+        "final_fun": Layout((n_runs,), NUMBER),
+    }
+    parts = (("told_rows", told_layout(spec)), ("extra_evals", extra), ("final_chosen", final))
+    return {key: layout for name, part in parts if name in arrays for key, layout in part.items()}
+
+
+def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:
+    """Check the values of the arrays that only some files have; those of an incomplete generation when it is told."""
+    with entry("extra_evals"):
+        if "extra_evals" in arrays and not ((arrays["extra_evals"] >= 0) & (arrays["extra_evals"] < UNLIMITED)).all():
+            raise ValueError("numbers of evaluations must be >= 0")
+    if "final_chosen" not in arrays:
+        return
+    with entry("final_chosen"):
+        if not np.isin(arrays["final_chosen"], (0, 1)).all():
+            raise ValueError("it must be 0 or 1 for every run")
+    with entry("final_points"):
+        lower, upper = (bound.astype(spec.dtype) for bound in (spec.lower, spec.upper))
+        points = arrays["final_points"][arrays["final_chosen"] == 1]
+        if not ((points >= lower) & (points <= upper)).all():
+            raise ValueError("points must be inside their bounds")
+
+
 def told_layout(spec: Spec) -> dict[str, Layout]:
     """Return the layout of the values that were told of an incomplete generation."""
     n = len(spec.lower) if spec.variables is None else len(spec.variables)
@@ -184,7 +215,8 @@ def saved_start(arrays: dict[str, Any]) -> FloatArray | None:
 
 def check_populations(parameters: Parameters, header: dict[str, Any], arrays: dict[str, Any], spec: Spec) -> None:
     """Check all arrays of a file against the Spec of its fit, which takes the file's last generation."""
-    told = told_layout(spec) if "told_rows" in arrays else {}
-    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec), **told})
+    optional = optional_layout(spec, arrays)
+    check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec), **optional})
     spec.last = max(spec.last, int(arrays["generation"].max()))
-    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if told else 0)
+    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if "told_rows" in arrays else 0)
+    check_optional(spec, arrays)

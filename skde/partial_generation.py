@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -88,20 +89,28 @@ class PartialGeneration:
 
         None of them may have been told a value.
         """
-        taken: dict[int, None] = {}  # in the order of X
+        free: dict[bytes, Iterator[int]] = {}
+        rows = []
         for k, key in enumerate(row_keys(X)):
-            equal = self.rows_by_key.get(key, [])
-            free = [row for row in equal if row not in taken and not (self.has_value[row] and self.needed[row])]
-            if not free:
+            if key not in free:
+                free[key] = self._free_rows(key)
+            row = next(free[key], None)
+            if row is None:
                 why = (
                     "has a value already"
-                    if equal
+                    if key in self.rows_by_key
                     else "is none of the points of the current generation; a point that replaces one of them needs "
                     "its id: tell(X, f, ids=ids)"
                 )
                 raise ValueError(f"X must be points that ask returned and that wait for values, but row {k} {why}")
-            taken[max(free, key=lambda row: (self.needed[row], -row))] = None
-        return np.array(list(taken), np.int64)
+            rows.append(row)
+        return np.array(rows, np.int64)
+
+    def _free_rows(self, key: bytes) -> Iterator[int]:
+        """Yield the rows of a point that wait for a value, and then those that need none."""
+        rows = np.array(self.rows_by_key.get(key, []), np.int64)
+        yield from rows[~self.has_value[rows]].tolist()
+        yield from rows[~self.needed[rows]].tolist()
 
     @property
     def rows_by_key(self) -> dict[bytes, list[int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +66,34 @@ class RowByRow:
             )
             values = np.concatenate(parts)
         return array_namespace(X).asarray(values)
+
+
+class NanOnError:
+    """A function of one point that returns NaN where another one raises an exception.
+
+    Parameters
+    ----------
+    function : callable
+        Function of one point, of shape (dim,).
+    """
+
+    def __init__(self, function: Callable[[FloatArray], Any]) -> None:
+        self.function = function
+        self.warned = False
+
+    def __call__(self, x: FloatArray) -> Any:
+        """Return the function's value at a point; the first exception becomes a warning."""
+        try:
+            return self.function(x)
+        except Exception as error:  # whatever the user's code raises
+            if not self.warned:
+                self.warned = True
+                warnings.warn(
+                    f"the objective raised {error!r}; with on_error='nan' the values of points that raise are NaN",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            return math.nan
 
 
 def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,24 @@ from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
 
 Rules = FeasibilityRules | StoredOutcomes
+
+
+class FinalValues(NamedTuple):
+    """The points that evaluations at the end of a noisy function's fit chose, and their values.
+
+    Attributes
+    ----------
+    chosen : ndarray of bool, of shape (n_runs,)
+        The runs with such a point.
+    points : ndarray of shape (n_runs, dim)
+        The points of the box.
+    fun : ndarray of shape (n_runs,)
+        The means of the evaluations.
+    """
+
+    chosen: Any
+    points: FloatArray
+    fun: FloatArray
 
 
 def run_results(
@@ -115,6 +133,55 @@ def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: flo
         polish_evals=int(polished.n_evals[run]),
         polish_complete=bool(polished.generation[run] == result.n_iter),
     )
+
+
+def with_final_values(
+    results: list[RunResult],
+    engine: Engine,
+    batch: Runs,
+    rules: Rules | None,
+    extra_evals: IntArray,
+    final: FinalValues | None,
+    seconds: float,
+) -> list[RunResult]:
+    """Return the results with the evaluations after the last generation.
+
+    Parameters
+    ----------
+    results : list of RunResult
+        Every run's result at the end of its last generation.
+    engine, batch, rules
+        As in `run_results`.
+    extra_evals : ndarray of shape (n_runs,)
+        Evaluations that belong to no generation.
+    final : FinalValues or None
+        The points that they chose; None where they are not complete.
+    seconds : float
+        The time at the end of these evaluations.
+    """
+    changed = []
+    for run, (result, extra) in enumerate(zip(results, extra_evals.tolist(), strict=True)):
+        n_evals = result.n_evals + extra
+        if final is None or not final.chosen[run]:
+            changed.append(replace(result, n_evals=n_evals))
+            continue
+        x, fun, history = values_of_points(batch, final.points[run : run + 1])[0], float(final.fun[run]), result.history
+        changed.append(
+            replace(
+                result,
+                x=x,
+                fun=fun,
+                n_evals=n_evals,
+                time=seconds,
+                max_violation=outcome_of(engine, rules, run, x, fun).max_violation,
+                history=History(
+                    np.append(history.n_evals, n_evals),
+                    np.append(history.seconds, seconds),
+                    np.append(history.best, fun),
+                ),
+            )
+        )
+    return changed
 
 
 def values_of_points(batch: Runs, points: Array) -> Array:

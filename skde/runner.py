@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from skde.objectives.feasibility import WORST
 from skde.partial_generation import PartialGeneration
 from skde.polished_points import PolishedPoints
 from skde.result import RunResult
-from skde.run_results import Rules, best_points, run_results
+from skde.run_results import FinalValues, Rules, best_points, run_results, with_final_values
 from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
@@ -57,6 +58,12 @@ class Runner:
         Whether a polish is under way.
     partial : PartialGeneration or None
         These trials with the values told so far, where a user is given them or evaluates them in parts.
+    final : FinalValues or None
+        The points chosen by evaluations after the last generation.
+    extra_evals : ndarray of shape (number of runs,)
+        Every run's evaluations that belong to no generation.
+    rounds : generator or None
+        The evaluations after the last generation, which a user makes; `partial` then has the points of one round.
     judged : bool
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
     """
@@ -76,6 +83,9 @@ class Runner:
         self.polished: PolishedPoints | None = None
         self.polishing = False
         self.partial: PartialGeneration | None = None
+        self.final: FinalValues | None = None
+        self.rounds: Generator[FloatArray, FloatArray, None] | None = None
+        self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
         self._results: tuple[Any, list[RunResult]] | None = None
 
     @property
@@ -192,7 +202,7 @@ class Runner:
 
     def drop_trials(self) -> None:
         """Forget the trials of the next generation: it has become the last one, or the batch is to run on."""
-        self.has_trials, self.asked, self.partial = False, None, None
+        self.has_trials, self.asked, self.partial, self.rounds = False, None, None, None
 
     def accept(self, trials: Array | None, f: Array) -> None:
         """Select by the trials' values, of shape (R, P) or flattened."""
@@ -223,7 +233,7 @@ class Runner:
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return time and ending for a file's header; seeds, limits, marks and the batch's state as arrays.
 
-        With the values that were told of an incomplete generation.
+        With the values that were told of an incomplete generation, and those of evaluations after the last one.
         """
         self.judge()
         spec = self.batch.spec
@@ -236,7 +246,15 @@ class Runner:
         }
         if self.polished is not None:
             arrays |= self.polished.state()
-        if self.partial is not None:
+        if self.extra_evals.any():
+            arrays["extra_evals"] = self.extra_evals
+        if self.final is not None:
+            arrays |= {
+                "final_chosen": self.final.chosen.astype(np.int64),
+                "final_points": self.final.points,
+                "final_fun": self.final.fun,
+            }
+        if self.partial is not None and self.rounds is None:
             rows = self.partial.told_rows
             where = self.batch.xp.asarray(rows)
             arrays |= {
@@ -253,16 +271,22 @@ class Runner:
         self.set_limits(arrays["limits"])
         self.ending = Status(header["ending"])
         self.timer.restore(float(header["seconds"]), arrays["marks"])
+        if "extra_evals" in arrays:
+            self.extra_evals = arrays["extra_evals"]
+        if "final_chosen" in arrays:
+            chosen, points, fun = (arrays[name] for name in ("final_chosen", "final_points", "final_fun"))
+            self.final = FinalValues(chosen == 1, points, fun)
 
     # -- results -------------------------------------------------------------------------------------------------------
 
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
-        state = (self.generation, self.ending, self.seconds)
+        state = (self.generation, self.ending, self.seconds, self.final is None)
         if self._results is None or self._results[0] != state:
-            made = run_results(
-                self.engine, self.batch, self.rules, self.timer, self.progress, self.ending, self.polished
-            )
+            engine, batch, rules = self.engine, self.batch, self.rules
+            made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, self.polished)
+            if self.extra_evals.any():
+                made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
             self._results = state, made
         return self._results[1]
 

@@ -33,6 +33,7 @@ FLOORS = [
     {"skde.run_results", "skde.runner_state", "skde.curves", "skde.partial_generation"},
     {"skde.notebook"},
     {"skde.runner"},
+    {"skde.reevaluation"},
     {"skde.execution", "skde.ask_tell", "skde.polish"},
     {"skde.callbacks"},
     {"skde.base"},

@@ -57,7 +57,7 @@ def by_single_tells(m: Minimizer) -> Minimizer:
         {"bounds": TYPED},
         {"constraints": NonlinearConstraint(lambda x: x[0], 1.0, 3.0)},
     ],
-    ids=str,
+    ids=", ".join,
 )
 def test_the_order_of_values_changes_no_bit(parameters: dict[str, Any], device: str) -> None:
     parameters = {**parameters, "device": device}

@@ -307,7 +307,9 @@ def test_files_of_the_version_before() -> None:
     """Theirs do not say what budget a fit began with."""
     files = Path(__file__).parent / "files"
     options: dict[str, Any] = {"random_state": 0, "device": "cpu"}
-    whole = Minimizer(LSHADE(pop_size=8), max_evals=200, n_runs=2, n_islands=2, **options).fit("sphere", dim=2)
+    whole = Minimizer(LSHADE(pop_size=8, repair="midpoint"), max_evals=200, n_runs=2, n_islands=2, **options).fit(
+        "sphere", dim=2
+    )
     m = Minimizer.load(files / "minimizer.skde").resume()
     assert np.array_equal(m.population_, whole.population_)
     sizes = {"n_cycles": 4, "gens_x": 2, "gens_y": 2, "archive_size": 2, "dtype": "float32"}

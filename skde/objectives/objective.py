@@ -13,7 +13,7 @@ from skde.engines import Compiled, DecodedObjective, Engine, decode
 from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import FeasibilityRules
 from skde.objectives.probe import probe
-from skde.pointwise import RowByRow
+from skde.pointwise import NanOnError, RowByRow
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem, constraint_list
@@ -114,6 +114,7 @@ def as_objective(
     n_jobs: int | None = None,
     constraints: Any = None,
     feasibility_tol: float = 1e-6,
+    on_error: str = "raise",
 ) -> Objective:
     """Return any form of objective as an `Objective`.
 
@@ -133,6 +134,8 @@ def as_objective(
         As in `ConstrainedProblem`.
     feasibility_tol : float, default 1e-6
         Tolerance of satisfied constraints, >= 0.
+    on_error : {"raise", "nan"}, default "raise"
+        With "nan", the value of a callable of one point that raises an exception is NaN.
 
     Returns
     -------
@@ -150,6 +153,8 @@ def as_objective(
         dim = check_int("dim", dim, 1)
     if isinstance(objective, MinMaxProblem):
         raise TypeError(f"{objective!r} is a function of x and y; a Minimizer takes functions of x alone")
+    if on_error == "nan" and isinstance(objective, ConstrainedProblem | Problem | DeviceObjective):
+        raise ValueError(f"on_error='nan' is for a Python function of one point, got {objective!r}")
     if isinstance(objective, ConstrainedProblem):
         if constraints is not None:
             raise ValueError(f"{objective!r} has constraints, so the parameter constraints must be None")
@@ -159,7 +164,8 @@ def as_objective(
         unconstrained = as_objective(objective, dim, bounds, vectorized=vectorized, n_jobs=n_jobs)
         name = unconstrained.source.get("callable", str(objective))
         own = unconstrained.variables or unconstrained.box
-        problem = ConstrainedProblem(objective, own, constraints, name=name, vectorized=vectorized)
+        function = NanOnError(objective) if on_error == "nan" else objective
+        problem = ConstrainedProblem(function, own, constraints, name=name, vectorized=vectorized)
         identity = unconstrained.identity, tuple(constraint_list(constraints))
         box, variables = problem_box(problem, None, None)
         return constrained_objective(problem.with_jobs(n_jobs), box, feasibility_tol, identity, variables)
@@ -180,7 +186,8 @@ def as_objective(
     source = {
         "callable": f"{getattr(objective, '__module__', '?')}:{getattr(objective, '__qualname__', repr(objective))}"
     }
-    function = objective if vectorized else RowByRow(objective, n_jobs)
+    of_point = NanOnError(objective) if on_error == "nan" else objective
+    function = objective if vectorized else RowByRow(of_point, n_jobs)
     return Objective(box, function=function, source=source, identity=objective, variables=variables)
 
 

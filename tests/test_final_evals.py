@@ -1,0 +1,254 @@
+"""Noisy objectives: evaluations after the last generation; and objectives that raise exceptions."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+
+from skde import DE, LSHADE, Integer, Minimizer, minimize
+from skde.reevaluation import halving
+
+BOX = [(-5.0, 5.0)] * 3
+
+
+class Noisy:
+    """The sphere with noise of standard deviation 0.5, which counts its points."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.calls = 0
+
+    def __call__(self, X: Any) -> Any:
+        self.calls += len(X)
+        return (X**2).sum(axis=-1) + self.rng.normal(0.0, 0.5, len(X))
+
+
+def make(**parameters: Any) -> Minimizer:
+    defaults = {"max_evals": 1500, "final_evals": 300, "random_state": 0, "device": "cpu", "n_jobs": 1}
+    return Minimizer(parameters.pop("algorithm", DE(pop_size=20)), **{**defaults, **parameters})
+
+
+def test_the_value_of_a_noisy_function_is_no_lucky_one() -> None:
+    lucky, honest = [], []
+    for seed in range(10):
+        for final_evals, errors in ((0, lucky), (300, honest)):
+            m = make(final_evals=final_evals, random_state=seed).fit(Noisy(seed), bounds=BOX)
+            errors.append(m.fun_ - (m.x_**2).sum())
+    assert np.mean(lucky) < -1.0
+    assert abs(np.mean(honest)) < 0.05  # a standard deviation of 0.5 / sqrt(10 * 150)
+    assert np.max(np.abs(honest)) < 0.2
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"n_runs": 3, "n_islands": 2},
+        {"algorithm": LSHADE(pop_size=30)},
+        {"bounds": {"n": Integer(-3, 3), "x": (-1.0, 1.0)}},
+        {"constraints": NonlinearConstraint(lambda x: x[0], 1.0, 3.0)},
+        {"device": ["cpu", "cpu"], "n_runs": 2},
+        {"dtype": "float32"},
+    ],
+    ids=", ".join,
+)
+def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str, Any]) -> None:
+    f = Noisy()
+    m = make(**{"bounds": BOX, **parameters})
+    m._resolve(f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
+    before, f.calls = f.calls, 0
+    m = make(**{"bounds": BOX, **parameters}).fit(f)
+    extra = len(m.runs_) if m.constraints is not None else 0  # the outcome of a best point
+    f.calls -= before
+    assert f.calls - 2 * extra <= sum(run.n_evals for run in m.runs_) <= f.calls
+    for run in m.runs_:
+        assert 1500 - 20 * m.n_islands < run.n_evals <= 1500 or isinstance(m.algorithm, LSHADE)
+        assert run.n_evals <= 1500
+        assert run.history.n_evals[-1] == run.n_evals
+        assert run.history.best[-1] == run.fun
+        assert run.feasible
+    points = m.population_
+    assert (points == m.x_).all(axis=1).any()
+
+
+def test_halving_finds_the_best_and_spends_all() -> None:
+    for n, n_evals in ((1, 1), (1, 7), (10, 1), (10, 3), (10, 50), (7, 401), (64, 1000)):
+        points = np.arange(n)[::-1, None].astype(float)
+        search, spent = halving(points, n_evals), 0
+        X = next(search)
+        while True:
+            spent += len(X)
+            try:
+                X = search.send(X[:, 0])
+            except StopIteration as end:
+                x, fun = end.value
+                break
+        assert spent == n_evals
+        assert fun == x[0]
+        if n_evals > 50:  # enough for all points to take part
+            assert fun == 0
+
+
+def test_points_that_are_nan_again_are_not_chosen() -> None:
+    search = halving(np.arange(10.0)[:, None], 1000)
+    X = next(search)
+
+    def end() -> None:
+        points = X
+        while True:
+            points = search.send(np.where(points[:, 0] < 3.0, np.nan, points[:, 0]))
+
+    with pytest.raises(StopIteration) as error:
+        end()
+    assert error.value.value == (3.0, 3.0)
+
+
+def test_runs_without_a_feasible_point_stay_as_they_are() -> None:
+    m = make(constraints=NonlinearConstraint(lambda x: x[0], 9.0, 10.0)).fit(lambda X: X[:, 1], bounds=BOX)
+    assert m.max_violation_ > 3.9
+    assert m.n_evals_ == 1200
+
+
+def test_final_values_are_saved_and_resumed(tmp_path: Path) -> None:
+    m = make(n_runs=2).fit(Noisy(), bounds=BOX)
+    m.save(tmp_path / "fit")
+    for again in (Minimizer.load(tmp_path / "fit"), pickle.loads(pickle.dumps(m))):
+        assert [(r.fun, r.n_evals, r.x.tolist()) for r in again.runs_] == [
+            (r.fun, r.n_evals, r.x.tolist()) for r in m.runs_
+        ]
+        f = Noisy()
+        again.resume(f)  # nothing is left to do
+        assert again.fun_ == m.fun_
+        again.set_params(max_evals=3000).resume(Noisy(1))
+        assert again.n_evals_ == 3000
+        assert again.fun_ != m.fun_
+    with np.load(tmp_path / "fit") as file:
+        arrays = dict(file)
+    arrays["final_points"] = arrays["final_points"] + 100
+    with (tmp_path / "fit").open("wb") as stream:
+        np.savez(stream, **arrays)
+    with pytest.raises(ValueError, match="entry 'final_points': points must be inside their bounds"):
+        Minimizer.load(tmp_path / "fit")
+
+
+def test_a_fit_without_them_may_have_them_later() -> None:
+    m = make(final_evals=0).fit(Noisy(), bounds=BOX)
+    m.set_params(final_evals=100).resume()
+    assert m.n_evals_ == 1600
+    assert abs(m.fun_ - (m.x_**2).sum()) < 0.4
+
+
+def test_an_interruption_between_them_is_resumed() -> None:
+    f = Noisy()
+
+    def interrupted(X: Any) -> Any:
+        if f.calls > 1300:
+            raise KeyboardInterrupt
+        return f(X)
+
+    m = make()
+    with pytest.raises(KeyboardInterrupt):
+        m.fit(interrupted, bounds=BOX)
+    spent = m.n_evals_
+    assert 1200 < spent < 1500
+    m.resume(Noisy(2))
+    assert m.n_evals_ == spent + 300  # those that were lost count, too
+
+
+@pytest.mark.parametrize("n", [None, 7])
+def test_ask_and_tell_have_them(n: int | None) -> None:
+    m, f = make(bounds=BOX, n_runs=2), Noisy()
+    while not m.stopped_:
+        X, ids = m.ask(n, return_ids=True)
+        m.tell(f=f(X.reshape(-1, 3)).reshape(ids.shape), ids=ids)
+    assert [run.n_evals for run in m.runs_] == [1500, 1500]
+    assert abs(m.fun_ - (m.x_**2).sum()) < 0.2
+    with pytest.raises(RuntimeError, match="every run has ended"):
+        m.ask(n)
+
+
+def test_points_of_the_end_cannot_be_replaced() -> None:
+    m = make(bounds=BOX, max_evals=30, final_evals=10)
+    X = m.ask()
+    m.tell(X, Noisy()(X))
+    X, ids = m.ask(return_ids=True)
+    assert not m.stopped_
+    with pytest.raises(ValueError, match="those of final_evals cannot be replaced"):
+        m.tell(X / 2, X[:, 0], ids=ids)
+    while not m.stopped_:
+        X = m.ask()
+        m.tell(X, (X**2).sum(axis=1))
+    assert m.n_evals_ == 30
+
+
+def test_wrong_final_evals_are_refused() -> None:
+    with pytest.raises(ValueError, match="final_evals must be less than max_evals=1500, got 1500"):
+        make(final_evals=1500).fit(Noisy(), bounds=BOX)
+    with pytest.raises(ValueError, match=r"max_evals must be at least 1510, .* plus final_evals=1490, got 1500"):
+        make(final_evals=1490).fit(Noisy(), bounds=BOX)
+    with pytest.raises(ValueError, match="final_evals=300 is for noisy Python functions"):
+        make().fit("sphere", dim=3)
+    with pytest.raises(ValueError, match="final_evals must be an integer in"):
+        make(final_evals=-1).fit(Noisy(), bounds=BOX)
+
+
+# -- exceptions --------------------------------------------------------------------------------------------------------
+
+
+def sometimes(x: Any) -> float:
+    """Raise an exception for many points."""
+    if x[0] > 0.0:
+        raise FloatingPointError("no mesh")
+    return float((x**2).sum())
+
+
+@pytest.mark.parametrize("constraints", [None, NonlinearConstraint(np.sum, -9.0, 9.0)])
+def test_an_exception_is_a_nan_where_that_is_asked_for(constraints: Any) -> None:
+    options = {"vectorized": False, "final_evals": 0, "max_evals": 400, "constraints": constraints}
+    with pytest.raises(FloatingPointError, match="no mesh"):
+        make(**options).fit(sometimes, bounds=BOX)
+    with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no mesh'\)") as caught:
+        m = make(on_error="nan", **options).fit(sometimes, bounds=BOX)
+    assert len(caught) == 1
+    assert m.x_[0] <= 0.0
+    assert m.n_evals_ == 400
+
+    def by_nan(x: Any) -> float:
+        return sometimes(x) if x[0] <= 0.0 else np.nan
+
+    assert make(**options).fit(by_nan, bounds=BOX).fun_ == m.fun_
+    with pytest.warns(RuntimeWarning, match="no mesh"):
+        found = minimize(
+            sometimes,
+            BOX,
+            method=DE(pop_size=20),
+            on_error="nan",
+            max_evals=400,
+            vectorized=False,
+            random_state=0,
+            constraints=constraints,
+            device="cpu",
+        )
+    assert found.fun == m.fun_
+
+
+def test_other_errors_are_raised_all_the_same() -> None:
+    options = {"vectorized": False, "final_evals": 0, "on_error": "nan"}
+    with pytest.raises(TypeError, match="the objective must return one real number"):
+        make(**options).fit(lambda x: "a", bounds=BOX)
+    with (
+        pytest.warns(RuntimeWarning, match="raised ZeroDivisionError"),
+        pytest.raises(ValueError, match="NaN for every point of the initial population"),
+    ):
+        make(**options).fit(lambda x: 1 / 0, bounds=BOX)
+    with pytest.raises(ValueError, match="on_error='nan' needs vectorized=False"):
+        make(on_error="nan").fit(Noisy(), bounds=BOX)
+    with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one point"):
+        make(**options).fit("sphere", dim=3)
+    with pytest.raises(ValueError, match="on_error must be one of 'raise', 'nan'; got 'ignore'"):
+        make(on_error="ignore").fit(Noisy(), bounds=BOX)
