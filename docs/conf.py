@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,
+    "write_computation_times": False,  # its page loads scripts from the network
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -13,7 +13,7 @@ from typing import Any
 import scipy.optimize
 
 import skde
-from skde.algorithms import Algorithm
+from skde.algorithms import ALGORITHMS, Algorithm
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,8 @@ def heading(title: str) -> list[str]:
 def name_page(name: Name) -> str:
     """Return the page of a name."""
     lines = [*heading(name.path), f".. currentmodule:: {name.module}", ""]
+    if name.value in ALGORITHMS.values():
+        lines += [f"Equations, parameters and convergence: :doc:`/algorithms/{name.value.name}`.", ""]
     if inspect.isclass(name.value):
         lines += [f".. autoclass:: {name.name}"]
         listed = members(name.value)
@@ -223,6 +225,8 @@ OTHER_NAMES = {
     "LinearConstraint": "scipy.optimize.LinearConstraint",
     "NonlinearConstraint": "scipy.optimize.NonlinearConstraint",
     "RandomState": "numpy.random.RandomState",
+    "scipy.optimize.Bounds": ":py:obj:`scipy.optimize.Bounds`",
+    "scipy.optimize.OptimizeResult": ":py:obj:`scipy.optimize.OptimizeResult`",
     "bool": "bool",
     "dict": "dict",
     "float": "float",
