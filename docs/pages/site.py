@@ -20,8 +20,10 @@ from pages import reference
 LOGGER = logging.getLogger(__name__)
 FOLDER = "reference"
 # A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.
-FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\w])")
+FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\\\w])")
 EXAMPLE = re.compile(r"(?:\.\./)+examples/(plot_\w+)\.py")
+# Commands of LaTeX that docutils does not have, and those that it has.
+SYNONYMS = {r"\dots": r"\ldots", r"\Big": r"\Bigl"}
 PATH = re.compile(r"skde(\.[A-Za-z]\w*)+")
 EXAMPLES = ".. rubric:: Examples"
 
@@ -29,9 +31,9 @@ EXAMPLES = ".. rubric:: Examples"
 def mark_fitted_attributes(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Make code of the fitted attributes that a docstring names, as numpydoc left it, before its examples."""
     end = lines.index(EXAMPLES) if EXAMPLES in lines else len(lines)
-    lines[:end] = [
-        line if "**" in line else FITTED.sub(r"``\1``", line) for line in lines[:end]
-    ]  # **: a list's heading
+    for i, line in enumerate(lines[:end]):
+        names, mark, text = line.rpartition("**")  # **names** : types, of attributes and parameters
+        lines[i] = names + mark + FITTED.sub(r"``\1``", text)
 
 
 def write_reference(app: Sphinx) -> None:
@@ -99,8 +101,9 @@ def within(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
 
 def mathml(node: nodes.Element, as_block: bool) -> str:
     """Return an equation in MathML; one that cannot be read is a warning."""
+    text = re.sub(r"\\[A-Za-z]+", lambda found: SYNONYMS.get(found[0], found[0]), node.astext())
     try:
-        written: str = tex2mathml(node.astext(), as_block=as_block).replace("<mo>'</mo>", "<mo>\N{PRIME}</mo>")
+        written: str = tex2mathml(text, as_block=as_block).replace("<mo>'</mo>", "<mo>\N{PRIME}</mo>")
     except MathError as error:
         LOGGER.warning("%s: %s", error, node.astext(), location=node)
         return ""
