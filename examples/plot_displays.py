@@ -44,6 +44,7 @@ PopulationDisplay.from_estimator(
     Minimizer("jde", max_iter=20, random_state=0).fit(rastrigin), landscape=rastrigin, ax=left
 )
 PopulationDisplay.from_estimator(Minimizer("jde", max_iter=60, random_state=0).fit("rosenbrock", dim=10), ax=right)
+plt.show()
 
 # %%
 # F and CR of the individuals, which a callback records. It looks every five generations, and a fit without it records

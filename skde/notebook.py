@@ -24,7 +24,7 @@ def html_with(curve: Callable[[], str], described: Callable[[], str]) -> Callabl
 
 
 def bundle_with(curve: Callable[[], str], bundle: dict[str, Any]) -> dict[str, Any]:
-    """Return what `_repr_mimebundle_` of scikit-learn returned with a curve added to its HTML, if it has one."""
+    """Return the result of `_repr_mimebundle_` of scikit-learn with a curve after its HTML, if it has one."""
     return {**bundle, "text/html": bundle["text/html"] + curve()} if "text/html" in bundle else bundle
 
 

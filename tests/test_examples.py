@@ -1,4 +1,4 @@
-"""The examples run, and find what their texts say."""
+"""Runs and results of the examples."""
 
 from __future__ import annotations
 

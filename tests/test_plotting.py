@@ -136,7 +136,7 @@ def test_a_plot_goes_into_given_axes() -> None:
     assert first.ax_.get_title() == "own title"
 
 
-def test_what_convergence_refuses() -> None:
+def test_convergence_refuses_bad_input() -> None:
     with pytest.raises(TypeError, match="which has a history; got dict"):
         ConvergenceDisplay.from_result({})
     with pytest.raises(NotFittedError):
@@ -213,7 +213,7 @@ def test_populations_of_results() -> None:
         ("pca", abs, "landscape needs two variables"),
     ],
 )
-def test_what_populations_refuse(variables: Any, landscape: Any, message: str) -> None:
+def test_populations_refuse_bad_input(variables: Any, landscape: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PopulationDisplay(np.zeros((5, 3))).plot(variables=variables, landscape=landscape)
     with pytest.raises(ValueError, match="this one has dim=1"):
@@ -286,7 +286,7 @@ def test_a_second_fit_clears_the_trace() -> None:
     assert (np.diff(trace.n_iter) > 0).all()
 
 
-def test_what_trajectories_refuse() -> None:
+def test_trajectories_refuse_bad_input() -> None:
     with pytest.raises(ValueError, match="ParameterTrace records F and CR of the individuals, which this algorithm"):
         make("de", callbacks=[ParameterTrace()]).fit("sphere", dim=2)
     with pytest.raises(ValueError, match=r"callbacks=\[ParameterTrace\(\)\]"):
@@ -335,7 +335,7 @@ def test_a_min_max_solution_without_its_function() -> None:
     assert again.lines_[1].get_xdata().tolist() == display.lines_[1].get_xdata().tolist()
 
 
-def test_what_min_max_plots_refuse() -> None:
+def test_min_max_plots_refuse_bad_input() -> None:
     solver = MinMaxSolver(n_cycles=2, random_state=0).fit("fabris2012/p6")
     with pytest.raises(ValueError, match="this is a constrained problem"):
         MinMaxDisplay.from_estimator(solver)
@@ -398,7 +398,7 @@ def test_a_record_is_drawn_by_function() -> None:
         ComparisonDisplay.from_record({"cells": []})
 
 
-def test_what_comparisons_refuse(solvers: list[Minimizer]) -> None:
+def test_comparisons_refuse_bad_input(solvers: list[Minimizer]) -> None:
     with pytest.raises(ValueError, match="not all different: give a mapping of names"):
         ComparisonDisplay.from_estimator([solvers[0], make(DE()).fit("sphere", dim=3)])
     with pytest.raises(TypeError, match="results must be a mapping"):
