@@ -36,10 +36,15 @@ PATH = [*sys.path]
 
 
 def pytest_runtest_teardown() -> None:
-    """Remove the current folder, which commands add to the path: processes of later tests would take the sources."""
+    """Remove the current folder, which commands add to the path: processes of later tests would take the sources.
+
+    Close the figures of pyplot, which warns of too many.
+    """
     here = os.getcwd()
     while here in sys.path and here not in PATH:
         sys.path.remove(here)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

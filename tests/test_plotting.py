@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,14 +31,6 @@ from skde.notebook import curve_svg
 from skde.typing import FloatArray
 
 BOX = [(-5.0, 5.0)] * 2
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    from matplotlib import pyplot
-
-    yield
-    pyplot.close("all")
 
 
 def make(algorithm: Any = "jde", **parameters: Any) -> Minimizer:

@@ -99,7 +99,12 @@ def minimize(options: Any) -> int:
         result = report(options.objective, objective, algorithm, device, reason, minimizer)
         print(to_json(result) if options.json else readable(result))
         if options.plot is not None:
-            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective)).figure_.savefig(options.plot)
+            from matplotlib.figure import Figure  # without pyplot, which may open a window
+
+            axes = Figure(layout="constrained").subplots()
+            ConvergenceDisplay.from_estimator(minimizer, f_opt=f_opt_of(objective), ax=axes).figure_.savefig(
+                options.plot
+            )
 
     run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show)
     return 0
