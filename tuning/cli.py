@@ -19,26 +19,35 @@ from skde.cli.arguments import (
     add_command,
     add_device,
     add_quiet,
+    bounds,
     check_writable,
     given_parameters,
     names,
     number,
+    refuse,
     setting,
     shows_progress,
+    variable,
     whole,
 )
+from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
 from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.cli.reproduce import RUNS
-from skde.problems import Problem
+from skde.problems import ConstrainedProblem, Problem
 from skde.tuning import comparison, reproduction
 from skde.tuning.report import check_drawing, python_lines
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.tuner import RacingTuner
 from skde.tuning.work_queue import WorkQueue, pause
+from skde.validation import check_bounds
+from skde.variables import Variables
 
 WORKER = "tune worker"
+HELD_OUT = 20  # steps of a report, after a tuning that was not interrupted
 
 EXAMPLES = """examples:
+  skde tune de mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-experiments 300 --evals-limit 5000
+  skde tune jade mymodule:loss_of_one_point --scalar --bounds -5 5 --dim 8 --max-experiments 300 --evals-limit 2000
   skde tune de --suite nashed2012 --dim 10 --max-experiments 600 --evals-limit 20000
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log
   skde tune pso --suite nashed2012 --functions f0,f9,f12 --time-limit 1 --storage pso.log --resume
@@ -53,10 +62,14 @@ WORKER_EXAMPLES = """examples:
 # Options of a tuning that its workers need, with their types in JSON.
 WORKER_OPTIONS = {
     "algorithm": str,
+    "objectives": list,
+    "bounds": list | None,
+    "var": list | None,
+    "scalar": bool,
     "set": list,
-    "suite": str,
+    "suite": str | None,
     "functions": list | None,
-    "dim": int,
+    "dim": int | None,
     "max_experiments": int,
     "time_limit": int | float,
     "evals_limit": int | None,
@@ -80,12 +93,16 @@ def add_commands(commands: Any) -> None:
 
 def add_tune(commands: Any) -> None:
     """Add `skde tune`."""
-    what = "find good parameters for an algorithm over the functions of a suite, by iterated racing"
+    what = "find good parameters for an algorithm on your function or the functions of a suite, by iterated racing"
     add = add_command(commands, "tune", what, tune, EXAMPLES).add_argument
     add("algorithm", metavar="NAME", help="see skde algorithms")
-    add("--suite", required=True, metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy)")
+    add("objectives", nargs="*", metavar="FUNCTION", help="problems' names (see skde problems), or MODULE:FUNCTION")
+    add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
+    add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
+    add("--scalar", action="store_true", help="your function takes one point, not an array of points")
+    add("--suite", metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy), without FUNCTION")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
-    add("--dim", type=whole, default=30, help="variables (default: 30)")
+    add("--dim", type=whole, help="variables (suites and problems' names: 30)")
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
     add("--max-experiments", type=whole, default=30_000, help="runs on one function (default: 30000)")
     add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
@@ -134,7 +151,7 @@ def tune(options: Any) -> int:
         result = summary(tuner)
         print(to_json(result) if options.json else text(result))
         if options.report is not None:
-            tuner.report(options.report)
+            tuner.report(options.report, held_out=HELD_OUT if tuner.finished_ else 0)
 
     run_and_show(lambda: (tuner.resume if options.resume else tuner.fit)(algorithm), show)
     return 0
@@ -178,7 +195,12 @@ def read_worker_options(worker_options: Any) -> dict[str, Any]:
             "another version; begin with another --storage or --study"
         )
     parameters = [(name, tuple(value) if isinstance(value, list) else value) for name, value in pairs]
-    return {**given, "set": parameters}
+    pairs = given["bounds"]
+    read = {"bounds": None if pairs is None else [tuple(pair) for pair in pairs], "var": None}
+    if given["var"] is not None:
+        variables = Variables.from_description(given["var"])
+        read["var"] = list(zip(variables.names, variables.members, strict=True))
+    return {**given, "set": parameters, **read}
 
 
 def store_worker_options(options: Any, tuner: Any, algorithm: Algorithm) -> None:
@@ -187,7 +209,8 @@ def store_worker_options(options: Any, tuner: Any, algorithm: Algorithm) -> None
     storage = open_storage(options.storage)
     queue = WorkQueue(storage, options.study)
     if queue.worker_options is None or not StudyRecord.exists(storage, options.study):
-        queue.worker_options = {name: getattr(options, name) for name in WORKER_OPTIONS}
+        given = {name: getattr(options, name) for name in WORKER_OPTIONS}
+        queue.worker_options = {**given, "var": find_variables(options).describe() if options.var else None}
 
 
 def silence_optuna() -> None:
@@ -199,11 +222,35 @@ def make_tuner(options: Any, **more: Any) -> tuple[Any, Algorithm]:
     """Return a tuner, and the algorithm to tune."""
     tuner = RacingTuner(
         None,
-        instances(options.suite, options.functions, options.dim),
+        find_instances(options),
+        vectorized=not options.scalar,
         **given_parameters(options, PARAMETERS, OPTIONS),
         **more,
     )
     return tuner, get_algorithm(options.algorithm, **dict(options.set))
+
+
+def find_instances(options: Any) -> list[Any]:
+    """Return the user's functions, or those of a suite, as instances."""
+    if options.objectives:
+        refuse(options, ("suite", "functions"), "cannot go together with FUNCTION")
+        return [own_instance(options, name) for name in options.objectives]
+    if options.suite is None:
+        raise InputError("FUNCTION or --suite is needed: skde tune de mymodule:loss --bounds -5 5 --dim 10")
+    refuse(options, ("bounds", "var"), "is for FUNCTION; the functions of a suite have bounds")
+    return instances(options.suite, options.functions, 30 if options.dim is None else options.dim)
+
+
+def own_instance(options: Any, name: str) -> Any:
+    """Return a problem of this name, or MODULE:FUNCTION with its bounds."""
+    box = find_variables(options) if options.var else options.bounds
+    dim = len(box) if options.var and options.dim is None else options.dim
+    objective = find_objective(name, dim, options.scalar)
+    if isinstance(objective, Problem | ConstrainedProblem):
+        refuse(options, ("bounds", "var"), f"is for MODULE:FUNCTION; {name!r} has bounds")
+        return objective
+    check_box(Namespace(**{**vars(options), "objective": name}), box)
+    return objective, box if options.var else check_bounds(box, options.dim)
 
 
 def instances(suite: str, functions: list[str] | None, dim: int) -> list[Any]:

@@ -93,7 +93,7 @@ class TuningSetting:
         return int(order[step % n]), int(self.rng(_SEEDS, step).integers(2**31))
 
 
-_CONFIGURATIONS, _INSTANCES, _SEEDS, _REPLAY = range(4)
+_CONFIGURATIONS, _INSTANCES, _SEEDS, _REPLAY, HELD_OUT = range(5)  # purposes of draws
 
 
 class TuningLoop:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from skde.tuning.loop import TuningLoop
 
 
@@ -31,6 +33,10 @@ class ProgressBar:
             state = f"{place}, {alive} alive, best is configuration {best}"
             self.bar.set_postfix_str(state, refresh=False)
             self.bar.update(done - self.bar.n)
+
+    def write(self, text: str) -> None:
+        """Write a line above the bar."""
+        self.bar.write(text, file=sys.stderr)
 
     def close(self) -> None:
         """Leave the bar as it is."""

@@ -16,8 +16,10 @@ from scipy.stats import rankdata
 from skde.algorithms import Algorithm
 from skde.benchmark.records import replace_text
 from skde.tuning import report_plots
+from skde.tuning.held_out import HeldOutCosts
 from skde.tuning.loop import Result, instance_name
 from skde.tuning.study_storage import quiet_optuna
+from skde.typing import FloatArray
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -29,7 +31,7 @@ body {{ font: 15px/1.5 sans-serif; max-width: 68rem; margin: 2rem auto; padding:
 table {{ border-collapse: collapse; }}
 td, th {{ padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd; }}
 td:first-child, th:first-child {{ text-align: left; }}
-pre {{ background: #f4f4f4; padding: 0.7rem; overflow-x: auto; }}
+td code {{ display: block; text-align: left; }}
 svg {{ max-width: 100%; height: auto; }}
 </style>
 </head>
@@ -53,22 +55,23 @@ def check_drawing() -> None:
         raise RuntimeError("a report needs matplotlib: pip install 'skde[plot]'")
 
 
-def write_report(tuner: Any, path: str | os.PathLike[str]) -> None:
+def write_report(tuner: Any, path: str | os.PathLike[str], held_out: HeldOutCosts | None = None) -> None:
     """Write the report of a tuning into a file."""
     check_drawing()
-    replace_text(path, page(tuner))
+    replace_text(path, page(tuner, held_out))
 
 
-def page(tuner: Any) -> str:
+def page(tuner: Any, held_out: HeldOutCosts | None = None) -> str:
     """Return the report of a tuning as HTML."""
     trials = tuner.study_.get_trials(deepcopy=False)
     elites = [elite.number for elite in tuner.elites_]
     kept = {race["iteration"]: set(race["elites"]) for race in tuner.races_}
-    names = [instance_name(instance) for instance in tuner.instances]
+    names = list(map(label, tuner.instances))
     parts = [
-        heading("The best configurations", "The best first, as Python."),
-        f"<pre>{escape(chr(10).join(python_lines(tuner)))}</pre>",
-        heading("Cost"),
+        *(comparison(held_out, names) if held_out is not None else []),
+        heading("The best configurations", "The best first, as Python. Tables name them by their numbers."),
+        table(("configuration", "Python"), map(python_row, elites, python_lines(tuner))),
+        heading("Cost of the tuning"),
         table(("", ""), cost(tuner).items()),
         table(RACE_HEADS, map(race_row, tuner.races_)),
         heading(
@@ -76,7 +79,7 @@ def page(tuner: Any) -> str:
             "Mean ranks of the best configurations among each other, by instance, on the steps that all of them have "
             "done; 1 is the best.",
         ),
-        table(("instance", "steps", *map(str, elites)), rank_rows(tuner.results_, elites, names)),
+        table(("instance", "steps", *map(link, elites)), rank_rows(tuner.results_, elites, names)),
         heading(
             "Parameters by race",
             "Values of the configurations that were new in a race; in red those that the race kept.",
@@ -95,11 +98,75 @@ def heading(text: str, explanation: str = "") -> str:
     return f"<h2>{text}</h2>" + (f"\n<p>{explanation}</p>" if explanation else "")
 
 
+class Html(str):
+    """A text that is HTML."""
+
+
+def link(number: int) -> Html:
+    """Return the number of a configuration, with a link to its parameters."""
+    return Html(f'<a href="#configuration-{number}">{number}</a>')
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table; without heads where they are empty."""
-    lines = [f"<tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"] if any(heads) else []
-    lines += [f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows]
+    lines = [f"<tr>{''.join(f'<th>{cell(head)}</th>' for head in heads)}</tr>"] if any(heads) else []
+    lines += [f"<tr>{''.join(f'<td>{cell(one)}</td>' for one in row)}</tr>" for row in rows]
     return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+def cell(content: Any) -> str:
+    """Return the content of a cell as HTML."""
+    return content if isinstance(content, Html) else escape(str(content))
+
+
+def label(instance: Any) -> str:
+    """Return the name of an instance; of a pair (objective, bounds), that of the objective."""
+    objective = instance[0] if isinstance(instance, tuple) and len(instance) == 2 else instance
+    if isinstance(objective, str):
+        return objective
+    name: str = getattr(objective, "name", None) or instance_name(objective)
+    return name
+
+
+def python_row(number: int, line: str) -> tuple[Html, Html]:
+    """Return the row of a configuration, to which the links with its number lead."""
+    return Html(f'<span id="configuration-{number}">{number}</span>'), Html(f"<code>{escape(line)}</code>")
+
+
+def comparison(costs: HeldOutCosts, names: Sequence[str]) -> list[str]:
+    """Return the section on the best configuration and the default; names are those of the instances."""
+    everywhere = np.full(len(costs.instances), True)
+    parts = [(names[i], costs.instances == i) for i in np.unique(costs.instances)]
+    if len(parts) > 1:
+        parts.append(("all", everywhere))
+    rows = [comparison_row(name, costs, of_part) for name, of_part in parts]
+    heads = ["instance", "steps", Html(f"best configuration, {link(costs.number)}")]
+    where = "steps with seeds that the tuning did not use" if costs.new_seeds else "the instances of the tuning"
+    text = f"Mean costs on {where}; lower is better."
+    if costs.default is None:
+        return [heading("Cost of the best configuration", f"{text} {NO_DEFAULT}"), table(heads, rows)]
+    return [heading("The best configuration and the default", text), table([*heads, *DEFAULT_HEADS], rows)]
+
+
+NO_DEFAULT = "There is no default to compare with; the first configuration of Space(initial=[...]) is one."
+DEFAULT_HEADS = ("default", "best is better on", "the same on")
+
+
+def comparison_row(name: str, costs: HeldOutCosts, of_part: Any) -> list[Any]:
+    """Return the row of some steps: their number, mean costs, and the steps on which the best is better."""
+    columns = [costs.best[of_part]] + ([] if costs.default is None else [costs.default[of_part]])
+    has_mean = costs.comparable or len(np.unique(costs.instances[of_part])) == 1
+    row = [name, int(of_part.sum()), *(mean_cost(column) if has_mean else "-" for column in columns)]
+    if costs.default is not None:
+        row += [int((columns[0] < columns[1]).sum()), int((columns[0] == columns[1]).sum())]
+    return row
+
+
+def mean_cost(costs: FloatArray) -> str:
+    """Return a mean cost as text, with the number of failures."""
+    failed = int(np.isposinf(costs).sum())
+    mean = f"{costs[np.isfinite(costs)].mean():.4g}" if failed < len(costs) else "-"
+    return f"{mean} ({failed} failed)" if failed else mean
 
 
 def python_lines(tuner: Any) -> list[str]:
@@ -135,13 +202,17 @@ def cost(tuner: Any) -> dict[str, str]:
     }
 
 
-RACE_HEADS = ("race", "configurations", "steps", "experiments", "alive at the end", "rejected", "ended because")
+RACE_HEADS = (
+    *("race", "configurations", "steps", "experiments", "alive at the end", "rejected"),
+    *("the best, by their numbers", "ended because"),
+)
 
 
 def race_row(race: Mapping[str, Any]) -> list[Any]:
     """Return a race as a table's row."""
     counts = [race[name] for name in ("iteration", "n_configurations", "n_steps", "n_experiments")]
-    return [*counts, len(race["alive"]), len(race["rejected"]), race["ended"]]
+    best = ", ".join(map(str, race["elites"]))
+    return [*counts, len(race["alive"]), len(race["rejected"]), best, race["ended"]]
 
 
 def rank_rows(results: Sequence[Result], elites: Sequence[int], names: Sequence[str]) -> list[list[Any]]:

@@ -16,6 +16,7 @@ from optuna.distributions import (
 )
 
 from skde.tuning.parameter_scale import uniform
+from skde.validation import nearest
 
 # Random configurations that show which parameters a space has, and draws after which its rules forbid everything.
 TRIAL_CONFIGURATIONS = 200
@@ -189,7 +190,13 @@ class Space:
     def allows(self, configuration: Configuration) -> bool:
         """Whether no rule forbids the configuration."""
         values = {**dict.fromkeys(self.distributions), **configuration.params}
-        return not any(rule(dict(values)) for rule in self.forbidden)
+        try:
+            return not any(rule(dict(values)) for rule in self.forbidden)
+        except KeyError as error:
+            raise ValueError(
+                f"a rule of forbidden asks for {error.args[0]!r}, which is no parameter of the space"
+                f"{nearest(error.args[0], values)}"
+            ) from error
 
     def read(self, values: Mapping[str, Any]) -> Configuration:
         """Return values as a configuration of the space; NumPy's scalars become Python's.
@@ -211,12 +218,34 @@ class Space:
         configuration = self.build(given)
         for name, value in values.items():
             if name not in configuration.params:
-                raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply")
+                hint = "" if name in self.distributions else nearest(name, self.distributions)
+                raise ValueError(f"the configuration {dict(values)!r} has {name!r}, which does not apply{hint}")
             if configuration.params[name] != python_value(value):
                 raise ValueError(f"{name!r} must be of {configuration.distributions[name]!r}, got {value!r}")
         if not self.allows(configuration):
             raise ValueError(f"the configuration {dict(values)!r} is forbidden")
         return configuration
+
+    def check_names(self, known: set[str] | None, target: str) -> None:
+        """Refuse parameters that a target does not have.
+
+        Parameters
+        ----------
+        known : set of str or None
+            Names of the target's parameters; None: it takes any. With scikit-learn's "a__b", it is enough that "a" is
+            a parameter of the space: its values may bring "b".
+        target : str
+            The target, for the message.
+
+        Raises
+        ------
+        ValueError
+            With the nearest name of the target's.
+        """
+        for name in self.distributions:
+            inner = any(name.startswith(f"{other}__") for other in self.distributions)
+            if known is not None and name not in known and not inner:
+                raise ValueError(f"the space has {name!r}, which is no parameter of {target}{nearest(name, known)}")
 
     def describe(self) -> dict[str, str]:
         """Return the parameters as data, to see whether two spaces are the same."""
@@ -233,7 +262,8 @@ class Space:
         if not callable(self.parameters):
             for name in self.conditions:
                 if name not in self.parameters:
-                    raise ValueError(f"there is a condition for {name!r}, which is no parameter of the space")
+                    hint = nearest(name, self.parameters)
+                    raise ValueError(f"there is a condition for {name!r}, which is no parameter of the space{hint}")
             for name, distribution in self.parameters.items():
                 if not isinstance(name, str):
                     raise TypeError(f"the parameters of a space must have names, got {name!r} ({type(name).__name__})")
@@ -250,7 +280,8 @@ class Space:
                     self.distributions[name] = distribution
         for name in self.ordinal:
             if not isinstance(self.distributions.get(name), CategoricalDistribution):
-                raise ValueError(f"ordinal names {name!r}, which is no categorical parameter of the space")
+                hint = "" if name in self.distributions else nearest(name, self.distributions)
+                raise ValueError(f"ordinal names {name!r}, which is no categorical parameter of the space{hint}")
         if not self.n_parameters:
             raise ValueError("the space is empty: it has no parameter with more than one value")
         self.draw(lambda _, allowed: uniform(allowed, rng))
@@ -265,8 +296,10 @@ class Space:
                     allowed = distribution(dict(values)) if callable(distribution) else distribution
                     values[name] = trial.suggest(name, allowed)
             except KeyError as error:
+                missing = error.args[0]
+                hint = "" if missing in parameters else nearest(missing, parameters)
                 raise ValueError(
-                    f"{name!r} depends on {error.args[0]!r}, which has to come before it in the space"
+                    f"{name!r} depends on {missing!r}, which has to come before it in the space{hint}"
                 ) from error
 
 

@@ -16,6 +16,7 @@ from skde.algorithms import ALGORITHMS, Algorithm
 from skde.engines import check_device
 from skde.random_state import run_seeds
 from skde.tuning.default_spaces import space_of
+from skde.tuning.held_out import HeldOutCosts, held_out_costs
 from skde.tuning.loop import TuningLoop, TuningSetting, describe
 from skde.tuning.progress import ProgressBar
 from skde.tuning.report import write_report
@@ -25,6 +26,7 @@ from skde.tuning.space import Space, as_space
 from skde.tuning.study_storage import STUDY, StudyRecord, open_storage
 from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
+from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
 from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, check_verbose, named_parameters
 
@@ -43,9 +45,10 @@ class RacingTuner(TunerResults, BaseEstimator):
         The configurations: a `Space`, a function of an Optuna trial, or a mapping of names to distributions. None: the
         default space of an algorithm of skde (`space_of`).
     instances : sequence
-        At least two. For an algorithm of skde problems, their names, pairs (objective, bounds), or functions of the
-        step's seed that return one of these; for an estimator of scikit-learn data sets, as (X, y) or Bunch; for
-        functions and programs, their own instances.
+        At least one, or two with `deterministic`. For an algorithm of skde problems, their names, pairs (objective,
+        bounds), or functions of the step's seed that return one of these; for an estimator of scikit-learn data sets,
+        as (X, y) or Bunch; for functions and programs, their own instances. With one instance, such as your own
+        problem, the steps of a race are its seeds.
     max_experiments : int, default 30000
         Runs of one configuration on one instance, in all races together.
     run_time_limit : float or None, default 1.0
@@ -73,6 +76,8 @@ class RacingTuner(TunerResults, BaseEstimator):
     device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
         Where algorithms of skde run. The configurations of a step are runs of one batch; on the CPU with a limit of
         seconds, as many as there are threads.
+    vectorized : bool, default True
+        Whether Python functions that are instances of an algorithm take arrays of points, or one point.
     deterministic : bool, default False
         Whether costs do not depend on the seed: then there is one step for each instance, and a race ends after the
         last one.
@@ -82,7 +87,8 @@ class RacingTuner(TunerResults, BaseEstimator):
     callback : callable or None, default None
         Called with the tuner after every race; a tuning that is resumed also calls it for the races before.
     verbose : int, default 0
-        1: a progress bar.
+        1: a progress bar, and a line on the time that the experiments take. The logger "skde.tuning" has this line with
+        0, too.
 
     Attributes
     ----------
@@ -148,6 +154,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         study_name: str = STUDY,
         n_jobs: int | None = 1,
         device: str = "auto",
+        vectorized: bool = True,
         deterministic: bool = False,
         random_state: Any = None,
         callback: Callable[[RacingTuner], Any] | None = None,
@@ -164,6 +171,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         self.study_name = study_name
         self.n_jobs = n_jobs
         self.device = device
+        self.vectorized = vectorized
         self.deterministic = deterministic
         self.random_state = random_state
         self.callback = callback
@@ -246,8 +254,7 @@ class RacingTuner(TunerResults, BaseEstimator):
             For another tuning, and for a storage that processes cannot share: SQLite and memory.
         """
         self._check_options()
-        threads = 1 if self.n_jobs == 0 else self.n_jobs
-        checked = as_target(target, self._limits(), threads, self.device)
+        checked = self._as_target(target, 1 if self.n_jobs == 0 else self.n_jobs)
         storage, name = self._study()
         queue = WorkQueue(storage, name)
         since = time.monotonic()
@@ -259,7 +266,7 @@ class RacingTuner(TunerResults, BaseEstimator):
 
     def _run(self, target: Any, resume: bool) -> RacingTuner:
         self._check_options()
-        checked = as_target(target, self._limits(), self.n_jobs or 1, self.device)
+        checked = self._as_target(target, self.n_jobs or 1)
         storage, name = self._study()
         if self.n_jobs == 0:  # before a study begins
             check_shared(storage)
@@ -278,13 +285,23 @@ class RacingTuner(TunerResults, BaseEstimator):
         """Return the inputs of decisions, as an object and as data."""
         setting = self._setting(given, seed)
         target.check(setting.instances)
+        setting.space.check_names(target.parameter_names, target.describe())
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _run_loop(self) -> RacingTuner:
         """Run the loop; after Ctrl-C, which goes on to the caller, the results so far are there."""
         loop = self._loop
+        self._held_out: dict[int, HeldOutCosts] = {}
         bar = ProgressBar(loop) if self.verbose else None
-        loop.on_result = bar
+        longest = self._target.longest(loop.setting.instances, loop.setting.max_experiments)
+        notice = TimeNotice(loop, longest, None if bar is None else bar.write)
+
+        def on_result(loop: TuningLoop) -> None:
+            notice(loop)
+            if bar is not None:
+                bar(loop)
+
+        loop.on_result = on_result
         if self.callback is not None:
             loop.on_race_end = partial(self.callback, self)
         try:
@@ -312,6 +329,9 @@ class RacingTuner(TunerResults, BaseEstimator):
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be None or callable, got {self.callback!r}")
 
+    def _as_target(self, target: Any, n_jobs: int | None) -> Target:
+        return as_target(target, self._limits(), n_jobs, self.device, check_bool("vectorized", self.vectorized))
+
     def _limits(self) -> Limits:
         seconds, evals = self.run_time_limit, self.run_evals_limit
         if seconds is not None:
@@ -335,13 +355,16 @@ class RacingTuner(TunerResults, BaseEstimator):
         """Check the inputs of decisions, and return them."""
         if not isinstance(self.instances, Iterable) or isinstance(self.instances, str | bytes | Mapping):
             raise TypeError(
-                f"instances must be a sequence of at least 2, got {self.instances!r} ({type(self.instances).__name__})"
+                f"instances must be a sequence of at least 1, got {self.instances!r} ({type(self.instances).__name__})"
             )
         deterministic = check_bool("deterministic", self.deterministic)
         instances = list(self.instances)
-        if len(instances) < 2:
+        if not instances:
+            raise ValueError("instances must be at least 1, got 0")
+        if deterministic and len(instances) < 2:
             raise ValueError(
-                f"instances must be at least 2, got {len(instances)}: a race compares configurations over instances"
+                "instances must be at least 2 with deterministic=True, got 1: a race compares configurations over "
+                "steps, and one instance without seeds is one step"
             )
         space, rules = self._space(target), self._rules()
         budget = check_int("max_experiments", self.max_experiments, 1)
@@ -390,16 +413,21 @@ class RacingTuner(TunerResults, BaseEstimator):
             "seconds": limits.seconds * setting.max_experiments if limits.seconds and not limits.evals else None,
         }
 
-    def report(self, path: str | os.PathLike[str]) -> RacingTuner:
+    def report(self, path: str | os.PathLike[str], *, held_out: int = 20) -> RacingTuner:
         """Write the results into one HTML file without further files.
 
-        Its parts: the best configurations as Python, their costs, their ranks by instance, the values of the
-        parameters by race, all configurations in parallel coordinates, the importance of the parameters.
+        Its parts: the costs of the best configuration and of the default, the best configurations as Python, the cost
+        of the tuning, ranks by instance, the values of the parameters by race, all configurations in parallel
+        coordinates, the importance of the parameters.
 
         Parameters
         ----------
         path : str or path
             The file; an existing file is replaced.
+        held_out : int, default 20
+            Number of steps, with seeds that the tuning did not use, on which this process runs the best configuration
+            and the default, once for all reports; 0: none. The default is the algorithm or estimator as given to `fit`,
+            else the space's first initial configuration. With `deterministic` the steps are the instances.
 
         Returns
         -------
@@ -413,5 +441,14 @@ class RacingTuner(TunerResults, BaseEstimator):
             If the file cannot be written.
         """
         self._fitted()
-        write_report(self, path)
+        check_int("held_out", held_out, 0)
+        write_report(self, path, self._held_out_costs(held_out) if held_out else None)
         return self
+
+    def _held_out_costs(self, n_steps: int) -> HeldOutCosts:
+        """Return the costs of the best configuration and of the default on held-out steps."""
+        best = self.elites_[0]
+        if n_steps not in self._held_out:
+            target = self._target.local
+            self._held_out[n_steps] = held_out_costs(self._loop.setting, target, best.number, best.params, n_steps)
+        return self._held_out[n_steps]

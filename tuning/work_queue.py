@@ -245,6 +245,11 @@ class QueuedTarget(Target):
         """Refuse instances that the target cannot take."""
         self.target.check(instances)
 
+    @property
+    def local(self) -> Target:
+        """The target of the workers."""
+        return self.target
+
 
 def experiment_of(offer: FrozenTrial) -> QueuedExperiment:
     """Return the experiment of an offer."""

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 from skde.cli.main import main
 from skde.tuning import FriedmanPruner, IteratedRacingSampler, RacingTuner, Rules, Space, space_of
@@ -22,9 +25,9 @@ TUNER = [
     ("space", 3, "a space must be a function of an Optuna trial or a mapping"),
     ("space", {"x": 3}, "'x' must be an Optuna distribution or a function, got 3"),
     ("space", None, "space must be given"),
-    ("instances", 5, "instances must be a sequence of at least 2, got 5 (int)"),
-    ("instances", "abc", "instances must be a sequence of at least 2, got 'abc' (str)"),
-    ("instances", [1], "instances must be at least 2, got 1"),
+    ("instances", 5, "instances must be a sequence of at least 1, got 5 (int)"),
+    ("instances", "abc", "instances must be a sequence of at least 1, got 'abc' (str)"),
+    ("instances", [], "instances must be at least 1, got 0"),
     ("max_experiments", "many", "max_experiments must be an integer >= 1, got 'many' (str)"),
     ("max_experiments", 0, "max_experiments must be an integer >= 1, got 0"),
     ("max_experiments", 1e3, "max_experiments must be an integer >= 1, got 1000.0 (float)"),
@@ -45,6 +48,7 @@ TUNER = [
     ("n_jobs", -(10**30), "n_jobs must be"),
     ("device", "gpu", "device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'"),
     ("device", 3, "device must be"),
+    ("vectorized", 1, "vectorized must be True or False, got 1 (int)"),
     ("deterministic", "False", "deterministic must be True or False, got 'False' (str)"),
     ("random_state", "a", "random_state must be None, an integer >= 0"),
     ("random_state", -1, "random_state must be an integer in [0, 18446744073709551615], got -1"),
@@ -131,6 +135,51 @@ def test_other_constructors(make: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
+# -- misspelt names ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "names", "message"),
+    [
+        ("de", ["F", "pop_sise"], "the space has 'pop_sise', which is no parameter of DE(); did you mean 'pop_size'?"),
+        (SVC(), ["C", "gama"], "the space has 'gama', which is no parameter of SVC(); did you mean 'gamma'?"),
+        (make_pipeline(SVC()), ["svc__c"], "did you mean 'svc__C'?"),
+    ],
+)
+def test_a_misspelt_parameter_fails_before_the_first_experiment(
+    target: Any, names: list[str], message: str, tmp_path: Path
+) -> None:
+    space = {name: FloatDistribution(0.1, 1.0) for name in names}
+    instances: list[Any] = ["sphere", "levy"] if target == "de" else [load_iris(), load_iris()]
+    storage = open_storage(tmp_path / "tuning.log")
+    with pytest.raises(ValueError, match="which is no parameter of") as caught:
+        tuner(space=space, instances=instances, storage=storage).fit(target)
+    assert message in str(caught.value)
+    assert storage.get_all_studies() == []
+
+
+def test_parameters_of_an_estimator_that_is_a_choice_may_be_any() -> None:
+    space = Space({"svc": CategoricalDistribution(["passthrough", "linear"]), "svc__alpha": FloatDistribution(0, 1)})
+    space.check_names({"svc"}, "a pipeline")
+    with pytest.raises(ValueError, match="the space has 'svc__alpha', which is no parameter of a pipeline"):
+        Space({"svc__alpha": FloatDistribution(0, 1)}).check_names({"svc"}, "a pipeline")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"conditions": {"knd": lambda values: True}},
+        {"conditions": {"n": lambda values: values["knd"] == "good"}},
+        {"forbidden": [lambda values: values["knd"] == "good"]},
+        {"ordinal": ["knd"]},
+        {"initial": [{"x": 0.5, "kind": "good", "n": 3, "knd": "good"}]},
+    ],
+)
+def test_a_misspelt_name_in_a_space_suggests_the_parameter(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="did you mean 'kind'"):
+        Space(SPACE, **options)
+
+
 # -- choices -----------------------------------------------------------------------------------------------------------
 
 
@@ -187,6 +236,7 @@ def test_damaged_offers(tmp_path: Path) -> None:
 
 GOOD = {
     **{"algorithm": "de", "set": [], "suite": "qin2012", "functions": None, "dim": 3, "max_experiments": 150},
+    **{"objectives": [], "bounds": None, "var": None, "scalar": False},
     **{"time_limit": 1.0, "evals_limit": 600, "test": "friedman", "preset": "elitist"},
 }
 

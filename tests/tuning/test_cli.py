@@ -50,6 +50,67 @@ def test_storage_and_resumption(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert "holds a tuning already" in capsys.readouterr().err
 
 
+OWN = """
+import numpy as np
+
+def loss(X):
+    return (X**2).sum(axis=1)
+
+def loss_of_one_point(x):
+    return float(x @ x)
+"""
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a module in the current folder."""
+    (tmp_path / "own_losses.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "own_losses"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["loss", "--bounds", "-5", "5", "--dim", "2"],
+        ["loss_of_one_point", "--scalar", "--bounds", "-5,5; -1,1"],
+        ["loss", "--var", "a:real:-5:5", "--var", "n:int:1:9"],
+    ],
+)
+def test_your_function(capsys: pytest.CaptureFixture[str], own_module: str, arguments: list[str]) -> None:
+    command = ["tune", "de", f"{own_module}:{arguments[0]}", *arguments[1:]]
+    assert main([*command, "--max-experiments", "120", "--evals-limit", "300", "--seed", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["finished"]
+    assert all(not race["rejected"] for race in found["races"])
+
+
+def test_workers_of_your_function(capsys: pytest.CaptureFixture[str], own_module: str, tmp_path: Path) -> None:
+    storage = ["--storage", str(tmp_path / "tuning.log")]
+    command = [
+        "tune",
+        "de",
+        f"{own_module}:loss",
+        "--var",
+        "a:real:-5:5",
+        "--var",
+        "n:int:1:9",
+        "--seed",
+        "1",
+        "--json",
+    ]
+    command += ["--max-experiments", "120", "--evals-limit", "300"]
+    worker = start_worker(*storage, "--json")
+    assert main([*command, *storage, "--jobs", "0"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    out, err = worker.communicate(timeout=60)
+    assert worker.returncode == 0, err
+    assert json.loads(out)["n_experiments"] == found["n_experiments"]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
 def start_worker(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "skde", "tune", "worker", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -83,9 +144,13 @@ def test_workers_are_told_when_a_tuning_goes_on_with_them(capsys: pytest.Capture
     [
         (["tune", "dee", "--suite", "qin2012"], "did you mean 'de'"),
         (["tune", "de", "--suite", "quin2012"], "did you mean 'qin2012'"),
-        (["tune", "de"], "--suite"),
+        (["tune", "de"], "FUNCTION or --suite is needed"),
+        (["tune", "de", "sphere", "--suite", "qin2012"], "--suite cannot go together with FUNCTION"),
+        (["tune", "de", "sphere", "--bounds", "-5", "5"], "'sphere' has bounds"),
+        ([*SMALL, "--bounds", "-5", "5"], "--bounds is for FUNCTION"),
+        (["tune", "de", "math:hypot"], "'math:hypot' needs --bounds LOW HIGH"),
+        (["tune", "de", "math:hypod"], "did you mean 'hypot'"),
         ([*SMALL, "--functions", "F1,F9"], "function of 'qin2012' must be one of"),
-        ([*SMALL, "--functions", "F1"], "instances must be at least 2"),
         ([*SMALL, "--max-experiments", "50"], "max_experiments must be at least"),
         ([*SMALL, "--preset", "elite"], "did you mean 'elitist'"),
         ([*SMALL, "--jobs", "0"], "workers need a storage"),

@@ -21,6 +21,7 @@ import skde
 from skde import DE
 from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
+from skde.tuning.held_out import held_out_step
 from skde.tuning.loop import Result
 from skde.tuning.report import cost, page, python_lines, rank_rows
 from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
@@ -72,13 +73,83 @@ def test_everything_is_there(fitted: RacingTuner, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     assert fitted.report(path) is fitted
     text = checked(path.read_text())
-    for head in ("best configurations", "Cost", "Ranks", "Parameters by race", "All configurations", "Importance"):
+    for head in (
+        "best configurations",
+        "Cost of the tuning",
+        "Ranks",
+        "Parameters by race",
+        "All configurations",
+        "Importance",
+    ):
         assert text.count(f"<h2>{head}</h2>") + text.count(f"<h2>The {head}</h2>") == 1
     assert text.count("<svg") == 3
     assert all(name in text for name in SPACE)
     assert str(fitted.best_params_).replace("'", "&#x27;") in text
     assert all(f"<td>{race['ended']}</td>" in text for race in fitted.races_)
-    assert page(fitted) == text  # the same every time
+    assert fitted.report(path).report(path) is fitted
+    assert path.read_text() == text  # the same every time
+
+
+def test_numbers_of_configurations_lead_to_their_parameters(fitted: RacingTuner) -> None:
+    text = page(fitted)
+    for elite in fitted.elites_:
+        line = str(elite.params).replace("'", "&#x27;")
+        number = elite.number
+        assert f'<td><span id="configuration-{number}">{number}</span></td><td><code>{line}</code></td>' in text
+        assert f'<th><a href="#configuration-{number}">{number}</a></th>' in text
+    assert "".join(f"<td>{race['ended']}</td>" for race in fitted.races_[:1]) in text
+    assert f"<td>{', '.join(map(str, fitted.races_[-1]['elites']))}</td>" in text
+
+
+# -- the best against the default --------------------------------------------------------------------------------------
+
+
+def first_section(fitted: RacingTuner, path: Path, **options: Any) -> str:
+    fitted.report(path, **options)
+    return checked(path.read_text()).split("<h2>")[1]
+
+
+def test_it_begins_with_the_best_against_the_default(tmp_path: Path) -> None:
+    instances = ["sphere", (lambda X: (X**2).sum(axis=1) + 1, [(-5, 5)] * 3)]
+    fitted = RacingTuner(None, instances, max_experiments=120, run_evals_limit=300, random_state=0).fit(DE(pop_size=90))
+    begin = first_section(fitted, tmp_path / "report.html", held_out=6)
+    assert begin.startswith("The best configuration and the default</h2>")
+    assert "on steps with seeds that the tuning did not use" in begin
+    rows = [re.findall(r"<t[dh]>(.*?)</t[dh]>", row) for row in re.findall("<tr>(.*?)</tr>", begin)]
+    assert rows[0][3:] == ["default", "best is better on", "the same on"]
+    assert [row[:2] for row in rows[1:]] == [["sphere", "3"], [rows[2][0], "3"], ["all", "6"]]
+    assert "lambda" in rows[2][0]
+    assert all(0 <= float(best) < float(default) for _, _, best, default, *_ in rows[1:3])
+    assert rows[3][2:] == ["-", "-", "6", "0"]  # ranks are compared, and costs of two instances have no mean
+    used = {result.seed for result in fitted.results_}
+    assert not used & {held_out_step(fitted._loop.setting, k)[1] for k in range(6)}
+    assert first_section(fitted, tmp_path / "report.html", held_out=0).startswith("The best configurations</h2>")
+
+
+def test_the_default_of_a_function_is_the_first_initial_configuration(fitted: RacingTuner, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert "There is no default to compare with" in first_section(fitted, path)
+    initial = {"x": -1.0, "kind": "bad", "n": 1}
+    space = Space(SPACE, initial=[initial])
+    with_default = RacingTuner(space, [10.0], max_experiments=150, random_state=1).fit(landscape)
+    row = re.findall(r"<td>(.*?)</td>", first_section(with_default, path, held_out=8))
+    expected = [landscape(initial, 10.0, held_out_step(with_default._loop.setting, k)[1]) for k in range(8)]
+    assert row[3] == f"{np.mean(expected):.4g}"
+    assert row[4] == "8"
+
+
+def test_without_seeds_the_instances_of_the_tuning_count(tmp_path: Path) -> None:
+    def truth(config: dict[str, Any], instance: float, seed: int) -> float:
+        return np.inf if instance == 3 and config["x"] < 0 else instance * (config["x"] + 2)
+
+    space = Space({"x": FloatDistribution(-1, 1)}, initial=[{"x": -0.5}])
+    options = {"max_experiments": 100, "deterministic": True, "test": "t", "random_state": 0}
+    begin = first_section(RacingTuner(space, [1, 2, 3, 4, 5, 6], **options).fit(truth), tmp_path / "report.html")
+    assert "Mean costs on the instances of the tuning" in begin
+    assert "<td>- (1 failed)</td>" in begin
+    row = re.findall(r"<td>(.*?)</td>", begin)[-6:]
+    assert row[:2] == ["all", "6"]
+    assert row[3].endswith("(1 failed)")
 
 
 def test_costs_are_counted(fitted: RacingTuner, tmp_path: Path) -> None:

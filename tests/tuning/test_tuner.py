@@ -15,8 +15,11 @@ from optuna.trial import TrialState
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skde import DE
 from skde.tuning import RacingTuner, Rules, Space
+from skde.tuning.loop import TuningLoop
 from skde.tuning.report import page
+from skde.tuning.time_notice import duration
 
 from .landscape import INSTANCES, SPACE, cost, decisions, sometimes, truth, tuner
 
@@ -163,6 +166,32 @@ def test_the_callback_sees_every_race(tmp_path: Path) -> None:
         tuner(callback=3).fit(cost)
 
 
+# -- one's own problem -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["elitist", "small-budget", "irace-2011"])
+def test_one_instance_is_enough(preset: str) -> None:
+    """Its seeds are the steps."""
+    fitted = tuner(instances=[10.0], preset=preset).fit(cost)
+    assert truth(fitted.best_params_) < 1.15
+    assert len({result.seed for result in fitted.results_}) == len({result.step for result in fitted.results_}) > 5
+
+
+def shifted_sphere(x: Any) -> float:
+    assert np.shape(x) == (2,)
+    return float(np.sum((x - 0.3) ** 2))
+
+
+def test_functions_of_one_point() -> None:
+    options = {"max_experiments": 80, "run_evals_limit": 200, "random_state": 0}
+    space = {"F": FloatDistribution(0.1, 1), "CR": FloatDistribution(0, 1)}
+    instances = [(shifted_sphere, [(-5, 5)] * 2)]
+    fitted = RacingTuner(space, instances, vectorized=False, **options).fit(DE(pop_size=10))
+    assert {result.error for result in fitted.results_} == {None}
+    with pytest.raises(RuntimeError, match="every configuration of the race failed"):
+        RacingTuner(space, instances, **options).fit(DE(pop_size=10))
+
+
 # -- the same decisions ------------------------------------------------------------------------------------------------
 
 
@@ -248,8 +277,12 @@ def test_all_fail_later() -> None:
             r"max_experiments must be at least 72 for 3 parameters, got 71: the first",
         ),
         ({"max_experiments": 0}, ValueError, "max_experiments must be an integer >= 1"),
-        ({"instances": [1.0]}, ValueError, "instances must be at least 2, got 1"),
-        ({"instances": []}, ValueError, "instances must be at least 2, got 0"),
+        (
+            {"instances": [1.0], "deterministic": True},
+            ValueError,
+            "instances must be at least 2 with deterministic=True",
+        ),
+        ({"instances": []}, ValueError, "instances must be at least 1, got 0"),
         ({"space": {}}, ValueError, "the space is empty"),
         ({"space": None}, ValueError, "space must be given"),
         ({"run_time_limit": 0}, ValueError, "run_time_limit must be"),
@@ -311,3 +344,33 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().err
     assert f"{fitted.n_experiments_}/600" in shown
     assert f"alive, best is configuration {fitted.elites_[0].number}" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.25, "0.25 s"), (59.4, "59 s"), (61, "1 min"), (7500, "2 h 5 min"), (432000, "5 days")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_it_says_before_how_long_limited_runs_take(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "skde.tuning")
+    monkeypatch.setattr(TuningLoop, "run", lambda loop, target: None)
+    options = {"max_experiments": 7200, "n_jobs": 1, "device": "cpu"}
+    for limit, verbose in (({"run_evals_limit": 100}, 0), ({"run_time_limit": 2.0}, 0), ({"run_time_limit": 2.0}, 1)):
+        RacingTuner(None, ["sphere"], **options, **limit, verbose=verbose).fit("de")
+    line = "7,200 experiments take up to 4 h 0 min; for a shorter tuning, lower max_experiments or the limit of one run"
+    assert [record.getMessage()[: len(line)] for record in caplog.records] == [line, line]
+    assert capsys.readouterr().err.count(line) == 1
+
+
+def test_it_says_after_the_first_steps_how_long_the_others_take(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "skde.tuning")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skde.tuning.time_notice.MEASURED_AFTER", 1e-3)
+        patch.setattr("skde.tuning.time_notice.WORTH_SAYING", 0.0)
+        tuner(max_experiments=100).fit(cost)
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "the others take about" in told

@@ -78,12 +78,17 @@ class AlgorithmTarget(Target):
         Threads on the CPU.
     device : str
         "auto", "cpu", "cuda" or "cuda:N".
+    vectorized : bool, default True
+        Whether Python objectives take arrays of points, or one point.
     """
 
     batched = True
 
-    def __init__(self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str) -> None:
+    def __init__(
+        self, algorithm: Algorithm, limits: Limits, n_jobs: int | None, device: str, vectorized: bool = True
+    ) -> None:
         self.algorithm = algorithm
+        self.vectorized = vectorized
         self.limits = limits
         self.n_jobs = n_jobs
         self.device = device
@@ -184,6 +189,7 @@ class AlgorithmTarget(Target):
             max_time=self.limits.seconds if self.timed else None,
             device=self.device,
             n_jobs=self.n_jobs,
+            vectorized=self.vectorized,
             random_state=job.seed,
             callbacks=(lambda progress: stop.is_set()) if clocks else None,
         )
@@ -215,6 +221,19 @@ class AlgorithmTarget(Target):
         """Return a clone of the algorithm with the values of a configuration."""
         algorithm: Algorithm = clone(self.algorithm).set_params(**params)
         return algorithm
+
+    @property
+    def parameter_names(self) -> set[str]:
+        """Names of the algorithm's parameters."""
+        return set(self.algorithm.get_params())
+
+    def longest(self, instances: Sequence[Any], n_experiments: int) -> float | None:
+        """Return the seconds that experiments take at most; None with a limit of evaluations."""
+        if not self.timed:
+            return None
+        assert self.limits.seconds is not None
+        clocks = all(has_clocks(instance_for_seed(instance, 0)) for instance in instances)
+        return self.limits.seconds * n_experiments / (self.parallel_runs if clocks else 1)
 
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that are no objectives."""

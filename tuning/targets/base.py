@@ -106,3 +106,17 @@ class Target(ABC):
 
     def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - most targets take every instance
         """Refuse instances that the target cannot take."""
+
+    @property
+    def parameter_names(self) -> set[str] | None:
+        """Names of the parameters that the target has; None where it takes any."""
+        return None
+
+    def longest(self, instances: Sequence[Any], n_experiments: int) -> float | None:
+        """Return the seconds that experiments take at most, where a limit says so."""
+        return None
+
+    @property
+    def local(self) -> Target:
+        """The target that runs experiments in this process, without workers."""
+        return self

@@ -13,7 +13,7 @@ from skde.tuning.targets.cost_targets import CommandCost, EstimatorCost, Functio
 from skde.validation import nearest
 
 
-def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str) -> Target:
+def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vectorized: bool = True) -> Target:
     """Return a target.
 
     Parameters
@@ -26,9 +26,11 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str) -> T
         Threads, or processes of joblib.
     device : str
         Device of algorithms.
+    vectorized : bool, default True
+        Whether the Python objectives of algorithms take arrays of points, or one point.
     """
     if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
-        return AlgorithmTarget(get_algorithm(target), limits, n_jobs, device)
+        return AlgorithmTarget(get_algorithm(target), limits, n_jobs, device, vectorized)
     if hasattr(target, "get_params") and hasattr(target, "fit"):
         return SequentialTarget(EstimatorCost(target), n_jobs)
     if callable(target):

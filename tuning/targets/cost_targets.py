@@ -42,6 +42,11 @@ class Cost(ABC):
     def check(self, instances: Sequence[Any]) -> None:  # noqa: B027 - most targets take every instance
         """Refuse instances that the target cannot take."""
 
+    @property
+    def parameter_names(self) -> set[str] | None:
+        """Names of the parameters that the target has; None where it takes any."""
+        return None
+
 
 class SequentialTarget(Target):
     """A target that runs experiments one after the other, or in processes of joblib.
@@ -90,6 +95,11 @@ class SequentialTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that the target cannot take."""
         self.cost.check(instances)
+
+    @property
+    def parameter_names(self) -> set[str] | None:
+        """Names of the parameters that the target has; None where it takes any."""
+        return self.cost.parameter_names
 
 
 def measured(cost: Cost, job: Job) -> Outcome:
@@ -162,6 +172,11 @@ class EstimatorCost(Cost):
     def configured(self, params: dict[str, Any]) -> Any:
         """Return a clone of the estimator with the values of a configuration."""
         return clone(self.estimator).set_params(**params)
+
+    @property
+    def parameter_names(self) -> set[str]:
+        """Names of the estimator's parameters, and of those of the estimators in it."""
+        return set(self.estimator.get_params(deep=True))
 
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that are no data sets."""
