@@ -12,7 +12,7 @@ logger = logging.getLogger("skde.tuning")
 
 # A measured notice comes after so many seconds, and only where the whole takes at least so many.
 MEASURED_AFTER, WORTH_SAYING = 2.0, 60.0
-ADVICE = "for a shorter tuning, lower max_experiments or the limit of one run, or raise n_jobs"
+ADVICE = "for a shorter tuning, lower max_experiments (at least {least:,}) or the limit of one run, or raise n_jobs"
 
 
 class TimeNotice:
@@ -29,13 +29,13 @@ class TimeNotice:
     """
 
     def __init__(self, loop: TuningLoop, longest: float | None, show: Callable[[str], None] | None) -> None:
+        self.advice = ADVICE.format(least=loop.setting.rules.least_budget(loop.setting.space.n_parameters))
         self.show = show
         self._since = time.perf_counter()
         self._stored = len(loop.record.stored)  # before a resumption
         self._given = longest is not None
         if longest is not None:
-            n, least = loop.setting.max_experiments, least_budget(loop)
-            self._tell(f"{n:,} experiments take up to {duration(longest)}; {ADVICE} (at least {least:,} experiments)")
+            self._tell(f"{loop.setting.max_experiments:,} experiments take up to {duration(longest)}")
 
     def __call__(self, loop: TuningLoop) -> None:
         """Say how long the rest takes, as soon as there are enough results to tell."""
@@ -46,17 +46,13 @@ class TimeNotice:
         left = seconds / done * (loop.setting.max_experiments - len(loop.results))
         if left >= WORTH_SAYING:
             measured = f"{done:,} experiments took {duration(seconds)}"
-            self._tell(f"{measured}: the others take about {duration(left)} more; {ADVICE}")
+            self._tell(f"{measured}: the others take about {duration(left)} more")
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, time: str) -> None:
+        text = f"{time}; {self.advice}"
         logger.info(text)
         if self.show is not None:
             self.show(text)
-
-
-def least_budget(loop: TuningLoop) -> int:
-    """Return the smallest max_experiments of a tuning."""
-    return loop.setting.rules.least_budget(loop.setting.space.n_parameters)
 
 
 def duration(seconds: float) -> str:

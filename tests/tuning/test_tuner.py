@@ -361,7 +361,7 @@ def test_it_says_before_how_long_limited_runs_take(
     options = {"max_experiments": 7200, "n_jobs": 1, "device": "cpu"}
     for limit, verbose in (({"run_evals_limit": 100}, 0), ({"run_time_limit": 2.0}, 0), ({"run_time_limit": 2.0}, 1)):
         RacingTuner(None, ["sphere"], **options, **limit, verbose=verbose).fit("de")
-    line = "7,200 experiments take up to 4 h 0 min; for a shorter tuning, lower max_experiments or the limit of one run"
+    line = "7,200 experiments take up to 4 h 0 min; for a shorter tuning, lower max_experiments (at least 120) or the"
     assert [record.getMessage()[: len(line)] for record in caplog.records] == [line, line]
     assert capsys.readouterr().err.count(line) == 1
 
