@@ -120,12 +120,11 @@ def cell(content: Any) -> str:
 
 
 def label(instance: Any) -> str:
-    """Return the name of an instance; of a pair (objective, bounds), that of the objective."""
-    objective = instance[0] if isinstance(instance, tuple) and len(instance) == 2 else instance
-    if isinstance(objective, str):
-        return objective
-    name: str = getattr(objective, "name", None) or instance_name(objective)
-    return name
+    """Return the name of an instance; of a pair (function, bounds), that of the function."""
+    of_pair = isinstance(instance, tuple) and len(instance) == 2 and callable(instance[0])
+    objective = instance[0] if of_pair else instance
+    name = objective if isinstance(objective, str) else getattr(objective, "name", None)
+    return name if isinstance(name, str) else instance_name(objective)
 
 
 def python_row(number: int, line: str) -> tuple[Html, Html]:

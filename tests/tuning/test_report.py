@@ -23,7 +23,7 @@ from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
 from skde.tuning.held_out import held_out_step
 from skde.tuning.loop import Result
-from skde.tuning.report import cost, page, python_lines, rank_rows
+from skde.tuning.report import cost, label, page, python_lines, rank_rows
 from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
 
 from .landscape import INSTANCES, SPACE
@@ -99,6 +99,13 @@ def test_numbers_of_configurations_lead_to_their_parameters(fitted: RacingTuner)
         assert f'<th><a href="#configuration-{number}">{number}</a></th>' in text
     assert "".join(f"<td>{race['ended']}</td>" for race in fitted.races_[:1]) in text
     assert f"<td>{', '.join(map(str, fitted.races_[-1]['elites']))}</td>" in text
+
+
+@pytest.mark.parametrize(
+    ("instance", "name"), [("sphere", "sphere"), ((landscape, [(0, 1)]), "cost"), ((1, 2), "tuple"), (10.0, "10.0")]
+)
+def test_labels_of_instances(instance: Any, name: str) -> None:
+    assert label(instance) == name
 
 
 # -- the best against the default --------------------------------------------------------------------------------------
