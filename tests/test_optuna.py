@@ -18,7 +18,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.samplers import BaseSampler
 from optuna.trial import Trial, TrialState
 
-from skde import DE, JADE, Minimizer, Real
+from skde import DE, JADE, LSHADE, Minimizer, Real
 from skde.algorithms import algorithm_names
 from skde.optuna import EvolutionSampler
 from skde.optuna.search_space import Parameter
@@ -313,6 +313,10 @@ def test_the_pages_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ({"algorithm": "jad"}, "did you mean 'jade'"),
         ({"algorithm": DE(F=3)}, "DE.F must be"),
+        (
+            {"algorithm": LSHADE(pop_size=100), "n_trials": 20},
+            "n_trials must be at least the population size of LSHADE",
+        ),
         ({"n_trials": 0}, "n_trials must be an integer >= 1, got 0"),
         ({"seed": -1}, "seed must be an integer in"),
         ({"independent_sampler": 3}, "independent_sampler must be None or a sampler of Optuna, got 3"),
@@ -322,6 +326,12 @@ def test_bad_input(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         EvolutionSampler(**arguments)
     assert message in str(caught.value)
+
+
+def test_a_default_population_that_is_too_large_is_refused() -> None:
+    study = optuna.create_study(sampler=EvolutionSampler(LSHADE(), n_trials=50))
+    with pytest.raises(ValueError, match=r"n_trials must be at least the population size of LSHADE\(\), \d+, got 50"):
+        study.optimize(bowl, 2)
 
 
 def test_several_objectives_are_refused() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.algorithms import Algorithm
+from skde.algorithms import Algorithm, FitSetting
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes
 from skde.optuna.search_space import Key, SearchSpace
@@ -44,6 +44,7 @@ class Population:
     def __init__(
         self, algorithm: Algorithm, seed: int, n_trials: int, space: SearchSpace, direction: StudyDirection
     ) -> None:
+        check_population(algorithm, n_trials, len(space.variables.box))
         self.space = space
         self.algorithm = algorithm
         self.max_evals = n_trials if algorithm.shrinks else UNLIMITED
@@ -143,3 +144,13 @@ class Population:
         self._times[individual] += 1
         self._proposed[number] = self._waiting[individual]
         return self.space.params(self._asked[individual])
+
+
+def check_population(algorithm: Algorithm, n_trials: int, dim: int) -> None:
+    """Check an algorithm's parameters, and that a population that shrinks is not larger than the number of trials."""
+    pop_size = int(algorithm.kernel_parameters(FitSetting(dim, n_trials))["pop_size"])
+    if algorithm.shrinks and pop_size > n_trials:
+        raise ValueError(
+            f"n_trials must be at least the population size of {algorithm!r}, {pop_size}, got {n_trials}: the "
+            "population shrinks until so many trials are done; raise n_trials or lower pop_size"
+        )

@@ -15,8 +15,8 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from skde.algorithms import Algorithm, FitSetting, get_algorithm, small_population
-from skde.optuna.population import SEEDS, Population
+from skde.algorithms import Algorithm, get_algorithm, small_population
+from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
 from skde.validation import check_int, shown
 
@@ -105,7 +105,7 @@ class EvolutionSampler(BaseSampler):
             self.algorithm = small_population(algorithm, size)
         else:
             self.algorithm = get_algorithm(algorithm)
-        self.algorithm.kernel_parameters(FitSetting(1, self.n_trials))  # checks them
+        check_population(self.algorithm, self.n_trials, 1)
         if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
             raise TypeError(
                 f"independent_sampler must be None or a sampler of Optuna, got {shown(independent_sampler)}"
