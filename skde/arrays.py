@@ -183,6 +183,8 @@ def contiguous(array: Array, dtype: Any) -> Array:
 def real_values(given: Any, X: Array, what: str) -> Array:
     """Return the values of points: shape (n,), one a row of X, in C order, with X's dtype and device.
 
+    A column of shape (n, 1) has the same values, and one number is the value of one row.
+
     Raises
     ------
     ValueError, TypeError
@@ -191,6 +193,8 @@ def real_values(given: Any, X: Array, what: str) -> Array:
     n = len(X)
     values = real_array(given, X, what, f"{n} numbers")
     if values.shape != (n,):
+        if values.shape == (n, 1) or (n == 1 and values.shape == ()):
+            return contiguous(values.reshape(n), X.dtype)
         raise ValueError(
             f"{what} must have shape ({n},), one value a row of X, got shape {values.shape}; "
             "a function of a single point needs vectorized=False"

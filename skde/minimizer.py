@@ -48,7 +48,7 @@ from skde.reevaluation import reevaluate
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
-from skde.validation import check_bool, check_int, check_jobs, named_parameters
+from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters
 from skde.variables import Variables, as_variables, checked_variables
 
 
@@ -326,7 +326,7 @@ class Minimizer(BaseSolver):
         which does not count in n_evals_.
         """
         check_parameters(self)
-        resolved = self._resolve(objective, dim, self.bounds if bounds is None else bounds)
+        resolved = self._resolve(objective, dim, self.bounds if bounds is None else listed(bounds))
         check_polishable(self.polish, resolved.rules is not None, resolved.variables)
         engine = make_engine(self, resolved)
         if self.warm_start and hasattr(self, "_runner"):

@@ -39,6 +39,7 @@ from skde.validation import (
     check_real,
     check_start,
     check_verbose,
+    refuse_iterator,
 )
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
@@ -53,6 +54,7 @@ class Parameters(Protocol):
     """The parameters of a Minimizer that its engine and its Spec depend on."""
 
     algorithm: str | Algorithm | Sequence[Algorithm]
+    bounds: Any
     max_iter: int | None
     max_evals: int | None
     max_time: float | None
@@ -86,6 +88,7 @@ class SavedPlan(NamedTuple):
 
 def check_parameters(parameters: Parameters) -> None:
     """Refuse values of a wrong type or out of range by the parameter's name, whether or not this fit uses it."""
+    refuse_iterator("bounds", parameters.bounds)
     check_choice("execution", parameters.execution, EXECUTIONS)
     check_dtype(parameters.dtype)
     check_bool("vectorized", parameters.vectorized)

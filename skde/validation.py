@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
@@ -202,6 +202,21 @@ def float_array(value: Any, message: str) -> FloatArray:
         raise ValueError(f"{message}, got {shown(value)}") from error
 
 
+def listed(bounds: Any) -> Any:
+    """Return bounds that can be read more than once: those of an iterator, such as a zip, as a list."""
+    return list(bounds) if isinstance(bounds, Iterator) else bounds
+
+
+def refuse_iterator(name: str, bounds: Any) -> None:
+    """Refuse bounds of a constructor that only the first fit could read."""
+    if isinstance(bounds, Iterator):
+        kind = type(bounds).__name__
+        raise ValueError(
+            f"{name} must be a list in the constructor, got a {kind}, which can be read once only: list({kind}(...)); "
+            "fit takes a zip"
+        )
+
+
 def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     """Return the box as a float64 array of shape (dim, 2).
 
@@ -215,6 +230,14 @@ def check_bounds(bounds: Any, dim: int | None = None) -> FloatArray:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         lower, upper = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
         bounds = np.stack([lower, upper], axis=1)
+    bounds = listed(bounds)
+    if isinstance(bounds, list | tuple):
+        for j, pair in enumerate(bounds):
+            if isinstance(pair, list | tuple) and len(pair) == 2 and any(one is None for one in pair):
+                raise ValueError(
+                    f"bounds[{j}] must be two finite numbers, got {shown(pair)}: the first points are drawn between "
+                    "them, so give a number that the solution does not pass"
+                )
     box = float_array(bounds, "bounds must be pairs (low, high) of numbers")
     if box.shape == (2,) and dim is not None:
         box = box[None, :]

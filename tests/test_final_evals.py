@@ -76,36 +76,30 @@ def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str,
     assert (points == m.x_).all(axis=1).any()
 
 
+def found(n: int, n_evals: int, values: Any) -> tuple[float, float, int]:
+    """Return the point and the value that a search among 0 to n - 1 finds, and the number of its evaluations."""
+    search, spent = halving(np.arange(n, dtype=float)[::-1, None], n_evals), 0
+    X = next(search)
+    while True:
+        spent += len(X)
+        try:
+            X = search.send(values(X[:, 0]))
+        except StopIteration as end:
+            x, fun = end.value
+            return x[0], fun, spent
+
+
 def test_halving_finds_the_best_and_spends_all() -> None:
     for n, n_evals in ((1, 1), (1, 7), (10, 1), (10, 3), (10, 50), (7, 401), (64, 1000)):
-        points = np.arange(n)[::-1, None].astype(float)
-        search, spent = halving(points, n_evals), 0
-        X = next(search)
-        while True:
-            spent += len(X)
-            try:
-                X = search.send(X[:, 0])
-            except StopIteration as end:
-                x, fun = end.value
-                break
+        x, fun, spent = found(n, n_evals, lambda x: x)
         assert spent == n_evals
-        assert fun == x[0]
+        assert fun == x
         if n_evals > 50:  # enough for all points to take part
-            assert fun == 0
+            assert x == 0
 
 
 def test_points_that_are_nan_again_are_not_chosen() -> None:
-    search = halving(np.arange(10.0)[:, None], 1000)
-    X = next(search)
-
-    def end() -> None:
-        points = X
-        while True:
-            points = search.send(np.where(points[:, 0] < 3.0, np.nan, points[:, 0]))
-
-    with pytest.raises(StopIteration) as error:
-        end()
-    assert error.value.value == (3.0, 3.0)
+    assert found(10, 1000, lambda x: np.where(x < 3.0, np.nan, x)) == (3.0, 3.0, 1000)
 
 
 def test_runs_without_a_feasible_point_stay_as_they_are() -> None:
@@ -223,7 +217,7 @@ def test_an_exception_is_a_nan_where_that_is_asked_for(constraints: Any) -> None
 
     assert make(**options).fit(by_nan, bounds=BOX).fun_ == m.fun_
     with pytest.warns(RuntimeWarning, match="no mesh"):
-        found = minimize(
+        again = minimize(
             sometimes,
             BOX,
             method=DE(pop_size=20),
@@ -234,7 +228,7 @@ def test_an_exception_is_a_nan_where_that_is_asked_for(constraints: Any) -> None
             constraints=constraints,
             device="cpu",
         )
-    assert found.fun == m.fun_
+    assert again.fun == m.fun_
 
 
 def test_other_errors_are_raised_all_the_same() -> None:

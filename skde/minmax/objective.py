@@ -17,7 +17,7 @@ from skde.pointwise import RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
-from skde.validation import check_bounds
+from skde.validation import check_bounds, listed
 from skde.variables import Variables, as_variables
 
 
@@ -232,6 +232,7 @@ def unknown_function(bounds_x: Any, bounds_y: Any, function: Any = None, source:
 def side_box(name: str, given: Any, dim: int | None = None) -> tuple[FloatArray, Variables | None]:
     """Return one side's box and typed variables, checked; `dim` is the number of variables of a problem."""
     try:
+        given = listed(given)
         variables = as_variables(given)
         box = check_bounds(given) if variables is None else variables.box
     except (TypeError, ValueError) as error:

@@ -26,6 +26,7 @@ from skde.validation import (
     check_precision,
     check_real,
     check_verbose,
+    refuse_iterator,
 )
 from skde.variables import Variables, checked_variables
 
@@ -62,6 +63,8 @@ class MinMaxParameters(Protocol):
 
     algorithm_x: str | Algorithm
     algorithm_y: str | Algorithm | None
+    bounds_x: Any
+    bounds_y: Any
     n_cycles: int
     gens_x: int
     gens_y: int
@@ -87,6 +90,8 @@ class MinMaxParameters(Protocol):
 
 def check_parameters(given: MinMaxParameters) -> None:
     """Check types and ranges of those parameters that the spec does not check."""
+    refuse_iterator("bounds_x", given.bounds_x)
+    refuse_iterator("bounds_y", given.bounds_y)
     check_dtype(given.dtype)
     check_bool("pairwise", given.pairwise)
     check_verbose(given.verbose)

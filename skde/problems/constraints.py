@@ -15,7 +15,7 @@ from skde.arrays import array_namespace, contiguous, points, real_array, real_va
 from skde.engines import Compiled
 from skde.pointwise import RowByRow
 from skde.typing import Array, FloatArray
-from skde.validation import check_bool, check_bounds, check_real, shown
+from skde.validation import check_bool, check_bounds, check_real, listed, shown
 from skde.variables import Variables, as_variables
 
 ALLOWED = "LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize"
@@ -96,7 +96,7 @@ class ConstrainedProblem:
         self.vectorized = check_bool("vectorized", vectorized)
         self._n_jobs: int | None = 1
         self._f = f
-        given = constraint_list(constraints)
+        given, bounds = constraint_list(constraints), listed(bounds)
         self.variables = as_variables(bounds)
         if self.variables is None:
             self.bounds = intersect_box(check_bounds(bounds), given)
