@@ -15,12 +15,13 @@ from sklearn.exceptions import NotFittedError
 from skde import serialization
 from skde.engines import choose_engine
 from skde.notebook import bundle_with, convergence_svg, html_with
+from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.serialization import check_keys, entry, json_view
-from skde.typing import FloatArray
+from skde.typing import Array, FloatArray
 from skde.validation import nearest
 from skde.variables import Variables
 
@@ -48,11 +49,12 @@ class BaseSolver(BaseEstimator):
     FIT_PARAMETERS: ClassVar[tuple[str, ...]]
     REQUIRED_KEYS: ClassVar[dict[str, Any]]
     OPTIONAL_KEYS: ClassVar[dict[str, Any]]
-    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_planned")
+    NOT_PICKLED: ClassVar[tuple[str, ...]] = ("_runner", "_objective", "_begun", "_planned", "_library")
 
     device: str | Sequence[str]
     _runner: Runner
     _begun: dict[str, Any]  # FIT_PARAMETERS at the beginning of the fit
+    _library: CallerLibrary | None = None  # in which arrays of results are; None: NumPy
 
     # -- results -------------------------------------------------------------------------------------------------------
 
@@ -84,14 +86,14 @@ class BaseSolver(BaseEstimator):
         return self.runs_[self._best_run]
 
     @property
-    def x_(self) -> FloatArray:
+    def x_(self) -> Array:
         """The best point of all runs, of shape (dim,)."""
-        return self._best.x
+        return self._given(self._best.x)
 
     @property
     def params_(self) -> dict[str, Any]:
         """The best point by the names of its variables; only where the bounds are typed."""
-        return params_of(self._variables, self.x_)
+        return params_of(self._variables, self._best.x)
 
     @property
     def _variables(self) -> Variables | None:
@@ -138,14 +140,18 @@ class BaseSolver(BaseEstimator):
         return self._best.history
 
     @property
-    def population_(self) -> FloatArray:
+    def population_(self) -> Array:
         """The best run's population, of shape (pop_size, dim); of all its islands, one after the other."""
-        return self._populations(self._best_run)[0]
+        return self._given(self._populations(self._best_run)[0])
 
     @property
-    def fitness_(self) -> FloatArray:
+    def fitness_(self) -> Array:
         """The values of the best run's population, of shape (pop_size,); infinite where a point is not feasible."""
-        return self._populations(self._best_run)[1]
+        return self._given(self._populations(self._best_run)[1])
+
+    def _given(self, array: FloatArray) -> Any:
+        """Return an array of the results in the caller's library."""
+        return array if self._library is None else self._library.given(array)
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
         runner = self._fitted()
@@ -162,6 +168,8 @@ class BaseSolver(BaseEstimator):
         best = self._best_run
         population, fitness = self._populations(best)
         result = optimize_result(runs[best], population, fitness, sum(run.n_evals for run in runs))
+        if self._library is not None:
+            result |= {name: self._given(result[name]) for name in ("x", "population", "population_energies")}
         if self._variables is not None:
             result["params"] = self.params_
         return result

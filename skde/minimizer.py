@@ -18,6 +18,7 @@ from skde.minimizer_spec import (
     Budget,
     SavedPlan,
     budget_of,
+    check_device_of_library,
     check_parameters,
     choose_execution,
     generation_limits,
@@ -40,10 +41,13 @@ from skde.minimizer_state import (
     saved_plan,
     saved_start,
 )
+from skde.objectives.caller_library import CallerLibrary, on_host
+from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
 from skde.polish import Polish, check_polish, check_polishable, search_seconds
-from skde.problems import get_problem
+from skde.problems import Problem, get_problem
+from skde.problems.constraints import ConstrainedProblem
 from skde.reevaluation import reevaluate
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
@@ -175,6 +179,11 @@ class Minimizer(BaseSolver):
 
     Notes
     -----
+    Arrays are NumPy's. With scikit-learn's ``array_api_dispatch``, and bounds or x0 that are an array of another
+    library (PyTorch, JAX, CuPy, or one with an array API namespace), x_, population_, fitness_, the arrays of result_ and the
+    points of `ask` are arrays of that library on that device, and a Python objective receives and returns them. runs_,
+    history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
+
     The result is reproducible across machines: random numbers are a function of their address (Philox4x32-10),
     floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and
     exponential. The rounding of a Python objective is that of its libraries.
@@ -326,9 +335,12 @@ class Minimizer(BaseSolver):
         which does not count in n_evals_.
         """
         check_parameters(self)
-        resolved = self._resolve(objective, dim, self.bounds if bounds is None else listed(bounds))
+        bounds = self.bounds if bounds is None else listed(bounds)
+        self._library = CallerLibrary.of(bounds, x0)
+        resolved, x0 = self._resolve(objective, dim, on_host(bounds)), on_host(x0)
         check_polishable(self.polish, resolved.rules is not None, resolved.variables)
         engine = make_engine(self, resolved)
+        check_device_of_library(self._library, engine)
         if self.warm_start and hasattr(self, "_runner"):
             self._continue_warm(engine, resolved, x0)
         else:
@@ -408,8 +420,9 @@ class Minimizer(BaseSolver):
         return spec
 
     def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
+        plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
         return as_objective(
-            objective,
+            self._library.wrapped(objective) if self._library is not None and plain else objective,
             dim,
             bounds,
             vectorized=self.vectorized,
@@ -525,7 +538,8 @@ class Minimizer(BaseSolver):
             asked = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
         if asked is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
-        return asked if return_ids else asked[0]
+        X = asked[0] if self._library is None else self._library.given(asked[0])
+        return (X, asked[1]) if return_ids else X
 
     def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None) -> Self:
         """Set the values of points that `ask` returned, and select when a generation has all of its values.
@@ -594,18 +608,22 @@ class Minimizer(BaseSolver):
                 )
             check_parameters(self)
             self._objective = None
+            self._library = CallerLibrary.of(self.bounds)
             objective = self._constraints_alone()
             if objective is None:
-                box, variables = search_box(self.bounds)
+                box, variables = search_box(on_host(self.bounds))
                 objective = Objective(box, variables=variables)
-            self._runner = self._make_runner(make_engine(self, None), objective)
+            engine = make_engine(self, None)
+            check_device_of_library(self._library, engine)
+            self._runner = self._make_runner(engine, objective)
         return self._runner
 
     def _constraints_alone(self) -> Objective | None:
         """Return an objective with the constraints alone, for ask and tell; None without constraints."""
         if self.constraints is None:
             return None
-        return ask_tell_objective(self.bounds, self.constraints, self.vectorized, row_jobs(self), self.feasibility_tol)
+        bounds = on_host(self.bounds)
+        return ask_tell_objective(bounds, self.constraints, self.vectorized, row_jobs(self), self.feasibility_tol)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from skde.engines import (
 )
 from skde.engines.spec_builder import build_spec
 from skde.islands import Archipelago, Migration
+from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
 from skde.objectives.objective import Objective
 from skde.polish import check_polish, reserved_evals
@@ -117,6 +118,15 @@ def make_engine(parameters: Parameters, objective: Objective | None) -> Engine:
     if parameters.execution in EXECUTION_MODELS:
         return model_engine(parameters.execution, device, parameters.n_jobs)
     return engine_for(device, parameters.n_jobs, python, parameters.verbose)
+
+
+def check_device_of_library(library: CallerLibrary | None, engine: Engine) -> None:
+    """Refuse arrays of a caller's library on another kind of device than that of the fit."""
+    if library is not None and library.on_gpu == (engine.xp is np):
+        raise ValueError(
+            f"bounds and x0 are arrays of {library}, and device is {engine.name!r}: with array_api_dispatch both must "
+            "be the CPU or a GPU, such as device='cuda'"
+        )
 
 
 def choose_execution(execution: str, objective: Objective, engine: Engine) -> str:
