@@ -76,15 +76,17 @@ def tell(runner: Runner, X: Array | None, f: Any) -> None:
     shape = runner.asked.shape
     with runner.engine.device_context:
         told = runner.asked
-        values = told_values(f, shape[:-1], told)
+        rows = told.reshape(-1, shape[-1])
+        values = told_values(f, shape[:-1], rows)
         if X is not told:
             told = contiguous(moved_to(X, told, "X"), batch.spec.dtype)
             told, values = in_order(told, values, runner.asked)
+            rows = told.reshape(-1, shape[-1])
         points = told if batch.spec.variables is None else points_of(runner, batch.spec.variables, told)
         # To read the points of a GPU is to wait for it; the points that `ask` returned are inside.
         if xp is np or told is not runner.asked:
             check_inside(runner, points.reshape(batch.n_runs, -1, batch.dim))
-        select(runner, told.reshape(-1, shape[-1]), points, values)
+        select(runner, rows, points, values)
 
 
 def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
@@ -96,12 +98,11 @@ def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
     return (told, values) if order is None else (asked, values[order])
 
 
-def told_values(f: Any, shape: tuple[int, ...], like: Array) -> Array:
-    """Return a user's values, of that shape or a column of it, as an array of shape (n,)."""
+def told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:
+    """Return a user's values, of that shape or a column of it, as an array of shape (n,), one a row."""
     if np.shape(f) != shape and np.shape(f) != (*shape, 1):
         raise ValueError(f"f must have shape {shape}, got {np.shape(f)}")
-    flat = f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1)
-    return real_values(flat, like.reshape(-1, like.shape[-1]), "f")
+    return real_values(f.reshape(-1) if hasattr(f, "reshape") else np.reshape(f, -1), rows, "f")
 
 
 def select(runner: Runner, told: Array, points: Array, values: Array) -> None:
@@ -205,14 +206,14 @@ def ids_of_asked(runner: Runner) -> IntArray:
     return ids
 
 
-def ask_some(runner: Runner, n: int) -> tuple[Array, IntArray] | None:
-    """Return up to n trials of one generation that were not handed out, with their ids; None where all runs have ended.
+def ask_some(runner: Runner, n: int) -> tuple[Array | None, IntArray | None]:
+    """Return up to n trials of one generation that were not handed out, with their ids; None if all runs have ended.
 
     There are none while a generation waits for values of trials that were handed out.
     """
     partial = begin_partial(runner)
     if partial is None:
-        return None
+        return None, None
     rows = partial.hand_out(n)
     with runner.engine.device_context:
         return partial.asked[runner.batch.xp.asarray(rows)], partial.first + rows
@@ -291,14 +292,14 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
 # -- evaluations after the last generation -----------------------------------------------------------------------------
 
 
-def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array, IntArray] | None:
+def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array | None, IntArray | None]:
     """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
     if runner.rounds is None and runner.final is None:
         runner.rounds = rounds(runner, n_evals)
         next_round(runner, None)
     partial = runner.partial
     if partial is None:
-        return None
+        return None, None
     rows = partial.hand_out(len(partial.asked) if n is None else n)
     if n is None:
         rows = np.arange(len(partial.asked))

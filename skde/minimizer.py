@@ -180,9 +180,9 @@ class Minimizer(BaseSolver):
     Notes
     -----
     Arrays are NumPy's. With scikit-learn's ``array_api_dispatch``, and bounds or x0 that are an array of another
-    library (PyTorch, JAX, CuPy, or one with an array API namespace), x_, population_, fitness_, the arrays of result_ and the
-    points of `ask` are arrays of that library on that device, and a Python objective receives and returns them. runs_,
-    history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
+    library (PyTorch, JAX, CuPy, or one with an array API namespace), x_, population_, fitness_, the arrays of result_
+    and the points of `ask` are arrays of that library on that device, and a Python objective receives and returns them.
+    runs_, history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
 
     The result is reproducible across machines: random numbers are a function of their address (Philox4x32-10),
     floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and
@@ -527,19 +527,21 @@ class Minimizer(BaseSolver):
         >>> bool(m.fun_ < 1e-3)
         True
         """
-        runner = self._begun_runner()
-        check_bool("return_ids", return_ids)
+        runner, ids = self._begun_runner(), None
         if n is None:
             X = ask_tell.ask(runner)
-            asked = None if X is None else (X, ask_tell.ids_of_asked(runner) if return_ids else None)
         else:
-            asked = ask_tell.ask_some(runner, check_int("n", n, 0))
-        if asked is None and self.final_evals:
-            asked = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
-        if asked is None:
+            X, ids = ask_tell.ask_some(runner, check_int("n", n, 0))
+        if X is None and self.final_evals:
+            X, ids = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
+        if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
-        X = asked[0] if self._library is None else self._library.given(asked[0])
-        return (X, asked[1]) if return_ids else X
+        if self._library is not None:
+            X = self._library.given(X)
+        if return_ids is False:
+            return X
+        check_bool("return_ids", return_ids)
+        return X, ask_tell.ids_of_asked(runner) if ids is None else ids
 
     def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None) -> Self:
         """Set the values of points that `ask` returned, and select when a generation has all of its values.
