@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from skde import serialization
 from skde.engines import choose_engine
 from skde.notebook import bundle_with, convergence_svg, html_with
-from skde.objectives.caller_library import CallerLibrary
+from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
 from skde.run_results import values_of_points
@@ -93,7 +93,7 @@ class BaseSolver(BaseEstimator):
     @property
     def params_(self) -> dict[str, Any]:
         """The best point by the names of its variables; only where the bounds are typed."""
-        return params_of(self._variables, self._best.x)
+        return params_of(self._variables, on_host(self.x_))
 
     @property
     def _variables(self) -> Variables | None:
