@@ -17,3 +17,4 @@ from skde.algorithms.soupde import SOUPDE as SOUPDE
 from skde.algorithms.chc import CHC as CHC
 from skde.algorithms.pso import PSO as PSO
 from skde.algorithms.ss import SS as SS
+from skde.algorithms.cmaes import CMAES as CMAES

@@ -2,6 +2,7 @@
 // algorithm adds its include and its line.
 #pragma once
 #include "algorithms/chc.cuh"
+#include "algorithms/cmaes.cuh"
 #include "algorithms/de.cuh"
 #include "algorithms/gade.cuh"
 #include "algorithms/jde.cuh"
@@ -27,4 +28,5 @@
   A(soupde, Soupde)         \
   A(chc, Chc)               \
   A(pso, Pso)               \
-  A(ss, ScatterSearch)
+  A(ss, ScatterSearch)      \
+  A(cmaes, Cmaes)

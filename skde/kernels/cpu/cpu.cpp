@@ -191,6 +191,9 @@ nb::dict enumerations() {
   SKDE_ADD(Chc::Memory)
   SKDE_ADD(Lsrtde::Numbers)
   SKDE_ADD(RdexRules::Numbers)
+  SKDE_ADD(Restarts)
+  SKDE_ADD(Cmaes::Numbers)
+  SKDE_ADD(Cmaes::Rows)
   SKDE_ADD(CoevolutionPhase)
   SKDE_ADD(Points)
 #undef SKDE_ADD

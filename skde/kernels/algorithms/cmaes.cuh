@@ -1,0 +1,287 @@
+// CMA-ES, evolution strategy with covariance matrix adaptation (Hansen, Ostermeier 2001; Hansen: The CMA evolution
+// strategy: a tutorial, arXiv 1604.00772, of which the equations have their numbers), in the form that adapts a factor A
+// of C = A A^T instead of C (Beyer, Sendhoff 2017). With z_k ~ N(0, I), ranked by the values of their points:
+//
+//   sampling    x_k = m + sigma A z_k                                                                        (38 - 40)
+//   mean        m' = m + sigma A z_w, z_w = sum of w_k z_k over the mu best                                  (41, 42)
+//   step        p_s' = (1 - c_s) p_s + sqrt(c_s (2 - c_s) mu_eff) z_w,
+//               sigma' = sigma exp((c_s / d_s) (|p_s'| / E|N(0, I)| - 1))                                    (43, 44)
+//   path        v' = (1 - c_c) v + h sqrt(c_c (2 - c_c) mu_eff) z_w; A v is the tutorial's p_c                    (45)
+//   matrix      S' = (1 + c_1 (1 - h) c_c (2 - c_c) - c_1 - c_mu sum of w_k) S + c_1 v' v'^T
+//                    + c_mu sum of w_k° z_k z_k^T, so that A S A^T is the tutorial's C                       (46, 47)
+//   factor      A' = A (I + S) / 2, v' = (3 I - S) v / 2, S = I
+//
+// (I + S) / 2 and (3 I - S) / 2 are the first two terms of the root of S and of its inverse around S = I. So no matrix is
+// decomposed: rows of A change independently of each other, and A has the root of the condition number of C. The factor
+// changes every 1 / (10 D (c_1 + c_mu)) generations, as the tutorial decomposes C.
+//
+// A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
+// row so far.
+#pragma once
+#include "algorithms/cmaes_restarts.cuh"
+#include "algorithms/cmaes_weights.cuh"
+#include "core/run.cuh"
+#include "core/variation.cuh"
+#include "random/distributions.cuh"
+
+namespace SKDE_NAMESPACE {
+
+struct Cmaes : BaseAlgorithm {
+  SKDE_PARAMETERS(pop_size, repair, sigma0, diagonal, active, restarts, most_parts, tol_x, tol_fun);
+  // Of a trial: z, and y = A z.
+  SKDE_VECTORS(z, y);
+  // Of a run, for each generation. PART of PARTS: which generation of the driver is the last of a generation of the
+  // search. FACTOR: which of the two matrices is A. AGE: generations since A changed. LENGTH: generations since the last
+  // restart, at most LIMIT (0: no limit). DAMPED: (1 - c_s)^(2 LENGTH). From POSITIVE on, the Rates (cmaes_weights.cuh);
+  // from REGIME on, the restarts (cmaes_restarts.cuh).
+  SKDE_ENUM(Numbers, int, PART, PARTS, FACTOR, AGE, LENGTH, LIMIT, SIGMA, SIGMA_START, DAMPED, POSITIVE, NEGATIVE,
+            NEGATIVE_SUM, MU_EFF, C_SIGMA, DAMPING, C_C, C_1, C_MU, REGIME, LARGE, USED_LARGE, USED_SMALL, LAST_LARGE,
+            BEST, BEST_AT, MEDIAN, MEDIAN_AT, NUMBERS);
+  // Vectors of a run, stored once: m, p_s, v, z_w, a draw that is made again, a product with a matrix, and the standard
+  // deviation of each component in widths of the box, without sigma. Then A, the next A and S, by columns; of separable
+  // CMA-ES only the diagonals of A and of S.
+  SKDE_ENUM(Rows, int, MEAN, PATH, RANK_ONE_PATH, STEP, DRAW, PRODUCT, DEVIATION, MATRICES);
+
+  using Weights = CmaesWeights<Cmaes>;
+  using Restart = CmaesRestarts<Cmaes>;
+
+  struct Settings {
+    const Repair repair;
+    const double sigma0, tol_x, tol_fun;
+    const bool diagonal, active;
+    const Restarts restarts;
+    const int most_parts;
+
+    SKDE_FN explicit Settings(const double* p)
+        : repair(Repair(SKDE_REPAIR)),
+          sigma0(p[Parameters::sigma0]),
+          tol_x(p[Parameters::tol_x]),
+          tol_fun(p[Parameters::tol_fun]),
+          diagonal(p[Parameters::diagonal] != 0),
+          active(p[Parameters::active] != 0),
+          restarts(Restarts(int(p[Parameters::restarts]))),
+          most_parts(int(p[Parameters::most_parts])) {}
+  };
+
+  template <class Team> struct Draws {
+    ComponentWords<Team, Stream> words;
+    template <class R>
+    SKDE_FN Draws(Team& team, const R& run, i64 g, int i) : words(team, run.stream(g, i, COMBINATION), run.dim) {}
+  };
+
+  // -- state ---------------------------------------------------------------------------------------------------------
+
+  template <class R> SKDE_FN static typename R::real* factor(const R& run, int which) {
+    return run.archive(MATRICES + (run.settings.diagonal ? 0 : which * run.dim));
+  }
+  template <class R> SKDE_FN static typename R::real* change(const R& run) {  // S
+    return run.archive(MATRICES + (run.settings.diagonal ? 1 : 2 * run.dim));
+  }
+  // The values of a generation's trials, their order, room to sort them, and the bests of the last generations.
+  template <class R> SKDE_FN static int most_trials(const R& run) { return run.settings.most_parts * run.pop; }
+  template <class R> SKDE_FN static double* values(const R& run) { return run.memory(0) + NUMBERS; }
+  template <class R> SKDE_FN static double* order(const R& run) { return run.memory(1) + NUMBERS; }
+  template <class R> SKDE_FN static double* spare(const R& run) { return values(run) + most_trials(run); }
+  template <class R> SKDE_FN static double* bests(const R& run) { return order(run) + most_trials(run); }
+
+  // -- trials --------------------------------------------------------------------------------------------------------
+
+  template <class Team, class R>
+  SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context&,
+                              typename R::real* out) {
+    using real = typename R::real;
+    const double* const state = run.memory(g - 1);
+    const real sigma = real(state[SIGMA]);
+    const real *const mean = run.archive(MEAN), *const A = factor(run, int(state[FACTOR]));
+    real *const z = run.vector(Vectors::z, g, i), *const y = run.vector(Vectors::y, g, i);
+    team.map(run.dim, z, [&](int j, int k) { return real(normal_draw(draws.words.at(j, k))); });
+    transform(team, run, A, z, y);
+    const auto moved = [=](int j, int) { return mean[j] + sigma * y[j]; };
+    if (SKDE_RARELY(fill_components(team, run, out, moved))) repair_all(team, run, g, i, mean, out);
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
+                             typename R::real f_trial, const Parent<typename R::real>& parent) {
+    if (team.lane == 0) values(run)[int(run.memory(g - 1)[PART]) * run.pop + i] = double(f_trial);
+    select_better(team, run, g, i, parent, trial, f_trial);
+  }
+
+  // -- the work between generations ----------------------------------------------------------------------------------
+
+  template <class R> SKDE_FN static int stages(const R&, i64) { return 1; }
+  template <class Team, class R, class P>
+  SKDE_FN static void end_generation(Team&, const R&, i64, int, int, const P&) {}
+
+  template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
+    double* const now = run.memory(g);
+    if (g == 0) return Restart::first(team, run, now);
+    const double* const before = run.memory(g - 1);
+    const int part = int(before[PART]) + 1;
+    if (team.lane == 0)
+      for (int k = 0; k < NUMBERS; ++k) now[k] = before[k];
+    if (part < int(before[PARTS])) {
+      if (team.lane == 0) now[PART] = part;
+      return;
+    }
+    const int lambda = int(before[PARTS]) * run.pop;
+    const double* const f = values(run);
+    const double* const ranks =
+        sort_by_merging(team, lambda, [=](int k) { return f[k]; }, order(run), spare(run));
+    update(team, run, g, lambda, ranks, before, now);
+    if (run.settings.restarts != Restarts::NONE) Restart::check(team, run, g, lambda, ranks, before, now);
+  }
+
+  // Sets m = `mean_of(j)` with the step sigma, and forgets the matrix and the paths.
+  template <class Team, class R, class MeanOf> SKDE_FN static void begin(Team& team, const R& run, MeanOf mean_of) {
+    using real = typename R::real;
+    real *const mean = run.archive(MEAN), *const A = factor(run, 0), *const S = change(run);
+    real *const path = run.archive(PATH), *const v = run.archive(RANK_ONE_PATH), *const s = run.archive(DEVIATION);
+    const int dim = run.dim, columns = run.settings.diagonal ? 1 : dim;
+    team.each(dim, [&](int j) { mean[j] = mean_of(j), path[j] = 0, v[j] = 0, s[j] = 1; });
+    for (int c = 0; c < columns; ++c)
+      team.each(dim, [&](int j) {
+        const bool set = columns == 1 || j == c;
+        A[c * dim + j] = set ? run.upper[j] - run.lower[j] : real(0), S[c * dim + j] = real(set);
+      });
+  }
+
+ private:
+  // y = A z. The lanes' parts of y are their own components.
+  template <class Team, class R, class real>
+  SKDE_FN static void transform(Team& team, const R& run, const real* A, const real* z, real* y) {
+    if (run.settings.diagonal) return team.map(run.dim, y, [=](int j, int) { return A[j] * z[j]; });
+    team.sync();
+    team.multiply(A, z, y, run.dim);
+  }
+
+  // The z of the generation's trial k: those of the driver's last generation are stored, others are made again.
+  template <class Team, class R>
+  SKDE_FN static const typename R::real* z_of(Team& team, const R& run, i64 g, int parts, int k) {
+    using real = typename R::real;
+    const i64 generation = g - parts + 1 + k / run.pop;
+    const int i = k % run.pop;
+    if (generation == g) return run.vector(Vectors::z, g, i);
+    const ComponentWords<Team, Stream, 1> words(team, run.stream(generation, i, COMBINATION), run.dim);
+    real* const z = run.archive(DRAW);
+    team.sync();
+    team.map(run.dim, z, [&](int j, int k) { return real(normal_draw(words.at(j, k))); });
+    team.sync();
+    return z;
+  }
+
+  template <class Team, class R>
+  SKDE_FN static void update(Team& team, const R& run, i64 g, int lambda, const double* ranks, const double* before,
+                             double* now) {
+    using real = typename R::real;
+    const int dim = run.dim, parts = int(before[PARTS]), length = int(before[LENGTH]) + 1;
+    const Rates rates = Weights::load(before);
+    const double sigma = before[SIGMA];
+
+    real* const step = run.archive(STEP);  // z_w
+    team.each(dim, [&](int j) { step[j] = 0; });
+    for (int r = 0; r < lambda / 2; ++r) {
+      const real* const z = z_of(team, run, g, parts, int(ranks[r]));
+      const real w = real(Weights::weight(rates, lambda, r));
+      team.each(dim, [&](int j) { step[j] += w * z[j]; });
+    }
+    move_mean(team, run, factor(run, int(before[FACTOR])), step, real(sigma));
+
+    real* const path = run.archive(PATH);
+    const real fades = real(1 - rates.c_sigma), gains = real(sqrt(rates.c_sigma * (2 - rates.c_sigma) * rates.mu_eff));
+    team.each(dim, [&](int j) { path[j] = fades * path[j] + gains * step[j]; });
+    const double size = sqrt(double(team.sum(dim, [&](int j) { return path[j] * path[j]; })));
+    const double n = dim, expected = sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n));
+    const double damped = before[DAMPED] * (1 - rates.c_sigma) * (1 - rates.c_sigma);
+    const bool h = size < (1.4 + 2 / (n + 1)) * expected * sqrt(1 - damped);
+    const double grown = sigma * exp(min_of((rates.c_sigma / rates.damping) * (size / expected - 1), 1.0));
+
+    real* const v = run.archive(RANK_ONE_PATH);
+    const real stays = real(1 - rates.c_c), enters = real(h ? sqrt(rates.c_c * (2 - rates.c_c) * rates.mu_eff) : 0.0);
+    team.each(dim, [&](int j) { v[j] = stays * v[j] + enters * step[j]; });
+
+    change_matrix(team, run, g, lambda, ranks, rates, parts, h);
+    const int age = int(before[AGE]) + 1;
+    const double lasts = run.settings.diagonal ? 1.0 : 1 / (10 * n * (rates.c_1 + rates.c_mu));
+    const bool changes = age >= lasts;
+    if (changes) change_factor(team, run, int(before[FACTOR]));
+    if (team.lane != 0) return;
+    now[PART] = 0, now[LENGTH] = length, now[DAMPED] = damped;
+    now[SIGMA] = min_of(max_of(grown, 1e-100), 1e10);
+    now[AGE] = changes ? 0 : age;
+    if (changes && !run.settings.diagonal) now[FACTOR] = 1 - before[FACTOR];
+  }
+
+  // m' = m + sigma A z_w. By the rules under which points outside have no meaning, a mean outside is put onto the bound.
+  template <class Team, class R, class real>
+  SKDE_FN static void move_mean(Team& team, const R& run, const real* A, const real* step, real sigma) {
+    real *const mean = run.archive(MEAN), *const y = run.archive(PRODUCT);
+    transform(team, run, A, step, y);
+    const bool free = run.settings.repair == Repair::REFLECT || run.settings.repair == Repair::PERIODIC;
+    team.each(run.dim, [&](int j) {
+      const real moved = mean[j] + sigma * y[j];
+      mean[j] = free ? moved : min_of(max_of(moved, run.lower[j]), run.upper[j]);
+    });
+  }
+
+  // S' of the equations above. z of a negative weight is scaled to the length sqrt(D).
+  template <class Team, class R>
+  SKDE_FN static void change_matrix(Team& team, const R& run, i64 g, int lambda, const double* ranks,
+                                    const Rates& rates, int parts, bool h) {
+    using real = typename R::real;
+    const int dim = run.dim, columns = run.settings.diagonal ? 1 : dim;
+    real* const S = change(run);
+    const double missing = h ? 0 : rates.c_1 * rates.c_c * (2 - rates.c_c);
+    const real stays = real(1 + missing - rates.c_1 - rates.c_mu * (1 + rates.negative_sum));
+    for (int c = 0; c < columns; ++c) team.each(dim, [&](int j) { S[c * dim + j] *= stays; });
+    const auto add = [&](const real* z, real w) {
+      if (run.settings.diagonal) return team.each(dim, [&](int j) { S[j] += w * z[j] * z[j]; });
+      for (int c = 0; c < dim; ++c) {
+        const real scale = w * z[c];
+        real* const column = S + c * dim;
+        team.each(dim, [&](int j) { column[j] += scale * z[j]; });
+      }
+    };
+    team.sync();
+    add(run.archive(RANK_ONE_PATH), real(rates.c_1));
+    for (int r = 0; r < lambda; ++r) {
+      double w = Weights::weight(rates, lambda, r);
+      if (w == 0) continue;
+      const real* const z = z_of(team, run, g, parts, int(ranks[r]));
+      if (w < 0) w *= dim / max_of(double(team.sum(dim, [&](int j) { return z[j] * z[j]; })), 1e-30);
+      add(z, real(rates.c_mu * w));
+    }
+    team.sync();
+  }
+
+  // A' and v', and S = I. Of separable CMA-ES the root is exact.
+  template <class Team, class R> SKDE_FN static void change_factor(Team& team, const R& run, int which) {
+    using real = typename R::real;
+    const int dim = run.dim;
+    const real* const A = factor(run, which);
+    real *const next = factor(run, 1 - which), *const S = change(run);
+    real *const v = run.archive(RANK_ONE_PATH), *const deviation = run.archive(DEVIATION);
+    if (run.settings.diagonal)
+      return team.each(dim, [&](int j) {
+        const real root = sqrt(S[j]);
+        next[j] = A[j] * root, v[j] /= root, S[j] = 1;
+        deviation[j] = next[j] / (run.upper[j] - run.lower[j]);
+      });
+    real* const product = run.archive(PRODUCT);
+    team.multiply(S, v, product, dim);
+    team.sync();
+    team.each(dim, [&](int j) { v[j] = real(1.5) * v[j] - real(0.5) * product[j], deviation[j] = 0; });
+    for (int c = 0; c < dim; ++c) {
+      team.multiply(A, S + c * dim, next + c * dim, dim);
+      team.each(dim, [&](int j) {
+        const real a = real(0.5) * (A[c * dim + j] + next[c * dim + j]);
+        next[c * dim + j] = a, deviation[j] += a * a;
+      });
+    }
+    team.sync();
+    for (int c = 0; c < dim; ++c) team.each(dim, [&](int j) { S[c * dim + j] = real(j == c); });
+    team.each(dim, [&](int j) { deviation[j] = sqrt(deviation[j]) / (run.upper[j] - run.lower[j]); });
+  }
+};
+
+}  // namespace SKDE_NAMESPACE
