@@ -31,6 +31,7 @@ class CMAES(Algorithm):
     tol_x: float = 1e-12
     tol_fun: float = 1e-11
     repair: str = "reflect"
+    penalty: float = 2.0
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""
@@ -46,6 +47,7 @@ class CMAES(Algorithm):
             "restarts": RESTARTS[restarts],
             "most_parts": 2 ** self._doublings(pop_size),
             "tol_x": check_real(self._name("tol_x"), self.tol_x, 0),
+            "penalty": check_real(self._name("penalty"), self.penalty, 0),
             "tol_fun": check_real(self._name("tol_fun"), self.tol_fun, 0),
         }
 
@@ -61,7 +63,7 @@ class CMAES(Algorithm):
         dim, pop_size = setting.dim, int(parameters["pop_size"])
         trials = pop_size * int(parameters["most_parts"])
         window = 10 + ceil(30 * dim / pop_size)
-        matrices = 2 if parameters["diagonal"] else 3 * dim
+        matrices = 2 if parameters["diagonal"] else 4 * dim
         return StateSizes(
             stages=1,
             memory=NUMBERS["NUMBERS"] + trials + max(trials, window),

@@ -9,17 +9,21 @@
 //   path        v' = (1 - c_c) v + h sqrt(c_c (2 - c_c) mu_eff) z_w; A v is the tutorial's p_c                    (45)
 //   matrix      S' = (1 + c_1 (1 - h) c_c (2 - c_c) - c_1 - c_mu sum of w_k) S + c_1 v' v'^T
 //                    + c_mu sum of w_k° z_k z_k^T, so that A S A^T is the tutorial's C                       (46, 47)
-//   factor      A' = A (I + S) / 2, v' = (3 I - S) v / 2, S = I
+//   factor      A' = A Y, v' = Y^-1 v, S = I, where Y is the root of S (matrix_root.cuh)
 //
-// (I + S) / 2 and (3 I - S) / 2 are the first two terms of the root of S and of its inverse around S = I. So no matrix is
-// decomposed: rows of A change independently of each other, and A has the root of the condition number of C. The factor
+// So no matrix is decomposed: there are only products, and A has the root of the condition number of C. The factor
 // changes every 1 / (10 D (c_1 + c_mu)) generations, as the tutorial decomposes C.
+//
+// A trial outside the box is repaired, and ranked by f + gamma d^2, where d is the distance of m + sigma A z_k from the
+// box, in widths of the box; gamma = `penalty` times the interquartile range of the last generation's values, divided by
+// the mean variance of its components.
 //
 // A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
 // row so far.
 #pragma once
 #include "algorithms/cmaes_restarts.cuh"
 #include "algorithms/cmaes_weights.cuh"
+#include "algorithms/matrix_root.cuh"
 #include "core/run.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
@@ -27,19 +31,21 @@
 namespace SKDE_NAMESPACE {
 
 struct Cmaes : BaseAlgorithm {
-  SKDE_PARAMETERS(pop_size, repair, sigma0, diagonal, active, restarts, most_parts, tol_x, tol_fun);
+  SKDE_PARAMETERS(pop_size, repair, sigma0, diagonal, active, restarts, most_parts, tol_x, tol_fun, penalty);
   // Of a trial: z, and y = A z.
   SKDE_VECTORS(z, y);
+  // Of a trial: the square of its distance from the box, in widths of the box.
+  SKDE_SCRATCH(outside);
   // Of a run, for each generation. PART of PARTS: which generation of the driver is the last of a generation of the
   // search. FACTOR: which of the two matrices is A. AGE: generations since A changed. LENGTH: generations since the last
   // restart, at most LIMIT (0: no limit). DAMPED: (1 - c_s)^(2 LENGTH). From POSITIVE on, the Rates (cmaes_weights.cuh);
   // from REGIME on, the restarts (cmaes_restarts.cuh).
-  SKDE_ENUM(Numbers, int, PART, PARTS, FACTOR, AGE, LENGTH, LIMIT, SIGMA, SIGMA_START, DAMPED, POSITIVE, NEGATIVE,
-            NEGATIVE_SUM, MU_EFF, C_SIGMA, DAMPING, C_C, C_1, C_MU, REGIME, LARGE, USED_LARGE, USED_SMALL, LAST_LARGE,
-            BEST, BEST_AT, MEDIAN, MEDIAN_AT, NUMBERS);
+  SKDE_ENUM(Numbers, int, PART, PARTS, FACTOR, AGE, LENGTH, LIMIT, SIGMA, SIGMA_START, DAMPED, GAMMA, POSITIVE,
+            NEGATIVE, NEGATIVE_SUM, MU_EFF, C_SIGMA, DAMPING, C_C, C_1, C_MU, REGIME, LARGE, USED_LARGE, USED_SMALL,
+            LAST_LARGE, BEST, BEST_AT, MEDIAN, MEDIAN_AT, NUMBERS);
   // Vectors of a run, stored once: m, p_s, v, z_w, a draw that is made again, a product with a matrix, and the standard
-  // deviation of each component in widths of the box, without sigma. Then A, the next A and S, by columns; of separable
-  // CMA-ES only the diagonals of A and of S.
+  // deviation of each component in widths of the box, without sigma. Then A, the next A, S and its root, by columns; of
+  // separable CMA-ES only the diagonals of A and of S.
   SKDE_ENUM(Rows, int, MEAN, PATH, RANK_ONE_PATH, STEP, DRAW, PRODUCT, DEVIATION, MATRICES);
 
   using Weights = CmaesWeights<Cmaes>;
@@ -47,7 +53,7 @@ struct Cmaes : BaseAlgorithm {
 
   struct Settings {
     const Repair repair;
-    const double sigma0, tol_x, tol_fun;
+    const double sigma0, tol_x, tol_fun, penalty;
     const bool diagonal, active;
     const Restarts restarts;
     const int most_parts;
@@ -57,6 +63,7 @@ struct Cmaes : BaseAlgorithm {
           sigma0(p[Parameters::sigma0]),
           tol_x(p[Parameters::tol_x]),
           tol_fun(p[Parameters::tol_fun]),
+          penalty(p[Parameters::penalty]),
           diagonal(p[Parameters::diagonal] != 0),
           active(p[Parameters::active] != 0),
           restarts(Restarts(int(p[Parameters::restarts]))),
@@ -97,13 +104,23 @@ struct Cmaes : BaseAlgorithm {
     team.map(run.dim, z, [&](int j, int k) { return real(normal_draw(draws.words.at(j, k))); });
     transform(team, run, A, z, y);
     const auto moved = [=](int j, int) { return mean[j] + sigma * y[j]; };
-    if (SKDE_RARELY(fill_components(team, run, out, moved))) repair_all(team, run, g, i, mean, out);
+    fill_inside(team, run, g, i, mean, out, moved);
+    const real *const lower = run.lower, *const upper = run.upper;
+    const real outside = team.sum(run.dim, [=](int j) {
+      const real x = mean[j] + sigma * y[j], inside = min_of(max_of(x, lower[j]), upper[j]);
+      const real distance = (x - inside) / (upper[j] - lower[j]);
+      return distance * distance;
+    });
+    if (team.lane == 0) run.scratch(Scratch::outside)[i] = outside;
   }
 
   template <class Team, class R>
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
-    if (team.lane == 0) values(run)[int(run.memory(g - 1)[PART]) * run.pop + i] = double(f_trial);
+    const double* const state = run.memory(g - 1);
+    if (team.lane == 0)
+      values(run)[int(state[PART]) * run.pop + i] =
+          double(f_trial) + state[GAMMA] * double(run.scratch(Scratch::outside)[i]);
     select_better(team, run, g, i, parent, trial, f_trial);
   }
 
@@ -126,8 +143,7 @@ struct Cmaes : BaseAlgorithm {
     }
     const int lambda = int(before[PARTS]) * run.pop;
     const double* const f = values(run);
-    const double* const ranks =
-        sort_by_merging(team, lambda, [=](int k) { return f[k]; }, order(run), spare(run));
+    const double* const ranks = sort_by_merging(team, lambda, [=](int k) { return f[k]; }, order(run), spare(run));
     update(team, run, g, lambda, ranks, before, now);
     if (run.settings.restarts != Restarts::NONE) Restart::check(team, run, g, lambda, ranks, before, now);
   }
@@ -205,23 +221,30 @@ struct Cmaes : BaseAlgorithm {
     const double lasts = run.settings.diagonal ? 1.0 : 1 / (10 * n * (rates.c_1 + rates.c_mu));
     const bool changes = age >= lasts;
     if (changes) change_factor(team, run, int(before[FACTOR]));
+    const double gamma = penalty(team, run, lambda, ranks, grown);
     if (team.lane != 0) return;
+    if (gamma > 0 && gamma < 1e300) now[GAMMA] = gamma;  // else there is no range
     now[PART] = 0, now[LENGTH] = length, now[DAMPED] = damped;
     now[SIGMA] = min_of(max_of(grown, 1e-100), 1e10);
     now[AGE] = changes ? 0 : age;
     if (changes && !run.settings.diagonal) now[FACTOR] = 1 - before[FACTOR];
   }
 
-  // m' = m + sigma A z_w. By the rules under which points outside have no meaning, a mean outside is put onto the bound.
   template <class Team, class R, class real>
   SKDE_FN static void move_mean(Team& team, const R& run, const real* A, const real* step, real sigma) {
     real *const mean = run.archive(MEAN), *const y = run.archive(PRODUCT);
     transform(team, run, A, step, y);
-    const bool free = run.settings.repair == Repair::REFLECT || run.settings.repair == Repair::PERIODIC;
-    team.each(run.dim, [&](int j) {
-      const real moved = mean[j] + sigma * y[j];
-      mean[j] = free ? moved : min_of(max_of(moved, run.lower[j]), run.upper[j]);
-    });
+    team.each(run.dim, [&](int j) { mean[j] += sigma * y[j]; });
+  }
+
+  // gamma, of the penalty for trials outside the box.
+  template <class Team, class R>
+  SKDE_FN static double penalty(Team& team, const R& run, int lambda, const double* ranks, double sigma) {
+    const auto* const s = run.archive(DEVIATION);
+    const double squares = double(team.sum(run.dim, [=](int j) { return s[j] * s[j]; }));
+    const auto ranked = [&](int r) { return values(run)[int(ranks[r])]; };
+    const double range = ranked(lambda - 1 - lambda / 4) - ranked(lambda / 4);
+    return run.settings.penalty * range / (sigma * sigma * squares / run.dim);
   }
 
   // S' of the equations above. z of a negative weight is scaled to the length sqrt(D).
@@ -267,18 +290,12 @@ struct Cmaes : BaseAlgorithm {
         next[j] = A[j] * root, v[j] /= root, S[j] = 1;
         deviation[j] = next[j] / (run.upper[j] - run.lower[j]);
       });
-    real* const product = run.archive(PRODUCT);
-    team.multiply(S, v, product, dim);
-    team.sync();
-    team.each(dim, [&](int j) { v[j] = real(1.5) * v[j] - real(0.5) * product[j], deviation[j] = 0; });
-    for (int c = 0; c < dim; ++c) {
-      team.multiply(A, S + c * dim, next + c * dim, dim);
-      team.each(dim, [&](int j) {
-        const real a = real(0.5) * (A[c * dim + j] + next[c * dim + j]);
-        next[c * dim + j] = a, deviation[j] += a * a;
-      });
-    }
-    team.sync();
+
+    real* const root = run.archive(MATRICES + 3 * dim);
+    MatrixRoot::take(team, dim, S, root, next, v, run.archive(PRODUCT), run.archive(DRAW));
+    MatrixRoot::product(team, dim, A, root, next);
+    team.each(dim, [&](int j) { deviation[j] = 0; });
+    for (int c = 0; c < dim; ++c) team.each(dim, [&](int j) { deviation[j] += next[c * dim + j] * next[c * dim + j]; });
     for (int c = 0; c < dim; ++c) team.each(dim, [&](int j) { S[c * dim + j] = real(j == c); });
     team.each(dim, [&](int j) { deviation[j] = sqrt(deviation[j]) / (run.upper[j] - run.lower[j]); });
   }

@@ -80,7 +80,7 @@ template <class A> struct CmaesRestarts {
     if (team.lane != 0) return;
     CmaesWeights<A>::store(rates, now);
     now[A::PART] = 0, now[A::PARTS] = parts, now[A::FACTOR] = 0, now[A::AGE] = 0, now[A::LENGTH] = 0;
-    now[A::SIGMA] = now[A::SIGMA_START] = sigma, now[A::DAMPED] = 1;
+    now[A::SIGMA] = now[A::SIGMA_START] = sigma, now[A::DAMPED] = 1, now[A::GAMMA] = 0;
     now[A::BEST] = now[A::MEDIAN] = infinity(), now[A::BEST_AT] = now[A::MEDIAN_AT] = 0;
   }
 
@@ -116,7 +116,7 @@ template <class A> struct CmaesRestarts {
     const double sigma = now[A::SIGMA];
     const real *const deviation = run.archive(A::DEVIATION), *const mean = run.archive(A::MEAN);
     const double widest = sigma * double(team.max(run.dim, [&](int j) { return deviation[j]; }));
-    const bool small = widest < s.tol_x, large = widest > MOST_GROWTH * before[A::SIGMA_START];
+    const bool small = widest<s.tol_x, large = widest> MOST_GROWTH * before[A::SIGMA_START];
     const real fifth = real(0.2 * sigma);
     const bool without_effect = team.count(run.dim, [=, lower = run.lower, upper = run.upper](int j) {
       return mean[j] == mean[j] + fifth * deviation[j] * (upper[j] - lower[j]);
@@ -185,6 +185,7 @@ template <class A> struct CmaesRestarts {
     const bool small = s.restarts == Restarts::BIPOP && used_small < used_large;
     const Words4 words = run.stream(g, 1, RENEWAL).block(0);
     const double u = unit<double>(words.w[0]), large = min_of(2 * now[A::LARGE], double(s.most_parts));
+    // Half of 0 doublings would be below one population.
     const int parts = small ? max_of(int(exp(u * u * log(0.5 * now[A::LARGE]))), 1) : int(large);
     const double sigma = s.sigma0 * (small ? exp(-2 * unit<double>(words.w[1]) * log(10.0)) : 1.0);
     const Stream stream = run.stream(g, 0, RENEWAL);

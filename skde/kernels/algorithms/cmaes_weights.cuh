@@ -20,8 +20,7 @@ template <class A> struct CmaesWeights {
     return w * (w > 0 ? rates.positive : rates.negative);
   }
 
-  template <class Team>
-  SKDE_FN static Rates rates(Team& team, int dim, int lambda, bool diagonal, bool active) {
+  template <class Team> SKDE_FN static Rates rates(Team& team, int dim, int lambda, bool diagonal, bool active) {
     const int mu = lambda / 2;
     const auto term = [=](int r) { return raw(lambda, r); };
     const auto square = [=](int r) { return raw(lambda, r) * raw(lambda, r); };
@@ -31,7 +30,7 @@ template <class A> struct CmaesWeights {
     const double n = dim, mu_eff = sum * sum / squares, low_mu_eff = low * low / low_squares;
     Rates rates{};
     rates.positive = 1 / sum, rates.mu_eff = mu_eff;
-    rates.c_sigma = (mu_eff + 2) / (n + mu_eff + 5);
+    rates.c_sigma = (mu_eff + 2) / (n + mu_eff + 3);
     rates.damping = 1 + 2 * max_of(0.0, sqrt(max_of(mu_eff - 1, 0.0) / (n + 1)) - 1) + rates.c_sigma;
     rates.c_c = (4 + mu_eff / n) / (n + 4 + 2 * mu_eff / n);
     const double faster = diagonal ? (n + 2) / 3 : 1.0;
