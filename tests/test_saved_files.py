@@ -160,6 +160,12 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("soupde", "extra", (0, 0, 0), np.nan, "F must be numbers"),
     (PSO(topology="random"), "memory", (slice(None), 0, 1), 1e300, "generations that drew a graph must be whole"),
     (SS(**SS.get_test_params()), "memory", (0, 0, 0), np.nan, "notes must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 0), 1.0, "parts that were evaluated must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 1), 1e9, "parts of a population must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 2), 0.5, "numbers of the factor must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 3), -1.0, "generations of a factor must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 4), 1e300, "generations since a restart must be whole numbers"),
+    ("cmaes", "memory", (slice(None), 0, 6), np.nan, "steps must be numbers"),
     ("gode", "memory", (slice(None), 0, -1), 1e300, "the population's range must be inside the bounds"),
 ]
 

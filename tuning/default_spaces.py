@@ -121,6 +121,12 @@ SPACES: dict[str, dict[str, Any]] = {
         "update": CategoricalDistribution(["quality", "quality_and_diversity"]),
         "pop_size": _population(20, 256),
     },
+    "cmaes": {
+        "sigma0": FloatDistribution(0.05, 0.5, log=True),
+        "restarts": CategoricalDistribution(["ipop", "bipop"]),
+        "active": CategoricalDistribution([True, False]),
+        "pop_size": _population(8, 256),
+    },
 }
 
 

@@ -117,6 +117,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "chc": {"algorithm": "chc"},
     "soupde": {"algorithm": "soupde"},
     "pso": {"algorithm": "pso"},
+    "cmaes": {"algorithm": "cmaes"},
     "gode": {"algorithm": GODE(pop_size=20)},
 }
 
