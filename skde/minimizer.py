@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from skde import ask_tell
 from skde.algorithms import Algorithm
+from skde.algorithms.auto import AUTO
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
 from skde.continuation import check_rules, check_warm_objective, check_warm_spec
@@ -20,6 +21,7 @@ from skde.minimizer_spec import (
     budget_of,
     check_device_of_library,
     check_parameters,
+    choose_algorithm,
     choose_execution,
     generation_limits,
     make_engine,
@@ -62,8 +64,9 @@ class Minimizer(BaseSolver):
     Parameters
     ----------
     algorithm : str, Algorithm or list of Algorithm, default "jde"
-        A registry name; a parameter object, reached as ``algorithm__F`` by set_params; or a list with one parameter
-        object for each run, all of one class. The objects of a list may differ in every parameter, also in pop_size.
+        A registry name; "auto", a choice by dimension and budget (docs/which.md); a parameter object, reached as
+        ``algorithm__F`` by set_params; or a list with one parameter object for each run, all of one class. The objects
+        of a list may differ in every parameter, also in pop_size.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
         The box, for ask and tell, and for fit where the call does not give it. Problems have one. Named variables are
         a mapping of names to `Real`, `Integer`, `Log`, `Ordinal`, `Categorical`, `Fixed` or pairs (low, high), or a
@@ -162,6 +165,8 @@ class Minimizer(BaseSolver):
         their choices.
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
+    algorithm_ : Algorithm or list of Algorithm
+        The parameter object that runs, as given or chosen.
     n_evals_, n_iter_, time_ : int, int, float
         Evaluations, generations and seconds of the best run.
     converged_, message_ : bool, str
@@ -219,6 +224,7 @@ class Minimizer(BaseSolver):
     REQUIRED_KEYS: ClassVar[dict[str, Any]] = REQUIRED_KEYS
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
+    algorithm_: Algorithm | Sequence[Algorithm]
     _box: FloatArray
     _planned: Budget  # the limits that the fit began with: some algorithms plan with them
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
@@ -393,7 +399,9 @@ class Minimizer(BaseSolver):
         """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
-        template, times = make_template(self, objective.box, x0, objective.rules is not None)
+        constrained = objective.rules is not None
+        self.algorithm_ = choose_algorithm(self, objective.box, x0, constrained)
+        template, times = make_template(self, objective.box, x0, constrained)
         template.variables = checked_variables(objective.variables, template.dtype)
         engine.check_memory(template, times * len(template.seeds))
         runner = Runner(engine, self._customize_spec(repeat_template(self, template, times)))
@@ -636,12 +644,15 @@ class Minimizer(BaseSolver):
         check_jobs(self.n_jobs)
         objective = getattr(self, "_objective", None)
         source = objective.source if objective is not None else getattr(self, "_source", {})
-        return fit_state(self.get_params(deep=False), runner, self._box, source, self._planned)
+        return fit_state(self.get_params(deep=False), self.algorithm_, runner, self._box, source, self._planned)
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         with entry(HEADER):
-            solver = cls(saved_algorithm(header), migration=saved_migration(header), **header["parameters"])
+            algorithm = saved_algorithm(header)
+            given = AUTO if header.get("automatic") else algorithm
+            solver = cls(given, migration=saved_migration(header), **header["parameters"])
+            solver.algorithm_ = algorithm
         check_layout(arrays, fit_layout(solver, header, arrays), whole=False)
         solver.bounds, solver.random_state = saved_bounds(header, arrays), int(arrays["seeds"][0])
         return solver

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from skde.algorithms import Algorithm, FitSetting, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
+from skde.algorithms.auto import AUTO, Circumstances, rule
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import (
     EXECUTION_MODELS,
@@ -56,6 +57,7 @@ class Parameters(Protocol):
 
     algorithm: str | Algorithm | Sequence[Algorithm]
     bounds: Any
+    algorithm_: Algorithm | Sequence[Algorithm]  # what runs; set before the batch is made
     max_iter: int | None
     max_evals: int | None
     max_time: float | None
@@ -200,14 +202,46 @@ def budget_of(parameters: Parameters, dim: int) -> Budget:
 def algorithms_of(parameters: Parameters) -> list[Algorithm]:
     """Return one parameter object a run or, where they are all the same, that one."""
     n_runs = check_int("n_runs", parameters.n_runs, 1, 2**20)
-    if isinstance(parameters.algorithm, Sequence) and not isinstance(parameters.algorithm, str):
-        algorithms = [get_algorithm(algorithm) for algorithm in parameters.algorithm]
+    given = parameters.algorithm
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        algorithms = [get_algorithm(algorithm) for algorithm in given]
         if len(algorithms) != n_runs:
             raise ValueError(f"algorithm has {len(algorithms)} entries, but n_runs={n_runs}; give one a run")
         if len({type(algorithm) for algorithm in algorithms}) != 1:
             raise ValueError("algorithm: all entries must be of one class")
         return algorithms
-    return [get_algorithm(parameters.algorithm)]
+    if isinstance(given, str) and given == AUTO:
+        assert isinstance(parameters.algorithm_, Algorithm)
+        return [parameters.algorithm_]
+    return [named_algorithm(given)]
+
+
+def named_algorithm(given: Any) -> Algorithm:
+    """Return the parameter object of a name; one that is given is returned unchanged."""
+    if not isinstance(given, Algorithm):
+        check_choice("algorithm", given, (AUTO, *ALGORITHMS))
+    return get_algorithm(given)
+
+
+def choose_algorithm(
+    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool
+) -> Algorithm | list[Algorithm]:
+    """Return what runs: the given algorithm, or for "auto" that of the rule."""
+    if not (isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO):
+        algorithms = algorithms_of(parameters)
+        return algorithms if isinstance(parameters.algorithm, Sequence) and len(algorithms) > 1 else algorithms[0]
+    setting = make_setting(parameters, len(box), budget_of(parameters, len(box)))
+    given = Circumstances(
+        dim=len(box),
+        max_evals=setting.max_evals,
+        max_iter=setting.max_iter,
+        constrained=constrained,
+        n_start=0 if x0 is None else len(np.atleast_2d(x0)),
+    )
+    algorithm, reason = rule(given)
+    if parameters.verbose:
+        print(f"skde: algorithm='auto' chose {algorithm}: {reason}")
+    return algorithm
 
 
 def stopping_rules(parameters: Parameters, constrained: bool) -> dict[str, Any]:

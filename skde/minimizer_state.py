@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms.auto import AUTO
 from skde.engines import Spec
 from skde.engines.state_layout import NUMBER, WORD, batch_layout, check_batch
 from skde.islands import Migration
@@ -35,11 +36,21 @@ REQUIRED_KEYS: dict[str, Any] = {
     "ending": int,
     "dtype": str,
 }
-OPTIONAL_KEYS: dict[str, Any] = {"feasibility_tol": (float, int), "planned": list, "variables": list}
+OPTIONAL_KEYS: dict[str, Any] = {
+    "feasibility_tol": (float, int),
+    "planned": list,
+    "variables": list,
+    "automatic": bool,
+}
 
 
 def fit_state(
-    parameters: dict[str, Any], runner: Runner, box: FloatArray, source: dict[str, Any], budget: Budget
+    parameters: dict[str, Any],
+    algorithm: Algorithm | Sequence[Algorithm],
+    runner: Runner,
+    box: FloatArray,
+    source: dict[str, Any],
+    budget: Budget,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the header and the arrays of a file.
 
@@ -47,6 +58,8 @@ def fit_state(
     ----------
     parameters : dict
         The Minimizer's parameters.
+    algorithm : Algorithm or sequence of Algorithm
+        What runs.
     runner : Runner
         The batch and its clock.
     box : ndarray of shape (dim, 2)
@@ -57,8 +70,8 @@ def fit_state(
         The limits that the fit began with.
     """
     spec = runner.batch.spec
-    given, migration = parameters["algorithm"], parameters["migration"]
-    several = isinstance(given, list | tuple)
+    migration = parameters["migration"]
+    several = isinstance(algorithm, Sequence)
     run_header, run_arrays = runner.state()
     header: dict[str, Any] = {
         "parameters": {
@@ -66,7 +79,7 @@ def fit_state(
             for name, value in parameters.items()
             if name not in SEPARATE
         },
-        "algorithms": [describe(get_algorithm(algorithm)) for algorithm in (given if several else [given])],
+        "algorithms": [describe(each) for each in (algorithm if isinstance(algorithm, Sequence) else [algorithm])],
         "migration": None if migration is None else migration.get_params(),
         "one_algorithm": not several,
         "source": source,
@@ -74,6 +87,8 @@ def fit_state(
         "dtype": spec.dtype.name,
         "planned": list(budget),
     }
+    if isinstance(parameters["algorithm"], str) and parameters["algorithm"] == AUTO:
+        header["automatic"] = True
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
     arrays = {"box": box, "start": spec.start, **run_arrays}

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
+from skde.algorithms.auto import AUTO
 from skde.benchmark.functions import Function
 from skde.benchmark.optimizer_base import Budget, Optimizer, Outcome
 from skde.benchmark.peer_optimizers import make_peer
@@ -24,15 +25,16 @@ class SkdeOptimizer(Optimizer):
     batches = True
     takes_constraints = True
 
-    def __init__(self, text: str, algorithm: Algorithm) -> None:
+    def __init__(self, text: str, algorithm: str | Algorithm) -> None:
         self.text = text
         self.algorithm = algorithm
-        # To refuse a wrong parameter now, and not after the cells before it.
-        algorithm.kernel_parameters(FitSetting(dim=10, max_evals=1))
+        if isinstance(algorithm, Algorithm):
+            # To refuse a wrong parameter now, and not after the cells before it.
+            algorithm.kernel_parameters(FitSetting(dim=10, max_evals=1))
 
     def check_budget(self, budget: Budget) -> None:
         """Refuse seconds if the population shrinks with the evaluations."""
-        if self.algorithm.shrinks and budget.seconds is not None:
+        if isinstance(self.algorithm, Algorithm) and self.algorithm.shrinks and budget.seconds is not None:
             raise ValueError(f"{self.text} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")
 
     def seeds(self, seed: int, runs: int) -> list[int]:
@@ -90,7 +92,7 @@ def get_optimizer(name: str, **parameters: Any) -> Optimizer:
     Parameters
     ----------
     name : str
-        A name of skde's registry, or "minionpy:LSHADE", "pygmo:sade" and the like.
+        A name of skde's registry, "auto", or "minionpy:LSHADE", "pygmo:sade" and the like.
     **parameters
         Parameters of the algorithm; for another library, the options that it documents.
 
@@ -111,11 +113,13 @@ def get_optimizer(name: str, **parameters: Any) -> Optimizer:
     """
     library, colon, algorithm = name.partition(":")
     if not colon:
-        check_choice("algorithm", name, ALGORITHMS)
+        check_choice("algorithm", name, (AUTO, *ALGORITHMS))
+        if name == AUTO and parameters:
+            raise ValueError(f"algorithm='auto' has no parameters, got {next(iter(parameters))!r}")
     text = ",".join(f"{key}={option_text(value)}" for key, value in parameters.items())
     text = f"{name}:{text}" if text else name
     if not colon:
-        return SkdeOptimizer(text, get_algorithm(name, **parameters))
+        return SkdeOptimizer(text, name if name == AUTO else get_algorithm(name, **parameters))
     return make_peer(text, library, algorithm, parameters)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from skde import __version__
-from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, describe, get_algorithm
+from skde.algorithms.auto import AUTO
 from skde.cli.arguments import (
     VARIABLE_FORMS,
     InputError,
@@ -79,7 +80,7 @@ def minimize(options: Any) -> int:
     """Minimise and print the result; after an interruption or an error, the result so far."""
     if options.plot is not None:
         check_plot(options.plot)
-    algorithm = get_algorithm(options.algorithm, **dict(options.set))
+    algorithm = find_algorithm(options.algorithm, dict(options.set))
     box = find_variables(options) if options.var else options.bounds
     dim = len(box) if options.var and options.dim is None else options.dim
     objective = find_objective(options.objective, dim, options.scalar)
@@ -96,7 +97,7 @@ def minimize(options: Any) -> int:
     )
 
     def show() -> None:
-        result = report(options.objective, objective, algorithm, device, reason, minimizer)
+        result = report(options.objective, objective, device, reason, minimizer)
         print(to_json(result) if options.json else readable(result))
         if options.plot is not None:
             from matplotlib.figure import Figure  # without pyplot, which may open a window
@@ -228,11 +229,20 @@ def check_plot(path: Path) -> None:
         check_choice("--plot: the ending", path.suffix[1:].lower(), FigureCanvasBase.filetypes)
 
 
-def report(
-    name: str, objective: Any, algorithm: Algorithm, device: str, reason: str, minimizer: Minimizer
-) -> dict[str, Any]:
+def find_algorithm(name: str, parameters: dict[str, Any]) -> str | Algorithm:
+    """Return the parameter object of --algorithm and --set; "auto" itself, which is chosen when the fit begins."""
+    if name != AUTO:
+        return get_algorithm(check_choice("--algorithm", name, (AUTO, *ALGORITHMS)), **parameters)
+    if parameters:
+        raise InputError(f"--set {next(iter(parameters))} needs the algorithm's name, such as --algorithm jso")
+    return name
+
+
+def report(name: str, objective: Any, device: str, reason: str, minimizer: Minimizer) -> dict[str, Any]:
     """Return the report of a fit as data."""
     runs = minimizer.runs_
+    algorithm = minimizer.algorithm_
+    assert isinstance(algorithm, Algorithm)
     best = runs[best_run(runs)]
     f_opt = f_opt_of(objective)
     return {
@@ -241,6 +251,7 @@ def report(
         "problem": objective.name if isinstance(objective, Problem | ConstrainedProblem) else None,
         "dim": len(best.x),
         "algorithm": describe(algorithm),
+        "automatic": minimizer.algorithm == AUTO,
         "device": device,
         "device_reason": reason,
         "dtype": minimizer.dtype,
@@ -257,9 +268,10 @@ def report(
 def readable(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
     other_name = f" ({result['problem']})" if result["problem"] not in (None, result["objective"]) else ""
+    ran = get_algorithm(result["algorithm"]["name"], **result["algorithm"]["parameters"])
     lines = [
         ("objective", f"{result['objective']}{other_name}, {result['dim']} variables"),
-        ("algorithm", str(get_algorithm(result["algorithm"]["name"], **result["algorithm"]["parameters"]))),
+        ("algorithm", f"{ran}, chosen by dimension and budget" if result["automatic"] else str(ran)),
         ("device", f"{result['device']} ({result['device_reason']})"),
         ("best value", f"{result['fun']:.10g}"),
     ]

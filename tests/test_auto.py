@@ -1,0 +1,174 @@
+"""algorithm="auto": the rule, what ran, and the promises of every algorithm."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import JDE, JSO, LSHADE, SHADE, Integer, Minimizer, minimize
+from skde.algorithms.auto import BY_BUDGET, Circumstances, rule
+from skde.benchmark.optimizers import get_optimizer
+from skde.cli.main import main
+
+from .short_fits import BOX, f
+
+
+def fit(objective: Any = f, **parameters: Any) -> Minimizer:
+    given = {"max_evals": 600, "random_state": 0, "device": "cpu", **parameters}
+    return Minimizer("auto", **given).fit(objective, bounds=given.pop("bounds", BOX))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (Circumstances(2, 200), JSO(pop_size=10)),
+        (Circumstances(5, 500), JSO(pop_size=20)),
+        (Circumstances(10, 3000), LSHADE(pop_size=20)),
+        (Circumstances(2, 2000), JSO(pop_size=20)),
+        (Circumstances(10, 3001), LSHADE(pop_size=50)),
+        (Circumstances(10, 100_000), JSO(pop_size=182, repair="random")),
+        (Circumstances(10, 100_000, constrained=True), JSO(pop_size=182)),
+        (Circumstances(10, 3001, constrained=True), LSHADE(pop_size=50)),
+        (Circumstances(10, None, 50), JSO(pop_size=200)),
+        (Circumstances(2, None, 50), JSO(pop_size=100)),
+        (Circumstances(10, 3000, 50), LSHADE(pop_size=20)),
+        (Circumstances(10), SHADE(pop_size=50)),
+        (Circumstances(10, 30), LSHADE(pop_size=8)),
+        (Circumstances(10, 5), LSHADE(pop_size=5)),
+        (Circumstances(10, 3000, n_start=33), LSHADE(pop_size=33)),
+    ],
+)
+def test_the_rule(given: Circumstances, expected: Any) -> None:
+    assert repr(rule(given)[0]) == repr(expected)
+
+
+def test_every_fit_has_a_row() -> None:
+    for dim in (1, 2, 3, 4, 7, 8, 30, 1000, 10**5):
+        for max_evals in (4, 10, 100, 300 * dim, 3000 * dim, 10**9):
+            if max_evals < 10**9 or dim < 1000:
+                algorithm, reason = rule(Circumstances(dim, max_evals))
+                assert 4 <= algorithm.pop_size <= max(max_evals, 4)
+                assert reason
+    assert BY_BUDGET[-1].evals_per_dim == BY_BUDGET[-1].most_dim == float("inf")
+
+
+def test_what_ran_is_an_attribute() -> None:
+    m = fit(max_evals=600)
+    assert repr(m.algorithm_) == repr(JSO(pop_size=10))
+    assert m.algorithm == "auto"
+    named = Minimizer(m.algorithm_, max_evals=600, random_state=0, device="cpu").fit(f, bounds=BOX)
+    assert np.array_equal(m.x_, named.x_)
+    assert repr(Minimizer("jde", max_iter=1).fit("sphere", dim=2).algorithm_) == repr(JDE())
+    several = [JDE(), JDE(F=0.5)]
+    assert Minimizer(several, n_runs=2, max_iter=1).fit("sphere", dim=2).algorithm_ == several
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [({"max_evals": 30_000}, "jso"), ({"max_evals": None, "max_time": 0.05}, "shade"), ({"max_evals": None}, "jso")],
+)
+def test_budgets(given: dict[str, Any], name: str) -> None:
+    assert fit(**given).algorithm_.name == name
+
+
+def test_the_polish_leaves_less_to_the_rule() -> None:
+    assert fit(max_evals=990, polish=True).algorithm_.pop_size == 10
+    assert fit(max_evals=990).algorithm_.pop_size == 20
+
+
+def test_the_budget_of_islands_is_that_of_one() -> None:
+    assert fit(max_evals=1200, n_islands=2).algorithm_.pop_size == 10
+
+
+def test_first_points_have_room() -> None:
+    x0 = np.random.default_rng(0).uniform(-5, 5, (40, 3))
+    m = Minimizer("auto", max_evals=600, random_state=0, device="cpu").fit(f, bounds=BOX, x0=x0)
+    assert m.algorithm_.pop_size == 40
+
+
+def test_verbose_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    fit(verbose=1)
+    said = "skde: algorithm='auto' chose JSO(pop_size=10): 200 evaluations for each of 3 variables"
+    assert said in capsys.readouterr().out
+
+
+def test_a_run_in_a_batch_is_the_run_alone() -> None:
+    batch = fit(n_runs=3)
+    for run in batch.runs_:
+        assert np.array_equal(fit(random_state=run.seed).x_, run.x)
+
+
+def test_ask_and_tell_equal_fit() -> None:
+    m = Minimizer("auto", bounds=BOX, max_evals=600, random_state=0, device="cpu")
+    while not m.stopped_:
+        X = m.ask()
+        m.tell(X, f(X))
+    assert np.array_equal(m.x_, fit().x_)
+
+
+def test_files_pickles_and_resume(tmp_path: Path) -> None:
+    whole = fit(max_evals=None, max_iter=30)
+    m = fit(max_evals=None, max_iter=30, callbacks=lambda progress: progress.n_iter == 10)
+    assert m.n_iter_ == 10
+    m.set_params(callbacks=None).save(tmp_path / "fit.skde")
+    loaded = Minimizer.load(tmp_path / "fit.skde")
+    pickled = pickle.loads(pickle.dumps(m))
+    for other in (m, loaded, pickled):
+        assert other.algorithm == "auto"
+        assert repr(other.algorithm_) == repr(whole.algorithm_)
+        assert np.array_equal(other.resume(f).x_, whole.x_)
+    loaded.save(tmp_path / "again.skde")
+    assert Minimizer.load(tmp_path / "again.skde").algorithm == "auto"
+
+
+def test_resume_to_a_larger_budget_keeps_the_choice() -> None:
+    m = fit()
+    before = repr(m.algorithm_)
+    m.set_params(max_evals=60_000).resume()
+    assert repr(m.algorithm_) == before
+    assert m.n_evals_ > 59_000
+
+
+def test_typed_variables() -> None:
+    m = fit(lambda X: (X[:, 0] - 4) ** 2 + X[:, 1] ** 2, bounds={"n": Integer(1, 9), "x": (-1.0, 2.0)})
+    assert m.params_["n"] == 4
+
+
+def test_its_parameters_are_those_of_what_ran() -> None:
+    with pytest.raises(ValueError, match="algorithm__F needs a parameter object"):
+        Minimizer("auto").set_params(algorithm__F=0.3)
+    with pytest.raises(ValueError, match=r"algorithm must be one of 'auto', 'de', .*; got 'aut'; did you mean 'auto'"):
+        Minimizer("aut").fit("sphere", dim=2)
+
+
+def test_minimize() -> None:
+    assert minimize(f, BOX, method="auto", max_evals=600, random_state=0, device="cpu").fun == fit().fun_
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["minimize", "sphere", "--dim", "2", "--max-evals", "200", "--algorithm", "auto"]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["automatic"]
+    assert (found["algorithm"]["name"], found["algorithm"]["parameters"]["pop_size"]) == ("jso", 10)
+    assert main(command) == 0
+    assert "JSO(pop_size=10), chosen by dimension and budget" in capsys.readouterr().out
+    assert main([*command, "--set", "F=0.3"]) == 2
+    assert "--set F needs the algorithm's name" in capsys.readouterr().err
+
+
+def test_benchmarks() -> None:
+    assert get_optimizer("auto").text == "auto"
+    with pytest.raises(ValueError, match="algorithm='auto' has no parameters, got 'F'"):
+        get_optimizer("auto", F=0.3)
+
+
+@pytest.mark.gpu
+def test_a_gpu_has_the_same_bits() -> None:
+    host, device = (Minimizer("auto", max_evals=3000, random_state=0, device=one) for one in ("cpu", "cuda"))
+    assert np.array_equal(host.fit("rastrigin", dim=5).x_, device.fit("rastrigin", dim=5).x_)
