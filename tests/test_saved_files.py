@@ -313,7 +313,7 @@ def test_files_of_the_version_before() -> None:
     """Theirs do not say what budget a fit began with."""
     files = Path(__file__).parent / "files"
     options: dict[str, Any] = {"random_state": 0, "device": "cpu"}
-    whole = Minimizer(LSHADE(pop_size=8, repair="midpoint"), max_evals=200, n_runs=2, n_islands=2, **options).fit(
+    whole = Minimizer(LSHADE.published(pop_size=8), max_evals=200, n_runs=2, n_islands=2, **options).fit(
         "sphere", dim=2
     )
     m = Minimizer.load(files / "minimizer.skde").resume()
