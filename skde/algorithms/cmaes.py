@@ -17,6 +17,7 @@ NUMBERS, ROWS = ENUMERATIONS["Cmaes::Numbers"], ENUMERATIONS["Cmaes::Rows"]
 RESTARTS = choices("Restarts")
 COVARIANCES = ("auto", "full", "diagonal")
 MOST_FULL = 256  # variables that "auto" gives a full matrix
+MOST_INDEXED = 2**15  # variables of a full matrix, of which the kernel counts the elements in 32 bits
 MOST_DOUBLINGS, MOST_TRIALS = 9, 2**14  # of a population by default
 
 
@@ -133,13 +134,19 @@ class CMAES(Algorithm):
         """Check the parameters and return those of the kernel."""
         pop_size = self._population(4, "for two parents", 4 + int(3 * log(setting.dim)))
         covariance = check_choice(self._name("covariance"), self.covariance, COVARIANCES)
+        diagonal = covariance == "diagonal" or (covariance == "auto" and setting.dim > MOST_FULL)
+        if not diagonal and setting.dim > MOST_INDEXED:
+            raise ValueError(
+                f"{self._name('covariance')} must be 'auto' or 'diagonal' for more than {MOST_INDEXED} variables, got "
+                f"'full' for {setting.dim}"
+            )
         kinds = [name for name in RESTARTS if name != "none"]
         restarts = "none" if self.restarts is None else check_choice(self._name("restarts"), self.restarts, kinds)
         return {
             "pop_size": pop_size,
             "repair": self._choice("repair", REPAIRS),
             "sigma0": check_real(self._name("sigma0"), self.sigma0, 0, 10, low_open=True),
-            "diagonal": covariance == "diagonal" or (covariance == "auto" and setting.dim > MOST_FULL),
+            "diagonal": diagonal,
             "active": check_bool(self._name("active"), self.active),
             "restarts": RESTARTS[restarts],
             "most_parts": 2 ** self._doublings(pop_size),

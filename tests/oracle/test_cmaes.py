@@ -172,6 +172,10 @@ def test_parameters_out_of_range_are_refused(parameters: dict[str, Any], message
 
 def test_the_covariance_follows_the_dimension() -> None:
     assert [CMAES().kernel_parameters(FitSetting(dim))["diagonal"] for dim in (256, 257)] == [False, True]
+    with pytest.raises(
+        ValueError, match=r"CMAES\.covariance must be 'auto' or 'diagonal' for more than 32768 variables"
+    ):
+        CMAES(covariance="full").kernel_parameters(FitSetting(32769))
 
 
 def test_names() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from skde import (
     CHC,
+    CMAES,
     DE,
     GADE,
     GODE,
@@ -85,6 +86,7 @@ ALGORITHMS = [
     GODE(pop_size=MANY, opposition=0.4),
     JADE(pop_size=MANY, opposition=0.4),
     SS(pop_size=MANY, n_best=45, n_diverse=3, n_local=2, update="quality_and_diversity"),
+    CMAES(pop_size=MANY),
 ]
 names = [f"{algorithm.name}-{k}" for k, algorithm in enumerate(ALGORITHMS)]
 

@@ -26,16 +26,19 @@ SKDE_APART double* sort_by_merging(Team& team, int n, At at, double* order, doub
     team.sync();
     return order;
   }
-  for (int k = team.lane; k < n; k += team.size) order[k] = k;
+  const int chunk = (n + team.size - 1) / team.size, first = team.lane * chunk, last = min_of(first + chunk, n);
+  for (int k = first; k < last; ++k) order[k] = k;
   team.sync();
   for (int width = 1; width < n; width *= 2) {
     const double* const from = order;
-    for (int p = team.lane; p < n; p += team.size) {
+    const auto value = [&](int q) { return at(int(from[q])); };
+    int before = 0;  // the values of the neighbouring block before this one
+    for (int p = first; p < last; ++p) {
       const int block = p / width, begin = min_of((block ^ 1) * width, n), end = min_of(begin + width, n);
-      const int k = int(from[p]);
       const bool right = block & 1;
-      const int before = bisect(begin, end, [&](int q) { return at(int(from[q])); }, at(k), right);
-      spare[(right ? p - width : p) + before] = k;
+      if (p == first || p % width == 0) before = bisect(begin, end, value, value(p), right);
+      while (begin + before < end && precedes(value(begin + before), value(p), right)) ++before;
+      spare[(right ? p - width : p) + before] = from[p];
     }
     team.sync();
     double* const sorted = spare;
