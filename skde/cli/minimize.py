@@ -48,7 +48,10 @@ EXAMPLES = """examples:
   skde minimize mymodule:cost --var n:int:1:20 --var rate:log:1e-5:1 --var kind:cat:ring,star
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
 """
-PARAMETERS = ("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state")
+PARAMETERS = (
+    *("max_iter", "max_evals", "max_time", "target", "tol", "n_runs", "dtype", "n_jobs", "random_state"),
+    *("final_evals", "on_error"),
+)
 VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
     "text, from 0)"
@@ -73,6 +76,8 @@ def add_minimize(commands: Any) -> None:
     add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
     add("--polish", nargs="?", const=True, default=False, metavar="METHOD", help=POLISH_HELP)
+    add("--final-evals", type=whole, help="evaluations at the end that choose x and estimate f of a noisy function")
+    add("--on-error", metavar="raise|nan", help="with --scalar: nan makes an exception of your function the value NaN")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 def loss(X): return ((X - 0.25) ** 2).sum(axis=1)
 def loss_of_one_point(x): return float(((x - 0.25) ** 2).sum())
 def broken(X): raise ZeroDivisionError("no luck")
+def loss_of_half(x): return loss_of_one_point(x) if x[0] < 0.5 else broken(x)
 number = 3
 class inner:
     loss = staticmethod(loss)
@@ -48,6 +49,18 @@ def error_of(capsys, *arguments):
     assert printed.err.startswith("skde: error: ")
     assert "Traceback" not in printed.err
     return printed.err
+
+
+def test_noisy_and_failing_functions(capsys, module):
+    options = ("--dim", "2", "--bounds", "0", "1", "--max-evals", "300", "--seed", "0")
+    result = found_by(capsys, f"{module}:loss", *options, "--final-evals", "100")
+    assert result["n_evals"] == 300
+    with pytest.warns(RuntimeWarning, match="no luck"):
+        found_by(capsys, f"{module}:loss_of_half", *options, "--scalar", "--on-error", "nan")
+    assert "no luck" in error_of(capsys, "minimize", f"{module}:loss_of_half", *options, "--scalar")
+    assert "on_error must be one of 'raise', 'nan'" in error_of(
+        capsys, "minimize", f"{module}:loss", *options, "--on-error", "ignore"
+    )
 
 
 def test_readable_result(capsys):
