@@ -39,7 +39,7 @@ from skde.runner import Runner
 from skde.serialization import check_layout, entry
 from skde.stopping import check_stopping
 from skde.typing import Array
-from skde.validation import check_jobs, named_parameters
+from skde.validation import check_int, check_jobs, named_parameters
 
 
 class MinMaxSolver(MinMaxSolution):
@@ -418,8 +418,14 @@ class MinMaxSolver(MinMaxSolution):
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
-    def ask(self) -> tuple[Array, Array]:
+    def ask(self, n: int | None = None) -> tuple[Array, Array]:
         """Return the points to evaluate next, each x against each y.
+
+        Parameters
+        ----------
+        n : int or None, default None
+            None: all points. Else at most n rows of X that were not handed out before, and all of Y; none, when all
+            have been handed out and not all pairs have values. For n_runs=1.
 
         Returns
         -------
@@ -430,7 +436,7 @@ class MinMaxSolver(MinMaxSolution):
         Raises
         ------
         ValueError
-            Without bounds_x and bounds_y in the constructor, and for several devices.
+            Without bounds_x and bounds_y in the constructor, for several devices, and for n with several runs.
         RuntimeError
             When every run has ended (`stopped_`).
         """
@@ -444,26 +450,34 @@ class MinMaxSolver(MinMaxSolution):
             raise ValueError(f"ask and tell need one device, got device={self.device!r}")
         if self._cycle is None:
             self._cycle = AskedCycle(runner, engine)
-        return self._cycle.points
+        return self._cycle.points if n is None else self._cycle.hand_out(check_int("n", n, 0))
 
     def tell(self, X: Array, Y: Array, F: Array) -> Self:
-        """Set the values of the pairs that `ask` returned, and continue.
+        """Set the values of the pairs that `ask` returned, and continue when all pairs have values.
 
         Parameters
         ----------
         X, Y : ndarray
-            The points that `ask` returned.
+            The points that `ask` returned; with n_runs=1 also some rows of these, in any order.
         F : array-like of shape (n, m), or (n_runs, n, m)
-            The value of every row of X against every row of Y. Those of a run that has ended are ignored.
+            The value of every row of X against every row of Y. Those of a run that has ended are ignored. Of values
+            that are told twice the last one counts.
 
         Returns
         -------
         self : MinMaxSolver
+
+        Notes
+        -----
+        Values that were told in parts are not in files and pickles: after `load`, `ask` returns all of the same points
+        again.
         """
         cycle = self._cycle
         if cycle is None:
             raise RuntimeError("tell needs an ask before it: X, Y = ask()")
         values = cycle.check_values(X, Y, F)
+        if values is None:
+            return self
         self._cycle = None  # also after an error in the next line
         if cycle.send(values):
             self._cycle = cycle

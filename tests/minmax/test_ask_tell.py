@@ -94,6 +94,45 @@ def test_a_compiled_fit_continues_by_ask_and_tell() -> None:
     assert same(m, make(**parameters).fit(problem))
 
 
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def test_values_of_pairs_may_be_told_in_parts() -> None:
+    parameters = {"n_runs": 1, "target": None, "n_cycles": 3}
+    rng, parts = np.random.default_rng(0), solver(**parameters)
+    while not parts.stopped_:
+        X, Y = parts.ask(5)
+        if len(X) == 0:  # all have been handed out, and half of their pairs told
+            X, Y = parts.ask()
+            order = rng.permutation(len(X))
+            parts.tell(X[order], Y[1::2], game(X[order], Y[1::2]))
+        else:
+            assert len(X) <= 5
+            parts.tell(X, Y[::2], game(X, Y[::2]))
+    assert same(parts, solver(**parameters).fit(game))
+
+
+def test_wrong_parts_are_refused() -> None:
+    m = solver(n_runs=1)
+    X, Y = m.ask()
+    for arguments, message in (
+        ((X[:2] + 1e-9, Y, game(X[:2], Y)), r"X must be what ask returned, .* row 0 is none of them"),
+        (
+            (X[:2], Y[:, :1], game(X[:2], Y)),
+            r"Y must be what ask returned, of shape .*, or some of its rows, got \(\d+, 1\)",
+        ),
+        ((X[:2], Y[:3], game(X[:3], Y[:2])), r"F must have shape \(2, 3\), .* got \(3, 2\), transposed"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            m.tell(*arguments)
+    several = solver()
+    X, Y = several.ask()
+    with pytest.raises(ValueError, match=r"ask\(n\) needs n_runs=1, got n_runs=6"):
+        several.ask(3)
+    with pytest.raises(ValueError, match="X must be what ask returned"):
+        several.tell(X[:, :2], Y, np.zeros((6, 2, Y.shape[1])))
+
+
 # -- StopIteration -----------------------------------------------------------------------------------------------------
 
 

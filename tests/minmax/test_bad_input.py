@@ -259,7 +259,7 @@ def test_ask_and_tell() -> None:
     for told, error, message in (
         ((X, Y, F.T), ValueError, r"F must have shape \(50, 51\).*transposed"),
         ((X, Y, F[:, 0]), ValueError, r"F must have shape \(50, 51\), a row for every x, got \(50,\)"),
-        ((Y, X, F), ValueError, r"X must be what ask returned, of shape \(50, 2\), got \(51, 2\)"),
+        ((Y, X, F), ValueError, r"X must be what ask returned, of shape \(50, 2\), or some of its rows, got \(51, 2\)"),
         ((X + 1, Y, F), ValueError, "X must be what ask returned"),
         ((X, Y, F + 0j), TypeError, "F must hold real numbers, got dtype complex128"),
     ):
