@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from skde.arrays import contiguous, moved_to, real_values, to_numpy
+from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
 from skde.partial_generation import PartialGeneration, order_of_rows
 from skde.reevaluation import Rounds, rounds
@@ -95,7 +95,7 @@ def in_order(told: Array, values: Array, asked: Array) -> tuple[Array, Array]:
         return told, values
     rows = told.reshape(-1, told.shape[-1])
     order = order_of_rows(rows, asked.reshape(rows.shape))
-    return (told, values) if order is None else (asked, values[order])
+    return (told, values) if order is None else (asked, values[array_namespace(values).asarray(order)])
 
 
 def told_values(f: Any, shape: tuple[int, ...], rows: Array) -> Array:

@@ -17,7 +17,6 @@ from skde.polished_points import PolishedPoints, check_polished
 from skde.runner import Runner
 from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
-from skde.stopping import UNLIMITED
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
@@ -158,8 +157,8 @@ def optional_layout(spec: Spec, arrays: dict[str, Any]) -> dict[str, Layout]:
 def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:
     """Check the values of the arrays that only some files have; those of an incomplete generation when it is told."""
     with entry("extra_evals"):
-        if "extra_evals" in arrays and not ((arrays["extra_evals"] >= 0) & (arrays["extra_evals"] < UNLIMITED)).all():
-            raise ValueError("numbers of evaluations must be >= 0")
+        if "extra_evals" in arrays and not ((arrays["extra_evals"] >= 0) & (arrays["extra_evals"] < 2**40)).all():
+            raise ValueError("numbers of evaluations must be in [0, 2^40)")
     if "final_chosen" not in arrays:
         return
     with entry("final_chosen"):

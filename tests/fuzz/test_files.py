@@ -43,6 +43,8 @@ def fits() -> dict[str, Any]:
     found["Minimizer-several"] = Minimizer([DE(pop_size=8), DE(pop_size=9)], n_runs=2, max_iter=9, device="cpu").fit(
         "rastrigin", dim=2, x0=[[0.5, 0.5]]
     )
+    final = Minimizer(DE(pop_size=10), max_iter=9, n_runs=2, n_islands=2, final_evals=50, device="cpu")
+    found["Minimizer-final"] = final.fit(function, bounds=BOX)
     for generations in (0, 4):
         found[f"Minimizer-partial{generations}"] = partial(generations)
     names = list(ALGORITHMS)
