@@ -64,7 +64,7 @@ class Minimizer(BaseSolver):
     Parameters
     ----------
     algorithm : str, Algorithm or list of Algorithm, default "jde"
-        A registry name; "auto", a choice by dimension and budget (docs/which.md); a parameter object, reached as
+        A registry name; "auto", a choice by dimension and budget (docs/guide.md); a parameter object, reached as
         ``algorithm__F`` by set_params; or a list with one parameter object for each run, all of one class. The objects
         of a list may differ in every parameter, also in pop_size.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
@@ -649,15 +649,15 @@ class Minimizer(BaseSolver):
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
         with entry(HEADER):
-            algorithm = saved_algorithm(header)
-            given = AUTO if header.get("automatic") else algorithm
-            solver = cls(given, migration=saved_migration(header), **header["parameters"])
-            solver.algorithm_ = algorithm
+            algorithm = AUTO if header.get("automatic") else saved_algorithm(header)
+            solver = cls(algorithm, migration=saved_migration(header), **header["parameters"])
         check_layout(arrays, fit_layout(solver, header, arrays), whole=False)
         solver.bounds, solver.random_state = saved_bounds(header, arrays), int(arrays["seeds"][0])
         return solver
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        with entry(HEADER):
+            self.algorithm_ = saved_algorithm(header)
         plan, box = saved_plan(self, header, arrays), arrays["box"]
         start = saved_start(arrays)
         with entry(HEADER):

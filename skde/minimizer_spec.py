@@ -9,6 +9,7 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.auto import AUTO, Circumstances, rule
+from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import (
     EXECUTION_MODELS,
@@ -236,7 +237,7 @@ def choose_algorithm(
         max_evals=setting.max_evals,
         max_iter=setting.max_iter,
         constrained=constrained,
-        n_start=0 if x0 is None else len(np.atleast_2d(x0)),
+        n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
     )
     algorithm, reason = rule(given)
     if parameters.verbose:

@@ -89,6 +89,8 @@ def test_first_points_have_room() -> None:
     x0 = np.random.default_rng(0).uniform(-5, 5, (40, 3))
     m = Minimizer("auto", max_evals=600, random_state=0, device="cpu").fit(f, bounds=BOX, x0=x0)
     assert m.algorithm_.pop_size == 40
+    with pytest.raises(ValueError, match="x0"):
+        Minimizer("auto", max_evals=600).fit(f, bounds=BOX, x0=[1.0, [2.0]])
 
 
 def test_verbose_says_why(capsys: pytest.CaptureFixture[str]) -> None:

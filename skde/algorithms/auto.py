@@ -19,7 +19,7 @@ class Circumstances(NamedTuple):
     """The properties of a fit that the choice depends on.
 
     Neither the device nor the number of runs is one of them: a fit has the same bits on every device, and a run in a
-    batch is the run alone. By the records the types of the variables change nothing.
+    batch is the run alone. The types of the variables have no record yet, and change nothing.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def rule(given: Circumstances) -> tuple[Algorithm, str]:
     --------
     >>> from skde.algorithms.auto import Circumstances, rule
     >>> rule(Circumstances(dim=10, max_evals=1000))
-    (JSO(pop_size=20), '100 evaluations for each of 10 variables')
+    (LSHADE(pop_size=20), '100 evaluations for each of 10 variables')
     """
     if given.max_evals is None and given.max_iter is None:
         return made(WITHOUT_BUDGET, given), "the number of evaluations is not known"
