@@ -19,7 +19,7 @@ def minimize(
     fun: Any,
     bounds: Any = None,
     args: tuple[Any, ...] = (),
-    method: str | Algorithm = "jde",
+    method: str | Algorithm = "auto",
     *,
     x0: Any = None,
     dim: int | None = None,
@@ -35,8 +35,8 @@ def minimize(
         The box, or typed variables, as in `Minimizer`.
     args : tuple, default ()
         Further arguments of a callable.
-    method : str or Algorithm, default "jde"
-        The algorithm.
+    method : str or Algorithm, default "auto"
+        The algorithm; "auto": a choice by dimension and budget.
     x0, dim
         As in `Minimizer.fit`.
     **parameters
@@ -77,13 +77,13 @@ def clone_of(method: Any) -> Any:
     return clone(method) if isinstance(method, Algorithm) else method
 
 
-def scipy_method(algorithm: str | Algorithm = "jde", **parameters: Any) -> Callable[..., OptimizeResult]:
+def scipy_method(algorithm: str | Algorithm = "auto", **parameters: Any) -> Callable[..., OptimizeResult]:
     """Return a ``method`` for `scipy.optimize.minimize`.
 
     Parameters
     ----------
-    algorithm : str or Algorithm, default "jde"
-        The algorithm.
+    algorithm : str or Algorithm, default "auto"
+        The algorithm; "auto": a choice by dimension and budget.
     **parameters
         Of `Minimizer`; SciPy's ``options`` are added to them. SciPy's functions take one point, so vectorized is False.
 

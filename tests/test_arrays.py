@@ -110,8 +110,8 @@ def test_a_large_population_may_be_reversed() -> None:
 @layouts
 @pytest.mark.parametrize("parameters", [{}, {"n_runs": 2}, {"n_islands": 2}, {"algorithm": "lshade"}], ids=str)
 def test_points_and_values_may_be_told_in_any_layout(layout: Callable[[Any], Any], parameters: dict[str, Any]) -> None:
-    given: dict[str, Any] = {"bounds": BOX, "max_iter": 4, "random_state": 0, "device": "cpu", **parameters}
-    plain, other = Minimizer(**given), Minimizer(**given)
+    given: dict[str, Any] = {"algorithm": "jde", "max_iter": 4, "random_state": 0, "device": "cpu", **parameters}
+    plain, other = Minimizer(bounds=BOX, **given), Minimizer(bounds=BOX, **given)
     while not plain.stopped_:
         X = plain.ask()
         values = (X * X).sum(axis=-1)
@@ -225,7 +225,7 @@ def test_a_masked_value_of_one_point_is_no_number() -> None:
 
 def told(made: Callable[[Any], tuple[Any, Any]]) -> Any:
     """Tell a Minimizer what is made of the points that it asks for."""
-    m = Minimizer(bounds=BOX, random_state=0, device="cpu")
+    m = Minimizer("jde", bounds=BOX, random_state=0, device="cpu")
     return m.tell(*made(m.ask()))
 
 
@@ -376,7 +376,7 @@ def test_a_cupy_objective_may_return_any_layout(layout: Callable[[Any], Any], pa
 @on_gpu
 @gpu_layouts
 def test_cupy_points_and_values_may_be_told_in_any_layout(layout: Callable[[Any], Any]) -> None:
-    plain, other = (Minimizer(bounds=BOX, max_iter=4, random_state=0, device="cuda") for _ in range(2))
+    plain, other = (Minimizer("jde", bounds=BOX, max_iter=4, random_state=0, device="cuda") for _ in range(2))
     while not plain.stopped_:
         X = plain.ask()
         plain.tell(X, f(X))

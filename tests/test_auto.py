@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 
-from skde import JDE, JSO, LSHADE, SHADE, Integer, Minimizer, minimize
+from skde import JDE, JSO, LSHADE, SHADE, Integer, Minimizer, minimize, scipy_method
 from skde.algorithms.auto import BY_BUDGET, Circumstances, rule
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
@@ -20,7 +21,8 @@ from .short_fits import BOX, f
 
 def fit(objective: Any = f, **parameters: Any) -> Minimizer:
     given = {"max_evals": 600, "random_state": 0, "device": "cpu", **parameters}
-    return Minimizer("auto", **given).fit(objective, bounds=given.pop("bounds", BOX))
+    fitted = {"bounds": given.pop("bounds", BOX), "x0": given.pop("x0", None)}
+    return Minimizer("auto", **given).fit(objective, **fitted)
 
 
 @pytest.mark.parametrize(
@@ -174,3 +176,16 @@ def test_benchmarks() -> None:
 def test_a_gpu_has_the_same_bits() -> None:
     host, device = (Minimizer("auto", max_evals=3000, random_state=0, device=one) for one in ("cpu", "cuda"))
     assert np.array_equal(host.fit("rastrigin", dim=5).x_, device.fit("rastrigin", dim=5).x_)
+
+
+def test_it_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = fit().x_
+    given: dict[str, Any] = {"max_evals": 600, "random_state": 0, "device": "cpu"}
+    assert np.array_equal(Minimizer(**given).fit(f, bounds=BOX).x_, expected)
+    assert np.array_equal(minimize(f, BOX, **given).x, expected)
+    assert main(["minimize", "sphere", "--dim", "2", "--max-evals", "200", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["automatic"]
+    by_scipy = scipy.optimize.minimize(
+        lambda x: float(f(x[None])[0]), [1.0] * 3, method=scipy_method(**given), bounds=BOX
+    )
+    assert by_scipy.fun == fit(x0=[1.0] * 3).fun_

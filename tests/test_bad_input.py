@@ -213,7 +213,7 @@ def test_dimensions(dim: Any) -> None:
 def test_names_that_others_give_to_parameters() -> None:
     suggestion = r"'seed'.*did you mean 'random_state'"
     with pytest.raises(TypeError, match=suggestion):
-        Minimizer(seed=1)
+        Minimizer("jde", seed=1)
     with pytest.raises(TypeError, match=suggestion):
         MinMaxSolver(seed=1)
     for call in (
@@ -289,7 +289,7 @@ def test_results_before_a_fit() -> None:
 
 
 def test_tell() -> None:
-    m = Minimizer(bounds=BOX, max_iter=3, random_state=0, device="cpu")
+    m = Minimizer("jde", bounds=BOX, max_iter=3, random_state=0, device="cpu")
     X = m.ask()
     for points, values, message in (
         (X[:5], f(X), r"f must have shape \(5,\), got \(100,\)"),
@@ -347,7 +347,7 @@ def test_a_warm_start_refuses_what_it_would_ignore() -> None:
 
 
 def test_a_warm_start_has_its_own_time() -> None:
-    m = Minimizer(max_time=0.15, random_state=0, device="cpu", warm_start=True).fit("rastrigin", dim=20)
+    m = Minimizer("jde", max_time=0.15, random_state=0, device="cpu", warm_start=True).fit("rastrigin", dim=20)
     first = m.n_iter_
     m.fit("rastrigin", dim=20)
     assert m.n_iter_ > 1.3 * first

@@ -30,7 +30,7 @@ def test_a_callback_that_fails() -> None:
         if progress.n_iter == 3:
             raise ZeroDivisionError("the plot is broken")
 
-    m = Minimizer(max_iter=10, random_state=0, device="cpu", callbacks=fails)
+    m = Minimizer("jde", max_iter=10, random_state=0, device="cpu", callbacks=fails)
     with pytest.raises(ZeroDivisionError, match="the plot is broken"):
         m.fit(f, bounds=BOX)
     assert m.n_iter_ == 3
@@ -46,7 +46,7 @@ def test_the_result_before_an_error_stays() -> None:
             raise OSError("the instrument is gone")
         return f(X)
 
-    m = Minimizer(max_iter=10, random_state=0, device="cpu")
+    m = Minimizer("jde", max_iter=10, random_state=0, device="cpu")
     with pytest.raises(OSError, match="the instrument is gone"):
         m.fit(breaks, bounds=BOX)
     assert m.n_evals_ == 300
@@ -64,7 +64,7 @@ def test_an_interrupt_inside_the_objective() -> None:
             raise KeyboardInterrupt
         return f(X)
 
-    m = Minimizer(max_iter=10, random_state=0, device="cpu")
+    m = Minimizer("jde", max_iter=10, random_state=0, device="cpu")
     with pytest.raises(KeyboardInterrupt):
         m.fit(interrupted, bounds=BOX)
     assert m.runs_[0].status == Status.INTERRUPTED
@@ -130,9 +130,9 @@ import sys
 import scipy.optimize
 from skde import Minimizer, MinMaxSolver, minimize, scipy_method
 FITS = {
-    "minimizer": lambda: Minimizer(max_iter=20, device="cpu").fit("sphere", dim=3),
-    "function": lambda: Minimizer(max_iter=20, device="cpu").fit(lambda X: X[:, 0] ** 2, bounds=[(-1, 1)]),
-    "devices": lambda: Minimizer(max_iter=20, n_runs=2, device=["cpu"] * 2).fit("sphere", dim=3),
+    "minimizer": lambda: Minimizer("jde", max_iter=20, device="cpu").fit("sphere", dim=3),
+    "function": lambda: Minimizer("jde", max_iter=20, device="cpu").fit(lambda X: X[:, 0] ** 2, bounds=[(-1, 1)]),
+    "devices": lambda: Minimizer("jde", max_iter=20, n_runs=2, device=["cpu"] * 2).fit("sphere", dim=3),
     "resume": lambda: fitted.set_params(max_iter=fitted.max_iter + 20).resume(),
     "minimize": lambda: minimize("sphere", dim=3, max_iter=20, device="cpu"),
     "scipy": lambda: scipy.optimize.minimize(
@@ -140,7 +140,7 @@ FITS = {
     ),
     "min-max": lambda: MinMaxSolver(n_cycles=2, device="cpu").fit("minmax/rustem4"),
 }
-fitted = Minimizer(max_iter=20, device="cpu").fit("sphere", dim=3)
+fitted = Minimizer("jde", max_iter=20, device="cpu").fit("sphere", dim=3)
 fit = FITS[sys.argv[1]]
 fit()
 print("begins", flush=True)

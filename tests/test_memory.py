@@ -44,7 +44,7 @@ def bowl(X: Any) -> Any:
 )
 @pytest.mark.parametrize("objective", ["sphere", bowl])
 def test_a_fit(parameters: dict[str, Any], objective: Any) -> None:
-    m = Minimizer(**{"max_iter": 3, "device": "cpu", "random_state": 0, **parameters})
+    m = Minimizer(**{"algorithm": "jde", "max_iter": 3, "device": "cpu", "random_state": 0, **parameters})
     start = time.perf_counter()
     with pytest.raises(MemoryError, match=r"a batch of \d+ populations of 100 individuals in 40 dimensions " + FIGURES):
         m.fit(objective, **({} if objective == "sphere" else {"bounds": [(-1, 1)]}), dim=40)
@@ -53,7 +53,7 @@ def test_a_fit(parameters: dict[str, Any], objective: Any) -> None:
 
 def test_ask() -> None:
     with pytest.raises(MemoryError, match=FIGURES):
-        Minimizer(bounds=[(-1, 1)] * 1000, n_runs=2**16, device="cpu").ask()
+        Minimizer("jde", bounds=[(-1, 1)] * 1000, n_runs=2**16, device="cpu").ask()
 
 
 @pytest.mark.parametrize("device", ["cpu", ["cpu", "cpu"]])
@@ -75,7 +75,7 @@ def test_both_sides_count() -> None:
 
 def test_dimensions() -> None:
     with pytest.raises(MemoryError, match=r"dim=1000000000 " + FIGURES):
-        Minimizer(device="cpu").fit(bowl, dim=10**9, bounds=[(-1, 1)])
+        Minimizer("jde", device="cpu").fit(bowl, dim=10**9, bounds=[(-1, 1)])
 
 
 @pytest.mark.parametrize("name", ["fletcher_powell", "schwefel_2_6", "rotated_rastrigin"])
@@ -192,7 +192,7 @@ def test_units() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("parameters", [{"n_runs": 2**20}, {"n_islands": 2**16}])
 def test_a_fit_on_a_gpu(parameters: dict[str, Any]) -> None:
-    m = Minimizer(max_iter=3, device="cuda", random_state=0, **parameters)
+    m = Minimizer("jde", max_iter=3, device="cuda", random_state=0, **parameters)
     with pytest.raises(MemoryError, match=FIGURES + " on the GPU"):
         m.fit("sphere", dim=2000)
 

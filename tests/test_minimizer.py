@@ -88,7 +88,7 @@ def test_results() -> None:
 
 
 def test_a_fit_without_limits_ends() -> None:
-    assert Minimizer(random_state=0, device="cpu").fit("sphere", dim=2).n_evals_ == 20_000
+    assert Minimizer("jde", random_state=0, device="cpu").fit("sphere", dim=2).n_evals_ == 20_000
 
 
 def test_minimize() -> None:

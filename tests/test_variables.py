@@ -143,11 +143,17 @@ def test_bounds_that_are_variables() -> None:
         (lambda: Variables({"a": 3}), r"bounds\['a'\] must be a pair \(low, high\), Real, Integer"),
         (lambda: Variables({"a": (2, 1)}), r"Real must have low < high"),
         (lambda: Variables([Real(0, 1, "a"), Real(0, 1, "a")]), "names must be different"),
-        (lambda: Minimizer(bounds=SPACE, dtype="float32").fit(f, dim=3), "bounds has 6 variables, but the objective"),
+        (
+            lambda: Minimizer("jde", bounds=SPACE, dtype="float32").fit(f, dim=3),
+            "bounds has 6 variables, but the objective",
+        ),
         (lambda: Minimizer().fit("sphere", dim=3, bounds=SPACE), "bounds has 6 variables"),
-        (lambda: Minimizer(dtype="float32").fit(f, bounds=[Integer(0, 2**30)]), "needs dtype='float64'"),
-        (lambda: Minimizer(bounds=SPACE).fit(f, x0=[7.5, 0.1, 1.5, 0, 3, 0]), "x0: 7.5 is no value of 'n'"),
-        (lambda: Minimizer(bounds=SPACE).fit(f, x0={"n": 1}), "x0 must have the variables n, rate, t, kind, z, x"),
+        (lambda: Minimizer("jde", dtype="float32").fit(f, bounds=[Integer(0, 2**30)]), "needs dtype='float64'"),
+        (lambda: Minimizer("jde", bounds=SPACE).fit(f, x0=[7.5, 0.1, 1.5, 0, 3, 0]), "x0: 7.5 is no value of 'n'"),
+        (
+            lambda: Minimizer("jde", bounds=SPACE).fit(f, x0={"n": 1}),
+            "x0 must have the variables n, rate, t, kind, z, x",
+        ),
         (lambda: Variables(SPACE).points([1.0, 2.0]), r"x0 must have shape \(6,\)"),
     ],
 )
@@ -182,7 +188,7 @@ def test_a_compiled_objective_gets_the_values(algorithm: str, dtype: str) -> Non
 @pytest.mark.parametrize("more", [{"device": ["cpu", "cpu"]}, {"device": "cpu", "execution": "joblib", "n_jobs": 1}])
 def test_a_compiled_objective_gets_the_values_on_several_devices(more: dict[str, Any]) -> None:
     given = {"bounds": SPACE, "max_iter": 15, "random_state": 1, "n_runs": 2, "n_islands": 2}
-    one, several = Minimizer(device="cpu", **given), Minimizer(**given, **more)
+    one, several = Minimizer("jde", device="cpu", **given), Minimizer("jde", **given, **more)
     assert (one.fit(DeviceObjective(BODY)).population_ == several.fit(DeviceObjective(BODY)).population_).all()
 
 
@@ -200,39 +206,39 @@ def test_a_compiled_objective_with_scratch_gets_the_values() -> None:
     body += " const real v = team.scratch[d + j] - target[j]; return v * v; });"
     objective = DeviceObjective(body, arrays={"target": [1, 2, 3, 4, 5]}, scratch=2)
     space = [Fixed(1), Fixed(2), Integer(0, 9), Fixed(4), Fixed(5)]
-    m = Minimizer(bounds=space, max_iter=20, random_state=0, device="cpu").fit(objective)
+    m = Minimizer("jde", bounds=space, max_iter=20, random_state=0, device="cpu").fit(objective)
     assert m.x_.tolist() == [1, 2, 3, 4, 5]
     assert m.fun_ == 0
 
 
 def test_a_problem_gets_the_values() -> None:
     space = [Integer(-5, 5), Log(0.5, 5.0), Fixed(2)]
-    m = Minimizer(bounds=space, max_iter=60, random_state=0, device="cpu").fit("sphere", dim=3)
+    m = Minimizer("jde", bounds=space, max_iter=60, random_state=0, device="cpu").fit("sphere", dim=3)
     assert m.x_[[0, 2]].tolist() == [0, 2]
     assert m.fun_ == pytest.approx(4.25, abs=0.05)
-    assert len(Minimizer(bounds=space, max_iter=1, random_state=0, device="cpu").fit("sphere").x_) == 3
+    assert len(Minimizer("jde", bounds=space, max_iter=1, random_state=0, device="cpu").fit("sphere").x_) == 3
     with pytest.raises(ValueError, match=r"bounds has 3 variables, but the objective has dim=4 .* dim=3"):
-        Minimizer(bounds=space).fit("sphere", dim=4)
+        Minimizer("jde", bounds=space).fit("sphere", dim=4)
 
 
 def test_the_same_values_by_ask_and_tell_and_in_one_process_and_workers() -> None:
     given = {"bounds": SPACE, "max_iter": 12, "random_state": 3, "device": "cpu", "n_runs": 2, "n_islands": 2}
-    m = Minimizer(**given).fit(f)
-    asked = Minimizer(**given)
+    m = Minimizer("jde", **given).fit(f)
+    asked = Minimizer("jde", **given)
     while not asked.stopped_:
         X = asked.ask()
         assert X.shape[-1] == 6
         asked.tell(X, f(X.reshape(-1, 6)).reshape(X.shape[:-1]))
     assert asked.params_ == m.params_
     assert (asked.population_ == m.population_).all()
-    workers = Minimizer(execution="joblib", n_jobs=1, **given).fit(f)
-    several = Minimizer(**{**given, "device": ["cpu", "cpu"]}).fit(f)
+    workers = Minimizer("jde", execution="joblib", n_jobs=1, **given).fit(f)
+    several = Minimizer("jde", **{**given, "device": ["cpu", "cpu"]}).fit(f)
     assert (workers.population_ == m.population_).all()
     assert (several.population_ == m.population_).all()
 
 
 def test_other_points_may_be_told() -> None:
-    m = Minimizer(bounds=SPACE, random_state=0, max_iter=5, device="cpu")
+    m = Minimizer("jde", bounds=SPACE, random_state=0, max_iter=5, device="cpu")
     X = m.ask().copy()
     X[0] = Variables(SPACE).points({"n": 7, "rate": 0.25, "t": 0.75, "kind": "b", "z": 3.0, "x": 0.25})
     m.tell(X, f(X))
@@ -247,15 +253,15 @@ def test_other_points_may_be_told() -> None:
 
 def test_a_first_point_by_names() -> None:
     params = {"n": 7, "rate": 0.25, "t": 0.75, "kind": "b", "z": 3, "x": 0.25}
-    m = Minimizer(bounds=SPACE, random_state=0, max_iter=0, device="cpu").fit(f, x0=[params])
+    m = Minimizer("jde", bounds=SPACE, random_state=0, max_iter=0, device="cpu").fit(f, x0=[params])
     assert m.fun_ == pytest.approx(0.0025)
     assert m.params_["kind"] == "b"
 
 
 def test_files_continue_with_the_variables(tmp_path: Path) -> None:
     given = {"bounds": SPACE, "random_state": 3, "device": "cpu"}
-    whole = Minimizer(max_iter=20, **given).fit(f)
-    m = Minimizer(max_iter=20, **given)
+    whole = Minimizer("jde", max_iter=20, **given).fit(f)
+    m = Minimizer("jde", max_iter=20, **given)
     m.callbacks = [lambda progress: progress.n_iter >= 10]
     m.fit(f).save(tmp_path / "m.skde")
     loaded = Minimizer.load(tmp_path / "m.skde")
@@ -276,7 +282,7 @@ def test_files_continue_with_the_variables(tmp_path: Path) -> None:
 )
 def test_files_with_wrong_variables_are_refused(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     path = tmp_path / "m.skde"
-    Minimizer(bounds=SPACE, max_iter=2, random_state=0, device="cpu").fit(f).save(path)
+    Minimizer("jde", bounds=SPACE, max_iter=2, random_state=0, device="cpu").fit(f).save(path)
     header, arrays = serialization.load(path)
     header["variables"][0] |= wrong
     serialization.save(path, header, arrays)
@@ -286,13 +292,13 @@ def test_files_with_wrong_variables_are_refused(tmp_path: Path, wrong: dict[str,
 
 def test_files_of_problems_continue_without_the_objective(tmp_path: Path) -> None:
     given = {"bounds": [Integer(-5, 5), Log(0.5, 5.0), Fixed(2)], "random_state": 0, "device": "cpu"}
-    Minimizer(max_iter=5, **given).fit("sphere", dim=3).save(tmp_path / "m.skde")
+    Minimizer("jde", max_iter=5, **given).fit("sphere", dim=3).save(tmp_path / "m.skde")
     loaded = Minimizer.load(tmp_path / "m.skde").set_params(max_iter=9).resume()
-    assert (loaded.population_ == Minimizer(max_iter=9, **given).fit("sphere", dim=3).population_).all()
+    assert (loaded.population_ == Minimizer("jde", max_iter=9, **given).fit("sphere", dim=3).population_).all()
 
 
 def test_a_second_fit_needs_the_variables_of_the_first() -> None:
-    m = Minimizer(bounds={"n": Integer(0, 9)}, max_iter=3, random_state=0, device="cpu", warm_start=True)
+    m = Minimizer("jde", bounds={"n": Integer(0, 9)}, max_iter=3, random_state=0, device="cpu", warm_start=True)
     m.fit(f_of_n).fit(f_of_n)
     m.bounds = {"n": Ordinal(range(10))}
     with pytest.raises(ValueError, match="the objective differs from that of the first fit"):
@@ -305,7 +311,7 @@ def f_of_n(X: Any) -> Any:
 
 
 def test_a_changed_dict_is_noticed() -> None:
-    m = Minimizer(bounds=dict(SPACE), max_iter=3, random_state=0, device="cpu").fit(f)
+    m = Minimizer("jde", bounds=dict(SPACE), max_iter=3, random_state=0, device="cpu").fit(f)
     assert clone(m).bounds == SPACE
     m.bounds["n"] = Integer(1, 9)
     with pytest.raises(ValueError, match="bounds was"):
@@ -313,7 +319,7 @@ def test_a_changed_dict_is_noticed() -> None:
 
 
 def test_a_fit_is_pickled_with_its_variables() -> None:
-    m = Minimizer(bounds=Variables(SPACE), max_iter=3, random_state=0, device="cpu").fit(f)
+    m = Minimizer("jde", bounds=Variables(SPACE), max_iter=3, random_state=0, device="cpu").fit(f)
     copied = pickle.loads(pickle.dumps(m))
     assert copied.params_ == m.params_
     assert clone(m).bounds == copied.bounds == Variables(SPACE)
@@ -329,7 +335,7 @@ def test_functions_of_one_point_and_results_in_the_form_of_scipy() -> None:
 
 
 def test_params_need_typed_variables() -> None:
-    m = Minimizer(max_iter=1, random_state=0, device="cpu").fit("sphere", dim=2)
+    m = Minimizer("jde", max_iter=1, random_state=0, device="cpu").fit("sphere", dim=2)
     with pytest.raises(AttributeError, match="params_ needs typed variables"):
         _ = m.params_
 
@@ -399,7 +405,9 @@ def test_the_speed_reducer_is_solved_without_rounding_by_hand() -> None:
 
 def test_constraints_with_ask_and_tell_get_the_values() -> None:
     constraints = NonlinearConstraint(lambda x: x[0] % 1, 0, 0)  # an equality that only whole numbers satisfy
-    m = Minimizer(bounds={"n": Integer(0, 9)}, constraints=constraints, max_iter=15, random_state=0, device="cpu")
+    m = Minimizer(
+        "jde", bounds={"n": Integer(0, 9)}, constraints=constraints, max_iter=15, random_state=0, device="cpu"
+    )
     while not m.stopped_:
         X = m.ask()
         m.tell(X, (X[:, 0] - 4) ** 2)
@@ -408,7 +416,7 @@ def test_constraints_with_ask_and_tell_get_the_values() -> None:
 
 def test_bounds_among_the_constraints_are_refused() -> None:
     with pytest.raises(ValueError, match=r"constraints\[0\] must not be Bounds where variables are typed"):
-        Minimizer(bounds=SPACE, constraints=Bounds(0, 1)).fit(f)
+        Minimizer("jde", bounds=SPACE, constraints=Bounds(0, 1)).fit(f)
 
 
 # -- GPU ---------------------------------------------------------------------------------------------------------------
@@ -444,14 +452,14 @@ def test_functions_of_cupy_get_the_values(execution: str) -> None:
         n, rate, t, y = X[:, 0] - 7, 10 * (X[:, 1] - 0.25), X[:, 2] - 0.7, X[:, 5] - 0.25
         return n * n + rate * rate + t * t + costs[X[:, 3].astype(int)] + y * y + X[:, 4] - 3
 
-    m = Minimizer(bounds=SPACE, max_evals=6000, random_state=1, device="cuda", execution=execution).fit(on_gpu)
+    m = Minimizer("jde", bounds=SPACE, max_evals=6000, random_state=1, device="cuda", execution=execution).fit(on_gpu)
     solved(m)
 
 
 @pytest.mark.gpu
 def test_ask_and_tell_on_a_gpu() -> None:
-    m = Minimizer(bounds=SPACE, max_iter=20, random_state=1, device="cuda")
-    cpu = Minimizer(bounds=SPACE, max_iter=20, random_state=1, device="cpu")
+    m = Minimizer("jde", bounds=SPACE, max_iter=20, random_state=1, device="cuda")
+    cpu = Minimizer("jde", bounds=SPACE, max_iter=20, random_state=1, device="cpu")
     for _ in range(21):
         X, Y = m.ask(), cpu.ask()
         assert (X.get() == Y).all()

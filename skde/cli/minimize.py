@@ -68,7 +68,12 @@ def add_minimize(commands: Any) -> None:
     add("--dim", type=whole, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
     add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
-    add("--algorithm", default="jde", metavar="NAME", help="see skde algorithms (default: jde)")
+    add(
+        "--algorithm",
+        default=AUTO,
+        metavar="NAME",
+        help="see skde algorithms (default: auto, chosen by dimension and budget)",
+    )
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
     add("--max-iter", type=whole, help="generations after the initial population")
     add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")

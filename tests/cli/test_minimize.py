@@ -64,7 +64,9 @@ def test_noisy_and_failing_functions(capsys, module):
 
 
 def test_readable_result(capsys):
-    assert main(["minimize", "sphere", "--dim", "5", "--max-evals", "2e4", "--device", "cpu"]) == 0
+    assert (
+        main(["minimize", "sphere", "--dim", "5", "--algorithm", "jde", "--max-evals", "2e4", "--device", "cpu"]) == 0
+    )
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line[0] != " ")
     assert lines["objective"] == "sphere (nashed2012/f0), 5 variables"
     assert lines["evaluations"].startswith("20,000 in ")
@@ -74,7 +76,9 @@ def test_readable_result(capsys):
 
 
 def test_json_is_what_the_library_returns(capsys):
-    found = found_by(capsys, "rastrigin", "--dim", "4", "--max-iter", "30", "--runs", "3", "--seed", "7")
+    found = found_by(
+        capsys, "rastrigin", "--dim", "4", "--algorithm", "jde", "--max-iter", "30", "--runs", "3", "--seed", "7"
+    )
     minimizer = Minimizer("jde", max_iter=30, n_runs=3, random_state=7, device="cpu").fit("rastrigin", dim=4)
     assert found["fun"] == minimizer.fun_
     assert found["x"] == minimizer.x_.tolist()
@@ -159,15 +163,15 @@ def test_nan_becomes_null(capsys, module):
         (["minimise", "sphere"], "did you mean 'minimize'"),
         (["minimize", "rastrigni"], "did you mean 'rastrigin'"),
         (["minimize", "sphere", "--algorithm", "jd"], "did you mean 'jde'"),
-        (["minimize", "sphere", "--set", "popsize=9"], "did you mean 'pop_size'"),
+        (["minimize", "sphere", "--algorithm", "jde", "--set", "popsize=9"], "did you mean 'pop_size'"),
         (["minimize", "sphere", "--set", "F"], "NAME=VALUE is needed, such as F=0.5, got 'F'"),
-        (["minimize", "sphere", "--set", "F=3"], "must be a number in [0, 2], got 3"),
+        (["minimize", "sphere", "--algorithm", "jde", "--set", "F=3"], "must be a number in [0, 2], got 3"),
         (["minimize", "sphere", "--device", "cdua"], "did you mean 'cuda'"),
         (["minimize", "sphere", "--device", "cuda:99"], "'cuda:99' was asked for"),
         (["minimize", "sphere", "--dtype", "float46"], "did you mean 'float64'"),
         (["minimize", "sphere", "--max-eval", "9"], "did you mean '--max-evals'"),
         (["minimize", "sphere", "--max-evals", "many"], "a whole number is needed, such as 20000 or 2e4, got 'many'"),
-        (["minimize", "sphere", "--max-evals", "5"], "at least the population size"),
+        (["minimize", "sphere", "--algorithm", "jde", "--max-evals", "5"], "at least the population size"),
         (["minimize", "sphere", "--bounds", "5", "-5"], "low < high"),
         (["minimize", "sphere", "--bounds", "0", "inf"], "must be finite"),
         (["minimize", "sphere", "--bounds", "1"], "LOW HIGH is needed"),
@@ -288,7 +292,8 @@ def test_the_result_before_an_error_is_shown(capsys, module):
         "calls = 0\ndef late(X):\n    global calls\n    calls += 1\n    return loss(X) if calls < 7 else loss(X)[1:]\n"
     )
     Path(f"{module}.py").write_text(MODULE + late)
-    assert main(["minimize", f"{module}:late", "--dim", "2", "--bounds", "0", "1", "--json"]) == 2
+    arguments = ["--dim", "2", "--bounds", "0", "1", "--algorithm", "jde", "--json"]
+    assert main(["minimize", f"{module}:late", *arguments]) == 2
     printed = capsys.readouterr()
     assert json.loads(printed.out)["n_evals"] == 400
     assert "must have shape (100,)" in printed.err
@@ -331,13 +336,14 @@ def test_constrained_problem(capsys):
 
 
 def test_nothing_feasible(capsys):
-    found = found_by(capsys, "fabris2012/p5", "--max-evals", "1000", "--runs", "2")
+    found = found_by(capsys, "fabris2012/p5", "--algorithm", "jde", "--max-evals", "1000", "--runs", "2")
     assert (found["feasible"], found["summary"], found["success"]) == (0, {}, False)
     assert found["max_violation"] in [run["max_violation"] for run in found["runs"]]
     assert found["max_violation"] > 1e-6
     assert found["runs"][0]["history"]["best"][-1] is None
     assert found["message"].startswith("No feasible point was found")
-    assert main(["minimize", "fabris2012/p5", "--max-evals", "1000", "--runs", "2", "--device", "cpu"]) == 0
+    command = ["minimize", "fabris2012/p5", "--algorithm", "jde", "--max-evals", "1000", "--runs", "2"]
+    assert main([*command, "--device", "cpu"]) == 0
     assert "2 runs       0 feasible\n" in capsys.readouterr().out
 
 

@@ -261,7 +261,8 @@ def test_a_second_sigterm_does_not_stop_the_printing(monkeypatch: pytest.MonkeyP
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(Minimizer, "fit", terminated)
-    assert main(["minimize", "sphere", "--dim", "2", "--max-iter", "3", "--device", "cpu", "--json"]) == 143
+    command = ["minimize", "sphere", "--dim", "2", "--algorithm", "jde", "--max-iter", "3"]
+    assert main([*command, "--device", "cpu", "--json"]) == 143
     assert json.loads(capsys.readouterr().out)["n_evals"] == 400
 
 

@@ -69,8 +69,8 @@ def test_stopping_rules_end_runs_alike() -> None:
 
 
 def test_history_is_the_cpus() -> None:
-    gpu = Minimizer(max_iter=1000, random_state=0, device="cuda").fit("rastrigin", dim=10)
-    cpu = Minimizer(max_iter=1000, random_state=0, device="cpu").fit("rastrigin", dim=10)
+    gpu = Minimizer("jde", max_iter=1000, random_state=0, device="cuda").fit("rastrigin", dim=10)
+    cpu = Minimizer("jde", max_iter=1000, random_state=0, device="cpu").fit("rastrigin", dim=10)
     assert np.array_equal(gpu.history_.best, cpu.history_.best)
     assert np.array_equal(gpu.history_.n_evals, cpu.history_.n_evals)
 
@@ -86,8 +86,8 @@ def test_graph_equals_step(strategy: str) -> None:
 
 def test_graph_stops_at_a_target() -> None:
     options: dict[str, Any] = {"target": 1e-3, "max_iter": 5000, "random_state": 0, "device": "cuda"}
-    graph = Minimizer(execution="graph", **options).fit(squares, bounds=BOX)
-    step = Minimizer(execution="step", **options).fit(squares, bounds=BOX)
+    graph = Minimizer("jde", execution="graph", **options).fit(squares, bounds=BOX)
+    step = Minimizer("jde", execution="step", **options).fit(squares, bounds=BOX)
     assert graph.n_iter_ == step.n_iter_ < 5000
     assert graph.converged_
 
@@ -99,8 +99,8 @@ def test_graph_refuses_functions_that_it_cannot_record() -> None:
         return cupy.asarray((X.get() ** 2).sum(axis=1))
 
     with pytest.raises(RuntimeError, match=r"execution='graph'.*cannot be recorded"):
-        Minimizer(max_iter=10, random_state=0, device="cuda", execution="graph").fit(reads_back, bounds=BOX)
-    m = Minimizer(max_iter=10, random_state=0, device="cuda").fit(reads_back, bounds=BOX)
+        Minimizer("jde", max_iter=10, random_state=0, device="cuda", execution="graph").fit(reads_back, bounds=BOX)
+    m = Minimizer("jde", max_iter=10, random_state=0, device="cuda").fit(reads_back, bounds=BOX)
     assert m.n_iter_ == 10
 
 
@@ -127,10 +127,10 @@ def rastrigin(X: Any) -> Any:
     ids=["defaults", "target", "islands", "float32", "shade", "pso", "gode", "constraints"],
 )
 def test_auto_records_and_equals_step(parameters: dict[str, Any], capsys: Any, without_jax: None) -> None:
-    auto = Minimizer(verbose=1, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+    auto = Minimizer("jde", verbose=1, **LONG, **parameters).fit(rastrigin, bounds=BOX)
     assert "skde: execution='auto' chose 'graph'" in capsys.readouterr().out
     for execution in ("step", "graph"):
-        other = Minimizer(execution=execution, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+        other = Minimizer("jde", execution=execution, **LONG, **parameters).fit(rastrigin, bounds=BOX)
         assert same(auto, other)
         assert [(run.fun, run.n_iter, run.n_evals) for run in auto.runs_] == [
             (run.fun, run.n_iter, run.n_evals) for run in other.runs_
@@ -156,13 +156,13 @@ def test_auto_goes_by_steps_where_a_recording_fails(capsys: Any, without_jax: No
         (curand, ""),
         (noisy, ""),
     ):
-        m = Minimizer(verbose=1, **LONG).fit(function, bounds=BOX)
+        m = Minimizer("jde", verbose=1, **LONG).fit(function, bounds=BOX)
         out = capsys.readouterr().out
         assert "execution='auto' chose 'step': " in out, function.__name__
         assert reason in out, function.__name__
         assert m.n_iter_ == 400
-    step = Minimizer(execution="step", **LONG).fit(reads_back, bounds=BOX)
-    assert same(step, Minimizer(**LONG).fit(reads_back, bounds=BOX))
+    step = Minimizer("jde", execution="step", **LONG).fit(reads_back, bounds=BOX)
+    assert same(step, Minimizer("jde", **LONG).fit(reads_back, bounds=BOX))
 
 
 def test_values_that_only_the_recording_computes_are_noticed(capsys: Any, without_jax: None) -> None:
@@ -182,9 +182,9 @@ def test_values_that_only_the_recording_computes_are_noticed(capsys: Any, withou
         elsewhere.synchronize()
         return values
 
-    auto = Minimizer(verbose=1, **LONG).fit(outside, bounds=BOX)
+    auto = Minimizer("jde", verbose=1, **LONG).fit(outside, bounds=BOX)
     assert "chose 'step': " in capsys.readouterr().out
-    assert same(auto, Minimizer(execution="step", **LONG).fit(squares, bounds=BOX))
+    assert same(auto, Minimizer("jde", execution="step", **LONG).fit(squares, bounds=BOX))
 
 
 def test_step_never_records(monkeypatch: pytest.MonkeyPatch, without_jax: None) -> None:
@@ -194,14 +194,14 @@ def test_step_never_records(monkeypatch: pytest.MonkeyPatch, without_jax: None) 
         raise AssertionError("recorded")
 
     monkeypatch.setattr(CudaEngine, "record", record)
-    assert Minimizer(execution="step", **LONG).fit(squares, bounds=BOX).n_iter_ == 400
+    assert Minimizer("jde", execution="step", **LONG).fit(squares, bounds=BOX).n_iter_ == 400
     with pytest.raises(AssertionError, match="recorded"):
-        Minimizer(**LONG).fit(squares, bounds=BOX)
+        Minimizer("jde", **LONG).fit(squares, bounds=BOX)
 
 
 def test_numpy_values_for_a_gpu_population_are_refused() -> None:
     with pytest.raises(TypeError, match="must be a CuPy array"):
-        Minimizer(max_iter=3, device="cuda").fit(lambda X: np.zeros(len(X)), bounds=BOX)
+        Minimizer("jde", max_iter=3, device="cuda").fit(lambda X: np.zeros(len(X)), bounds=BOX)
 
 
 def test_ask_and_tell_in_cupy_arrays() -> None:
@@ -227,14 +227,14 @@ def test_device_objective_equals_the_cpu(dtype: str) -> None:
     """
     f = DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
     options: dict[str, Any] = {"max_iter": 100, "random_state": 0, "dtype": dtype}
-    gpu = Minimizer(device="cuda", **options).fit(f, bounds=BOX)
-    cpu = Minimizer(device="cpu", **options).fit(f, bounds=BOX)
+    gpu = Minimizer("jde", device="cuda", **options).fit(f, bounds=BOX)
+    cpu = Minimizer("jde", device="cpu", **options).fit(f, bounds=BOX)
     assert same(gpu, cpu)
 
 
 def test_time_limit_and_callbacks_end_fits() -> None:
     seen: list[int] = []
-    m = Minimizer(max_time=0.5, device="cuda", callbacks=lambda progress: seen.append(progress.n_iter))
+    m = Minimizer("jde", max_time=0.5, device="cuda", callbacks=lambda progress: seen.append(progress.n_iter))
     m.fit("rotated_rastrigin", dim=100)
     assert 0.4 < m.time_ < 0.6
     assert len(seen) >= 8  # about every 40 ms
@@ -243,9 +243,9 @@ def test_time_limit_and_callbacks_end_fits() -> None:
 
 def test_saved_on_the_gpu_resumed_on_the_cpu(tmp_path: Any) -> None:
     path = tmp_path / "run.skde"
-    Minimizer(max_iter=30, random_state=0, device="cuda").fit("griewank", dim=20).save(path)
+    Minimizer("jde", max_iter=30, random_state=0, device="cuda").fit("griewank", dim=20).save(path)
     resumed = Minimizer.load(path, device="cpu").set_params(max_iter=90).resume()
-    whole = Minimizer(max_iter=90, random_state=0, device="cuda").fit("griewank", dim=20)
+    whole = Minimizer("jde", max_iter=90, random_state=0, device="cuda").fit("griewank", dim=20)
     assert same(resumed, whole)
 
 
@@ -258,9 +258,9 @@ def test_auto_chooses_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
         kinds.append(type(X))
         return squares(X)
 
-    Minimizer(max_iter=2, random_state=0).fit(f, bounds=BOX)
+    Minimizer("jde", max_iter=2, random_state=0).fit(f, bounds=BOX)
     assert set(kinds) == {np.ndarray}
-    m = Minimizer(max_iter=2, random_state=0).fit("sphere", dim=30)
+    m = Minimizer("jde", max_iter=2, random_state=0).fit("sphere", dim=30)
     assert m._runner.engine.name == "cuda:0"
     assert isinstance(get_problem("sphere", dim=3)(cupy.ones((2, 3))), cupy.ndarray)
 

@@ -94,7 +94,7 @@ QUIET = """
 import os
 from skde import Minimizer
 def fit(n_jobs):
-    m = Minimizer(max_iter=20, n_runs=5, n_jobs=n_jobs, random_state=0, device="cpu")
+    m = Minimizer("jde", max_iter=20, n_runs=5, n_jobs=n_jobs, random_state=0, device="cpu")
     m.fit(lambda X: (X * X).sum(axis=1), bounds=[(-5, 5)] * 3)
     return len(os.listdir("/proc/self/task"))
 assert fit(1) == fit(4)

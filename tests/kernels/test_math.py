@@ -86,7 +86,7 @@ def test_every_build_gives_the_same_bits(problem: str, dtype: str) -> None:
     results = []
     for isa in _cpu.isas():
         _cpu.select_isa(isa)
-        m = Minimizer(max_iter=60, random_state=0, dtype=dtype, device="cpu").fit(problem, dim=37)
+        m = Minimizer("jde", max_iter=60, random_state=0, dtype=dtype, device="cpu").fit(problem, dim=37)
         results.append((m.population_, m.fitness_))
     for population, fitness in results[1:]:
         assert np.array_equal(population, results[0][0])

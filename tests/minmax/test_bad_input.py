@@ -201,7 +201,7 @@ def test_missing_attributes() -> None:
 def test_files(tmp_path: Path) -> None:
     ours, others = tmp_path / "ours.skde", tmp_path / "others.skde"
     make().fit(f, BOX, BOX).save(ours)
-    Minimizer(max_iter=3, device="cpu").fit("sphere", dim=3).save(others)
+    Minimizer("jde", max_iter=3, device="cpu").fit("sphere", dim=3).save(others)
     with pytest.raises(ValueError, match="holds a MinMaxSolver: load it with"):
         Minimizer.load(ours)
     with pytest.raises(ValueError, match="holds a Minimizer: load it with"):

@@ -130,7 +130,7 @@ def test_a_torch_function_is_recorded_on_a_gpu(capsys: Any, without_jax: None) -
         matrix = torch.linspace(-1.0, 1.0, 900, dtype=dtype, device="cuda").reshape(30, 30)
         quadratic = from_torch(lambda X, matrix=matrix: ((X @ matrix) ** 2).sum(dim=1))
         step, graph, auto = (
-            Minimizer(execution=execution, verbose=int(execution == "auto"), **LONG, **parameters).fit(
+            Minimizer("jde", execution=execution, verbose=int(execution == "auto"), **LONG, **parameters).fit(
                 quadratic, bounds=[(-5.0, 5.0)] * 30
             )
             for execution in ("step", "graph", "auto")
@@ -153,8 +153,8 @@ def test_the_memory_of_a_recorded_torch_function_stays_its_own(without_jax: None
         torch.cuda.empty_cache()
         taken.extend(torch.full((1 << 16,), float("nan"), device="cuda", dtype=torch.float64) for _ in range(20))
 
-    step = Minimizer(execution="step", **LONG).fit(from_torch(squares), bounds=BOX)
-    graph = Minimizer(execution="graph", callbacks=takes_memory, **LONG).fit(from_torch(squares), bounds=BOX)
+    step = Minimizer("jde", execution="step", **LONG).fit(from_torch(squares), bounds=BOX)
+    graph = Minimizer("jde", execution="graph", callbacks=takes_memory, **LONG).fit(from_torch(squares), bounds=BOX)
     assert same(graph, step)
     assert taken
 
@@ -170,7 +170,7 @@ def test_the_memory_of_a_recorded_torch_function_stays_its_own(without_jax: None
 )
 def test_torch_functions_that_cannot_be_recorded_go_by_steps(values: Any, capsys: Any, without_jax: None) -> None:
     torch = pytest.importorskip("torch")
-    m = Minimizer(verbose=1, **LONG).fit(from_torch(lambda X: values(torch, X)), bounds=BOX)
+    m = Minimizer("jde", verbose=1, **LONG).fit(from_torch(lambda X: values(torch, X)), bounds=BOX)
     assert m.n_iter_ == 300
     assert "execution='auto' chose 'step'" in capsys.readouterr().out
     assert bool((torch.ones(3, device="cuda") * 2 == 2).all())  # PyTorch works as before
@@ -183,15 +183,17 @@ def test_torch_functions_share_the_points_and_may_return_a_tensor_themselves() -
 
     X = cupy.zeros((4, 2))
     assert from_torch(lambda X: X)(X).data.ptr == X.data.ptr
-    raw = Minimizer(execution="step", **LONG).fit(lambda X: (torch.from_dlpack(X) ** 2).sum(dim=1), bounds=BOX)
-    assert same(raw, Minimizer(execution="step", **LONG).fit(from_torch(lambda X: (X**2).sum(dim=1)), bounds=BOX))
+    raw = Minimizer("jde", execution="step", **LONG).fit(lambda X: (torch.from_dlpack(X) ** 2).sum(dim=1), bounds=BOX)
+    assert same(
+        raw, Minimizer("jde", execution="step", **LONG).fit(from_torch(lambda X: (X**2).sum(dim=1)), bounds=BOX)
+    )
 
 
 @pytest.mark.gpu
 def test_a_torch_function_on_streams_of_its_devices() -> None:
     torch = pytest.importorskip("torch")
     one, several = (
-        Minimizer(n_runs=4, **{**LONG, "device": device}).fit(
+        Minimizer("jde", n_runs=4, **{**LONG, "device": device}).fit(
             from_torch(lambda X: X[:, 0] * torch.sin(X[:, 1]) + X[:, 2] * X[:, 2]), bounds=BOX
         )
         for device in ("cuda", ["cuda:0", "cuda:0"])
@@ -205,12 +207,12 @@ def test_a_jax_function_on_a_gpu_goes_by_steps(capsys: Any, monkeypatch: pytest.
     jax = pytest.importorskip("jax")
     squares = jax.jit(lambda X: (X * X).sum(axis=1))
     bounds = [(-5.0, 5.0)] * 30
-    m = Minimizer(verbose=1, dtype="float32", **LONG).fit(from_jax(squares), bounds=bounds)
+    m = Minimizer("jde", verbose=1, dtype="float32", **LONG).fit(from_jax(squares), bounds=bounds)
     assert "execution='auto' chose 'step': JAX is loaded" in capsys.readouterr().out
-    returned = Minimizer(execution="step", dtype="float32", **LONG).fit(
+    returned = Minimizer("jde", execution="step", dtype="float32", **LONG).fit(
         lambda X: squares(jax.numpy.from_dlpack(X)), bounds=bounds
     )
     assert same(m, returned)
     with pytest.raises(RuntimeError, match=r"cannot be recorded as a CUDA graph \(RuntimeError: JAX launches its work"):
-        Minimizer(execution="graph", dtype="float32", **LONG).fit(from_jax(squares), bounds=bounds)
+        Minimizer("jde", execution="graph", dtype="float32", **LONG).fit(from_jax(squares), bounds=bounds)
     assert m.n_iter_ == 300

@@ -89,7 +89,7 @@ class TestFolder:
         me = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: me + 1)
         with pytest.raises(PermissionError, match=rf"belongs to the user with the number {me}.*SKDE_CACHE_DIR"):
-            Minimizer(max_iter=1, device="cpu").fit(DeviceObjective(BODY), bounds=[(0, 1)] * 3)
+            Minimizer("jde", max_iter=1, device="cpu").fit(DeviceObjective(BODY), bounds=[(0, 1)] * 3)
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_the_points_differ_and_are_inside(dim: int, dtype: Any) -> None:
 
 
 def test_ask_and_tell_probe_nothing() -> None:
-    m = Minimizer(bounds=BOX, max_iter=1, random_state=0, device="cpu")
+    m = Minimizer("jde", bounds=BOX, max_iter=1, random_state=0, device="cpu")
     while not m.stopped_:
         m.tell(m.ask(), ranks(m.ask()))
     assert m.fun_ == 0

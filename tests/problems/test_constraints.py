@@ -47,7 +47,7 @@ def problem(constraints: Any = DISC, **options: Any) -> ConstrainedProblem:
 
 
 def make(**options: Any) -> Minimizer:
-    return Minimizer(**{"max_iter": 60, "random_state": 0, "constraints": DISC, **options})
+    return Minimizer("jde", **{"max_iter": 60, "random_state": 0, "constraints": DISC, **options})
 
 
 # ---- SciPy's objects -------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_bounds_narrow_the_box() -> None:
     found = problem([Bounds([-1, -np.inf], [np.inf, 2]), Bounds(-2, 1.5)])
     assert found.bounds.tolist() == [[-1, 1.5], [-2, 1.5]]
     assert (found.n_inequalities, found.n_equalities) == (0, 0)
-    m = Minimizer(max_iter=200, random_state=0).fit(found)
+    m = Minimizer("jde", max_iter=200, random_state=0).fit(found)
     assert m.x_ == pytest.approx([-1, -2], abs=1e-6)
     assert m.max_violation_ == 0
 
@@ -239,9 +239,9 @@ def test_equalities_only() -> None:
 def test_compiled_problems_run_whole(name: str) -> None:
     """The same bits in the engine, generation by generation, and in Python."""
     compiled = get_problem(name)
-    whole = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(name)
-    steps = Minimizer(max_iter=300, random_state=3, n_runs=2, execution="step").fit(compiled)
-    plain = Minimizer(max_iter=300, random_state=3, n_runs=2).fit(
+    whole = Minimizer("jde", max_iter=300, random_state=3, n_runs=2).fit(name)
+    steps = Minimizer("jde", max_iter=300, random_state=3, n_runs=2, execution="step").fit(compiled)
+    plain = Minimizer("jde", max_iter=300, random_state=3, n_runs=2).fit(
         FeasibilityRules(compiled, 1e-6), bounds=compiled.bounds
     )
     for run, other, code in zip(whole.runs_, steps.runs_, plain.runs_, strict=True):
@@ -301,7 +301,7 @@ def test_the_best_run_is_a_feasible_one() -> None:
 
 
 def test_no_constraints_no_violation() -> None:
-    m = Minimizer(max_iter=3, random_state=0).fit("sphere", dim=2)
+    m = Minimizer("jde", max_iter=3, random_state=0).fit("sphere", dim=2)
     assert m.max_violation_ == 0.0
     assert m.result_.maxcv == 0.0
     assert m.runs_[0].feasible
@@ -339,7 +339,7 @@ def test_float32_is_refused() -> None:
     with pytest.raises(ValueError, match="dtype must be 'float64' where there are constraints, got 'float32'"):
         make(dtype="float32").fit(total, bounds=BOX)
     with pytest.raises(ValueError, match="dtype must be 'float64' where there are constraints, got 'float32'"):
-        Minimizer(dtype="float32").fit("fabris2012/p2")
+        Minimizer("jde", dtype="float32").fit("fabris2012/p2")
 
 
 @pytest.mark.parametrize("tolerance", [-1.0, np.nan])
@@ -417,7 +417,7 @@ def test_resume_needs_the_same_constraints(tmp_path: Path) -> None:
         m.resume(total)
     with pytest.raises(ValueError, match=r"feasibility_tol was 1e-06 when the fit began and is 0.5 now"):
         m.set_params(constraints=DISC, feasibility_tol=0.5).resume(total)
-    plain = Minimizer(max_iter=3).fit("sphere", dim=2).set_params(constraints=DISC)
+    plain = Minimizer("jde", max_iter=3).fit("sphere", dim=2).set_params(constraints=DISC)
     plain.save(tmp_path / "plain")
     with pytest.raises(ValueError, match="began with no constraints, and now there are constraints"):
         Minimizer.load(tmp_path / "plain").set_params(constraints=DISC).resume()
@@ -431,8 +431,8 @@ def test_nothing_feasible_survives_a_file(tmp_path: Path) -> None:
 
 
 def test_a_named_problem_is_found_again(tmp_path: Path) -> None:
-    whole = Minimizer(max_iter=60, random_state=0).fit("fabris2012/p4")
-    Minimizer(max_iter=30, random_state=0).fit("fabris2012/p4").save(tmp_path / "half")
+    whole = Minimizer("jde", max_iter=60, random_state=0).fit("fabris2012/p4")
+    Minimizer("jde", max_iter=30, random_state=0).fit("fabris2012/p4").save(tmp_path / "half")
     m = Minimizer.load(tmp_path / "half").set_params(max_iter=60).resume()
     np.testing.assert_array_equal(m.population_, whole.population_)
     assert m.fun_ == whole.fun_
@@ -557,7 +557,9 @@ def test_like_scipys_own() -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["fabris2012/p2", "fabris2012/p5", "fabris2012/p6"])
 def test_gpu_runs_whole_with_the_same_bits(name: str) -> None:
-    found = [Minimizer(max_iter=300, random_state=3, n_runs=3, device=device).fit(name) for device in ("cpu", "cuda")]
+    found = [
+        Minimizer("jde", max_iter=300, random_state=3, n_runs=3, device=device).fit(name) for device in ("cpu", "cuda")
+    ]
     for ours, theirs in zip(*(m.runs_ for m in found), strict=True):
         np.testing.assert_array_equal(ours.x, theirs.x)
         assert (ours.fun, ours.max_violation) == (theirs.fun, theirs.max_violation)
