@@ -7,11 +7,9 @@ tables of generations, of runs without a budget and of constraints are made here
 from __future__ import annotations
 
 import argparse
-import platform
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +18,31 @@ from scipy.stats import rankdata
 
 from skde import Minimizer, get_problem, problem_names
 from skde.algorithms import get_algorithm
+from skde.benchmark import provenance
 from skde.benchmark.records import read_record, write_figures
 from skde.cli.main import main as skde
 
+# The size of a population, and the rule for bounds where it is not the default.
 SMALL = (
     "jde:pop_size=10,jde:pop_size=20,jde:pop_size=40,jde,shade:pop_size=10,shade:pop_size=20,shade:pop_size=40,"
-    "jade:pop_size=20,lshade:pop_size=10,lshade:pop_size=20,lshade:pop_size=40,lshade:pop_size=100,lshade,"
-    "jso:pop_size=10,jso:pop_size=20,jso:pop_size=40,jso,lsrtde:pop_size=10,lsrtde:pop_size=20,lsrtde:pop_size=40,"
-    "lsrtde,pso:pop_size=10,pso:pop_size=20,pso:pop_size=40,sade:pop_size=20,de:pop_size=20"
+    "jade:pop_size=20,lshade:pop_size=10,repair=midpoint,lshade:pop_size=20,repair=midpoint,"
+    "lshade:pop_size=40,repair=midpoint,lshade:pop_size=100,repair=midpoint,lshade:repair=midpoint,"
+    "jso:pop_size=10,repair=midpoint,jso:pop_size=20,repair=midpoint,jso:pop_size=40,repair=midpoint,"
+    "jso:repair=midpoint,lsrtde:pop_size=10,lsrtde:pop_size=20,lsrtde:pop_size=40,lsrtde,pso:pop_size=10,"
+    "pso:pop_size=20,pso:pop_size=40,sade:pop_size=20,de:pop_size=20,rdex,rdex:pop_size=20,rdex:pop_size=40,"
+    "cmaes"
 )
 MIDDLE = (
-    "jde,jde:pop_size=30,shade:pop_size=30,shade:pop_size=100,lshade:pop_size=20,lshade:pop_size=50,"
-    "lshade:pop_size=100,lshade,jso:pop_size=20,jso:pop_size=50,jso,lsrtde:pop_size=20,lsrtde:pop_size=50,lsrtde,"
-    "pso:pop_size=40,sade:pop_size=30"
+    "jde,jde:pop_size=30,shade:pop_size=30,shade:pop_size=100,lshade:pop_size=20,repair=midpoint,"
+    "lshade:pop_size=50,repair=midpoint,lshade:pop_size=100,repair=midpoint,lshade:repair=midpoint,"
+    "jso:pop_size=20,repair=midpoint,jso:pop_size=50,repair=midpoint,jso:repair=midpoint,lsrtde:pop_size=20,"
+    "lsrtde:pop_size=50,lsrtde,pso:pop_size=40,sade:pop_size=30,lshade,lshade:pop_size=50,jso,jso:pop_size=20,"
+    "rdex,rdex:pop_size=20,rdex:pop_size=50,cmaes"
 )
 LARGE = (
-    "jde,shade:pop_size=100,lshade:pop_size=50,lshade,lshade:repair=random,jso:pop_size=50,jso,jso:repair=random,"
-    "lsrtde,lsrtde:pop_size=50"
+    "jde,shade:pop_size=100,lshade:pop_size=50,repair=midpoint,lshade:repair=midpoint,lshade,"
+    "jso:pop_size=50,repair=midpoint,jso:repair=midpoint,jso,lsrtde,lsrtde:pop_size=50,rdex,rdex:pop_size=50,"
+    "cmaes,cmaes:restarts=ipop"
 )
 # Suite, dimensions, evaluations a variable, runs, algorithms.
 EXPERIMENTS = (
@@ -49,9 +55,12 @@ EXPERIMENTS = (
 )
 GENERATIONS = (
     *(("jso", {"pop_size": size}) for size in (20, 50, 100, 200)),
+    *(("rdex", {"pop_size": size}) for size in (50, 100, 200)),
     ("jso", {}),
     ("lshade", {}),
     ("shade", {"pop_size": 100}),
+    ("cmaes", {}),
+    ("cmaes", {"pop_size": 100}),
 )
 WITHOUT_BUDGET = (
     *(("shade", {"pop_size": size}) for size in (20, 30, 50, 100, 200)),
@@ -60,11 +69,13 @@ WITHOUT_BUDGET = (
     ("jde", {"pop_size": 50}),
     ("jde", {}),
     ("soupde", {}),
+    ("cmaes", {}),
 )
+MIDPOINT = {"repair": "midpoint"}
 CONSTRAINED = (
-    *(("jso", given) for given in ({}, {"pop_size": 20}, {"pop_size": 50}, {"repair": "random"})),
-    *(("lshade", given) for given in ({}, {"pop_size": 20}, {"pop_size": 50}, {"pop_size": 100})),
-    ("lsrtde", {}),
+    *(("jso", {**MIDPOINT, **given}) for given in ({}, {"pop_size": 20}, {"pop_size": 50})),
+    *(("lshade", {**MIDPOINT, **given}) for given in ({}, {"pop_size": 20}, {"pop_size": 50}, {"pop_size": 100})),
+    *((name, {}) for name in ("jso", "lshade", "lsrtde", "rdex", "cmaes")),
     *(("shade", {"pop_size": size}) for size in (30, 100)),
     *(("jde", given) for given in ({}, {"pop_size": 30})),
     *((name, {"pop_size": 50}) for name in ("de", "jade", "sade")),
@@ -92,9 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_figures(
         options.out,
         {
-            "date": date.today().isoformat(),
-            "machine": platform.machine(),
-            "command": f"python benchmarks/auto/candidates.py {options.folder.name} --out {options.out}",
+            **provenance(f"python benchmarks/auto/candidates.py {options.folder.name} --out {options.out}"),
             "zero": {"functions": ZERO, "constraints": ZERO_CONSTRAINED},
             "rows": rows,
         },
