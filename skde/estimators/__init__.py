@@ -2,7 +2,16 @@
 
 from skde.estimators.evaluation import SearchProgress
 from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
+from skde.estimators.models import ModelClassifier, ModelRegressor
 from skde.estimators.search_cv import EvolutionSearchCV
 from skde.plotting import SearchDisplay
 
-__all__ = ["EvolutionSearchCV", "MLflowLogger", "SearchDisplay", "SearchProgress", "TensorBoardLogger"]
+__all__ = [
+    "EvolutionSearchCV",
+    "MLflowLogger",
+    "ModelClassifier",
+    "ModelRegressor",
+    "SearchDisplay",
+    "SearchProgress",
+    "TensorBoardLogger",
+]

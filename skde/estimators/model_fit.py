@@ -1,0 +1,325 @@
+"""The fit of a model: searches by populations, local searches, and restarts until several agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from skde.algorithms import Algorithm
+from skde.arrays import array_namespace, to_numpy
+from skde.engines import decode
+from skde.estimators.least_squares_polish import polished
+from skde.estimators.linear_parameters import LinearSolver, linear_parameters
+from skde.estimators.losses import LogLoss, Loss
+from skde.estimators.predictor import LinearModel, Predictor
+from skde.estimators.scoring import scored
+from skde.minimizer import Minimizer
+from skde.pointwise import one_number
+from skde.typing import Array, FloatArray, IntArray
+from skde.variables import Fixed, Real, Variables
+
+EVALS_PER_PARAMETER = 3000  # of one search
+REFIT_EVALS = 300  # of one parameter, for samples of a bootstrap
+TOL = 1e-10  # of a population: the local search does the rest
+LOCAL_STARTS = 3  # ends of local searches in the first population of each search
+START_STEPS, MOST_STEPS = 100, 4000  # of a local search for a start, and of the last one
+ROUNDING = (100 * float(np.finfo(np.float64).eps)) ** 2  # squared residuals up to this are 0, relative to y's squares
+
+
+@dataclass
+class FitTask:
+    """A loss with its penalty as a function of the parameters.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        The model with the samples.
+    loss : Loss
+        The loss of predictions.
+    variables : Variables
+        The parameters.
+    penalty : {"l1", "l2"}, callable or None
+        The penalty of a candidate.
+    alpha : float
+        Its factor.
+    penalized : ndarray of bool, of shape (n_parameters,)
+        The parameters that "l1" and "l2" count.
+    y, weights : ndarray of shape (n_samples,)
+        Targets, and weights with the sum 1.
+    """
+
+    predictor: Predictor
+    loss: Loss
+    variables: Variables
+    penalty: str | Callable[[Array], Any] | None
+    alpha: float
+    penalized: IntArray
+    y: Array
+    weights: Array
+
+    @property
+    def smooth(self) -> bool:
+        """Whether there is a local search for loss and penalty."""
+        return (self.loss.smooth or isinstance(self.loss, LogLoss)) and self.penalty in (None, "l2")
+
+    @property
+    def limits(self) -> FloatArray:
+        """Bounds of the parameters."""
+        return self.variables.limits
+
+    @property
+    def real(self) -> IntArray:
+        """The parameters that a local search can change."""
+        return np.flatnonzero([isinstance(one, Real) for one in self.variables.members])
+
+    def values(self, theta: Array) -> Array:
+        """Return the losses with penalties of candidates of shape (n, n_parameters)."""
+        with np.errstate(all="ignore"):
+            values = self.loss.values(self.predictor(theta))
+        return values if self.penalty is None else values + self.alpha * self.penalties(theta)
+
+    def penalties(self, theta: Array) -> Array:
+        """Return the penalties of candidates, in the library of the samples."""
+        xp = array_namespace(self.predictor.X)
+        if callable(self.penalty):
+            return xp.asarray([one_number(self.penalty(row), "the penalty") for row in theta])
+        size = abs(xp.asarray(theta) * xp.asarray(self.penalized))
+        return size.sum(axis=1) if self.penalty == "l1" else (size * size).sum(axis=1)
+
+    def residuals(self, theta: FloatArray) -> FloatArray:
+        """Return residuals with the value as their sum of squares, on the host."""
+        with np.errstate(all="ignore"):
+            out: FloatArray = to_numpy(self.loss.residuals(self.predictor(theta)))
+        if self.penalty is None:
+            return out
+        return np.concatenate([out, np.sqrt(self.alpha) * theta[:, self.penalized]], axis=1)
+
+    def polished(self, theta: FloatArray, max_steps: int) -> FloatArray:
+        """Return the end of a local search."""
+        if isinstance(self.loss, LogLoss):
+            return self._scored(self.loss, theta, max_steps)
+        return polished(self.residuals, theta, self.limits, self.real, max_steps)
+
+    def _scored(self, loss: LogLoss, theta: FloatArray, max_steps: int) -> FloatArray:
+        """Return the end of a local search for classes."""
+        codes, n_classes = to_numpy(loss.codes), loss.responses.n_classes
+        targets = np.eye(n_classes)[codes] if n_classes > 2 else (codes == 1).astype(np.float64)
+
+        def scores(points: FloatArray) -> FloatArray:
+            with np.errstate(all="ignore"):
+                found: FloatArray = to_numpy(loss.responses.scores(self.predictor(points)))
+            return np.nan_to_num(found)
+
+        def values(points: FloatArray) -> FloatArray:
+            found: FloatArray = to_numpy(self.values(points))
+            return found
+
+        ridge = (self.alpha if self.penalty is not None else 0.0) * self.penalized
+        weights = to_numpy(self.weights)
+        return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps)
+
+    def value(self, theta: FloatArray) -> float:
+        """Return the value of one candidate."""
+        return float(self.values(theta[None])[0])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parameters of the searches.
+
+    Attributes
+    ----------
+    algorithm : str or Algorithm
+        The algorithm.
+    max_evals : int or None
+        The evaluations of one search.
+    polish : bool
+        Whether local searches are done, where the loss is smooth.
+    separate : bool
+        Whether linear parameters are looked for.
+    agreeing, max_restarts : int
+        The searches that have to agree, and the largest number of searches.
+    tolerance : float
+        The relative difference of losses that agree.
+    device : str
+        The device of the population.
+    n_jobs : int or None
+        Workers for a model of one candidate.
+    """
+
+    algorithm: str | Algorithm
+    max_evals: int | None
+    polish: bool
+    separate: bool
+    agreeing: int
+    max_restarts: int
+    tolerance: float
+    device: str
+    n_jobs: int | None
+
+
+@dataclass
+class Found:
+    """The result of a fit.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n_parameters,)
+        The best candidate.
+    loss : float
+        Its loss with the penalty.
+    linear : list of int
+        The parameters that were solved for.
+    losses : list of float
+        The best loss of each search.
+    agreeing : int
+        The searches that agree with the best.
+    exact : bool
+        Whether a local search was enough.
+    """
+
+    theta: FloatArray
+    loss: float = np.inf
+    linear: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    agreeing: int = 0
+    exact: bool = False
+
+
+class Search:
+    """Searches for the parameters that no linear system gives.
+
+    Parameters
+    ----------
+    task : FitTask
+        The function.
+    plan : Plan
+        The parameters of the searches.
+    seed : int
+        Of the points at which linear parameters are looked for.
+    """
+
+    def __init__(self, task: FitTask, plan: Plan, seed: int) -> None:
+        self.task = task
+        self.plan = plan
+        self.polish = plan.polish and task.smooth
+        convex = self.polish and isinstance(task.predictor.model, LinearModel)
+        members = task.variables.members
+        squares = plan.separate and task.loss.squared and task.smooth
+        eligible = np.flatnonzero([squares and type(one) is Real for one in members])
+        self.linear = linear_parameters(self.predictions, task.limits, eligible, seed)
+        constant = {j for j, one in enumerate(members) if isinstance(one, Fixed)}
+        self.searched = [j for j in range(len(members)) if j not in constant and j not in self.linear]
+        self.exact = convex or not self.searched  # a local search is enough
+        ridge = task.alpha * task.penalized[self.linear] if task.penalty == "l2" else np.zeros(len(self.linear))
+        self.solver = LinearSolver(self.predictions, task.y, task.weights, task.limits, self.linear, ridge)
+
+    def predictions(self, theta: Array) -> Array:
+        """Return the predictions for candidates."""
+        return self.task.predictor(theta)
+
+    @property
+    def bounds(self) -> Any:
+        """Bounds of the parameters that are searched."""
+        variables = self.task.variables
+        if all(type(one) is Real for one in variables.members):
+            return self.task.limits[self.searched]
+        return Variables({variables.names[j]: variables.members[j] for j in self.searched})
+
+    def complete(self, searched: Array) -> Array:
+        """Return candidates from the values of the parameters that are searched, of shape (n, ...)."""
+        xp = array_namespace(searched)
+        theta: Array = xp.tile(xp.asarray(self.task.variables.middle), (len(searched), 1))
+        for k, j in enumerate(self.searched):
+            theta[:, j] = searched[:, k]
+        return self.solver.complete(theta) if self.linear else theta
+
+    def values(self, searched: Array) -> Array:
+        """Return the values at the parameters that are searched."""
+        return self.task.values(self.complete(searched))
+
+    def value(self, searched: FloatArray) -> float:
+        """Return the value at one point."""
+        return float(self.values(searched[None])[0])
+
+    def starts(self, seed: int, count: int) -> FloatArray:
+        """Return ends of local searches from random points, as values of the parameters that are searched."""
+        variables = self.task.variables
+        low, high = variables.box.T
+        random = np.random.default_rng(seed)
+        points = decode(variables, low + (high - low) * random.random((count, len(low))))
+        ends = [self.task.polished(point, START_STEPS) for point in points]
+        first: FloatArray = np.clip(ends, *self.task.limits.T)[:, self.searched]
+        return first
+
+    def best(self, seed: int, x0: FloatArray | None, max_evals: int) -> FloatArray:
+        """Return the best candidate of one search, with these first points."""
+        if self.exact:
+            return self.completed(self.task.variables.middle[None, self.searched])
+        plan, vectorized = self.plan, self.task.predictor.vectorized
+        minimizer = Minimizer(
+            plan.algorithm,
+            bounds=self.bounds,
+            max_evals=max_evals,
+            tol=TOL,
+            vectorized=vectorized,
+            device=plan.device,
+            n_jobs=1 if vectorized or plan.n_jobs is None else plan.n_jobs,  # one thread: the model takes the time
+            random_state=seed,
+        )
+        x = minimizer.fit(self.values if vectorized else self.value, x0=x0).x_
+        return self.completed(x[None])
+
+    def completed(self, searched: FloatArray) -> FloatArray:
+        """Return the candidate with these values, of shape (1, ...), on the host."""
+        theta: FloatArray = to_numpy(self.complete(array_namespace(self.task.predictor.X).asarray(searched)))[0]
+        return theta
+
+
+def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int]) -> Found:
+    """Search until several searches agree, and return the best candidate.
+
+    Raises
+    ------
+    ValueError
+        Where no candidate has a finite loss.
+    """
+    search = Search(task, plan, seeds[0])
+    found = Found(theta=task.variables.middle, linear=search.linear, exact=search.exact)
+    max_evals = plan.max_evals or EVALS_PER_PARAMETER * len(search.searched)
+    zero = rounding_loss(task)
+    for seed in seeds:
+        begins = search.polish and not search.exact
+        theta = search.best(seed, search.starts(seed, LOCAL_STARTS) if begins else None, max_evals)
+        value = task.value(theta)
+        if search.polish:
+            end = task.polished(theta, MOST_STEPS)
+            if not task.value(end) > value:
+                theta, value = end, task.value(end)
+        found.losses.append(value)
+        if value < found.loss:
+            found.theta, found.loss = theta, value
+        found.agreeing = sum(loss - found.loss <= plan.tolerance * abs(found.loss) + zero for loss in found.losses)
+        if found.agreeing >= plan.agreeing or found.exact:
+            break
+    if not np.isfinite(found.loss):
+        raise ValueError(
+            f"the loss of all {task.predictor.n_evals} candidates is infinite or NaN: check the model and the bounds"
+        )
+    return found
+
+
+def refit(task: FitTask, plan: Plan, found: Found, seed: int) -> FloatArray:
+    """Return the parameters of a fit to other samples, from those of a fit: a bootstrap's."""
+    if plan.polish and task.smooth:
+        return task.polished(found.theta, MOST_STEPS)
+    search = Search(task, replace(plan, separate=False), seed)
+    return search.best(seed, found.theta[None, search.searched], REFIT_EVALS * max(len(search.searched), 1))
+
+
+def rounding_loss(task: FitTask) -> float:
+    """Return the loss that rounding alone makes."""
+    return ROUNDING * float((task.weights * task.y**2).sum()) if task.loss.smooth else 0.0

@@ -1,0 +1,47 @@
+"""The covariance of fitted parameters by the Jacobian."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skde.arrays import to_numpy
+from skde.estimators.least_squares_polish import jacobian
+from skde.estimators.model_fit import FitTask
+from skde.typing import FloatArray
+
+AT_BOUND = 1e-10  # of a bound's width
+
+
+def jacobian_covariance(task: FitTask, theta: FloatArray) -> FloatArray:
+    """Return the covariance of least squares: the variance of residuals times the inverse of the squared Jacobian.
+
+    Parameters
+    ----------
+    task : FitTask
+        A task with squared residuals.
+    theta : ndarray of shape (n_parameters,)
+        The minimum.
+
+    Returns
+    -------
+    covariance : ndarray of shape (n_parameters, n_parameters)
+        NaN for parameters at a bound, and for those that are not real; infinite where the Jacobian has not full rank.
+    """
+    low, high = task.limits.T
+    width = AT_BOUND * (high - low)
+    real = task.real
+    free = real[(theta[real] > (low + width)[real]) & (theta[real] < (high - width)[real])]
+    covariance = np.full((len(theta), len(theta)), np.nan)
+    freedom = int(to_numpy(task.weights > 0).sum()) - len(free)
+    if not len(free) or freedom < 1:
+        return covariance
+    slopes = jacobian(task.residuals, theta, task.limits, free)
+    lengths = np.linalg.norm(slopes, axis=0)
+    _, sizes, axes = np.linalg.svd(slopes / np.where(lengths > 0, lengths, 1.0), full_matrices=False)
+    if sizes[-1] <= np.finfo(np.float64).eps * max(slopes.shape) * sizes[0]:
+        inverse = np.full((len(free), len(free)), np.inf)
+    else:
+        root = axes.T / sizes / lengths[:, None]
+        inverse = root @ root.T * (task.residuals(theta[None]) ** 2).sum() / freedom
+    covariance[np.ix_(free, free)] = inverse
+    return covariance
