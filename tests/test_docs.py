@@ -113,6 +113,11 @@ def test_the_page_on_typed_variables_code_runs(capsys: pytest.CaptureFixture[str
     assert "6059.714" in printed
 
 
+def test_the_page_on_models_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_examples(DOCS / "models.md")
+    assert "'rate': 1." in capsys.readouterr().out
+
+
 def test_the_page_on_min_max_problems_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     run_examples(DOCS / "minmax.md")
     assert capsys.readouterr().out

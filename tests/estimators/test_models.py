@@ -13,7 +13,7 @@ from scipy.optimize import curve_fit, linprog
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score, log_loss, mean_absolute_error, roc_auc_score
+from sklearn.metrics import f1_score, get_scorer, log_loss, mean_absolute_error, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
@@ -301,8 +301,6 @@ def test_scores_as_losses(loss: str) -> None:
 
 
 def cross_score(fit: Any, labels: Any, name: str) -> float:
-    from sklearn.metrics import get_scorer
-
     return float(get_scorer(name)(fit, POINTS, labels))
 
 
