@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pages import algorithms, objectives, peers, platforms, plots, reproduce, scale, searches, speed, tuning, which
+from pages import (
+    algorithms,
+    models,
+    objectives,
+    peers,
+    platforms,
+    plots,
+    reproduce,
+    scale,
+    searches,
+    speed,
+    tuning,
+    which,
+)
 
 DOCS = Path(__file__).resolve().parent
 
@@ -20,6 +33,7 @@ def texts() -> dict[str, str]:
         "tuning": tuning,
         "hyperparameters": searches,
         "objectives": objectives,
+        "models": models,
     }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 

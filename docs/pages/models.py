@@ -1,0 +1,62 @@
+"""The table of certified regressions in docs/models.md, between two marks, from docs/benchmarks/nist.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1]
+RECORD = DOCS / "benchmarks" / "nist.json"
+BEGIN = "<!-- Made by docs/render.py from docs/benchmarks/nist.json, up to the next mark. -->"
+END = "<!-- The end of what is made. -->"
+SOLVED = 6  # digits
+
+
+def page() -> str:
+    """Return the page with a new table."""
+    before, rest = (DOCS / "models.md").read_text().split(BEGIN)
+    text = "\n".join(table(json.loads(RECORD.read_text())))
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+
+
+def table(record: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of the section."""
+    rows, seeds = record["figures"], record["settings"]["seeds"]
+    given, free = ({row["set"]: row for row in rows if row["signs"] == signs} for signs in (True, False))
+    solved = [sum(min(row["digits"]) >= SOLVED for row in some.values()) for some in (given, free)]
+    yield (
+        f"NIST certifies the parameters of {len(given)} nonlinear regressions to 11 digits. `ModelRegressor` fits them "
+        "with its defaults, from boxes of 0 to 10 times the largest of NIST's two starts and the certified value of "
+        f"each parameter. With the signs of the parameters given, {solved[0]} of {len(given)} sets have at least "
+        f"{SOLVED} digits in all parameters with each of {seeds} seeds; without them, from boxes of -10 to 10 times, "
+        f"{solved[1]} of {len(free)}."
+    )
+    yield ""
+    yield (
+        "Digits are those that all parameters have in common with the certified ones, the fewest of all seeds. Terms "
+        "of a sum that are alike, such as two peaks, count in any order, and so do signs without an effect. Standard "
+        "errors are those of the best seed, with the signs given. Evaluations are the calls of the model in a fit, "
+        "seconds those of one processor."
+    )
+    yield ""
+    yield (
+        "| set | level | parameters, linear | digits | of standard errors | evaluations | seconds | "
+        "digits, no signs | evaluations | seconds |"
+    )
+    yield "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for name, row in given.items():
+        yield (
+            f"| {name} | {row['level']} | {row['parameters']}, {row['linear']} | {min(row['digits'])} | "
+            f"{row['standard_error_digits']} | {figures(row)} | {min(free[name]['digits'])} | {figures(free[name])} |"
+        )
+    yield ""
+    yield f"From [nist.json](benchmarks/nist.json), on {record['machine']['cpu']}:"
+    yield ""
+    yield f"- {record['date'][:10]}, commit {record['commit'][:10]}: `{record['command']}`"
+
+
+def figures(row: dict[str, Any]) -> str:
+    """Return the cells of mean evaluations and seconds."""
+    return f"{round(sum(row['n_evals']) / len(row['n_evals']))} | {row['cpu_seconds']}"
