@@ -22,6 +22,7 @@ PAIRS = (
     ("jso", "minionpy:jSO", "bounds: random in both"),
     ("jso:repair=midpoint", "minionpy:jSO", "bounds: midpoint, as in the paper; random"),
     ("lsrtde", "minionpy:LSRTDE", "trials of a generation are made at once in both; sizes: rounded, cut"),
+    ("rdex", "minionpy:RDEX", "as lsrtde; components that perturbations lead out of the box: repaired, evaluated"),
     ("sade", "pygmo:sade", "pygmo's is self-adaptive in another way"),
 )
 
