@@ -70,7 +70,8 @@ class RDEX(LSRTDE):
     later. In its rule :math:`u (1 - t) < \rho` the program divides whole numbers, so that t is 0; here, as in
     minionpy's RDEX, t is the share, so that the second mutation makes nearly all late trials. With t = 0, errors on
     CEC 2017's functions 4, 11 and 13 in 10 variables are higher than minionpy's (medians of 15 runs: 0.26, 0.009 and
-    5.4; 0, 0 and 0).
+    5.4; 0, 0 and 0). minionpy's runs may end outside the box, which explains the two of 29 functions on which it is
+    better in 10 variables (`docs/peers.md`).
 
     Examples
     --------
