@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import skde._cpu as _cpu
 from skde import CMAES, Minimizer
 from skde.algorithms.base import REPAIRS, FitSetting
 from skde.algorithms.cmaes import NUMBERS, ROWS
+from skde.testing import same
 
 from .cmaes import Cmaes, Rates
 from .side_by_side import SEVEN, corner, plateau
@@ -108,14 +110,45 @@ def test_a_plateau_is_left() -> None:
     assert len(side_by_side(CMAES(), THREE, plateau, 150).restarts) > 1
 
 
-def test_without_restarts_a_search_goes_on() -> None:
-    plain = side_by_side(CMAES(restarts=None), THREE, ellipsoid(THREE), 60)
-    kernel = Minimizer(CMAES(restarts=None), bounds=THREE, max_iter=3000, random_state=0, device="cpu")
-    kernel.fit(plateau)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("objective", [plateau, ellipsoid(THREE), corner(THREE), lambda X: -ellipsoid(THREE)(X)])
+def test_without_restarts_a_search_goes_on(objective: Any, dtype: str) -> None:
+    kernel = Minimizer(CMAES(restarts=None), max_iter=3000, random_state=0, device="cpu", dtype=dtype)
+    kernel.fit(objective, bounds=THREE)
     numbers, rows, _ = search(kernel)
-    assert plain.restarts == []
     assert numbers["PARTS"] == 1
     assert np.isfinite(rows).all()
+
+
+RESTARTING: dict[str, Any] = {"max_iter": 700, "n_runs": 3, "random_state": 2}
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_restarts_do_not_depend_on_how_they_are_run(covariance: str, tmp_path: Path) -> None:
+    """Whole generations or steps, in one piece or saved within a generation of several parts and resumed."""
+    algorithm = CMAES(covariance=covariance, tol_fun=1e-2, max_doublings=3)
+    run, step = (
+        Minimizer(algorithm, execution=execution, device="cpu", **RESTARTING).fit("rastrigin", dim=3)
+        for execution in ("run", "step")
+    )
+    assert same(run, step)
+    part = Minimizer(algorithm, execution="step", device="cpu", **RESTARTING)
+    part.set_params(callbacks=lambda progress: progress.n_iter >= 333).fit("rastrigin", dim=3).save(tmp_path / "part")
+    assert search(part)[0]["PARTS"] > 1
+    assert same(run, Minimizer.load(tmp_path / "part").set_params(execution="run").resume())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("covariance", "dim"), [("full", 3), ("full", 40), ("diagonal", 3)])
+def test_restarts_on_a_gpu(covariance: str, dim: int, dtype: str) -> None:
+    """The bits of the CPU, with populations of many parts, roots that take steps, and estimates of the condition."""
+    algorithm = CMAES(covariance=covariance, tol_fun=1e-2)
+    cpu, gpu = (
+        Minimizer(algorithm, device=device, dtype=dtype, **RESTARTING).fit("rastrigin", dim=dim)
+        for device in ("cpu", "cuda")
+    )
+    assert same(cpu, gpu)
 
 
 def test_the_matrix_is_the_covariance_matrix_of_the_tutorial() -> None:
