@@ -87,7 +87,7 @@ class CMAES(Algorithm):
     penalty : float, default 2.0
         Weight of the distance of trials from the box, >= 0. They are ranked by :math:`f(\text{repaired } x) + \gamma
         d^2`, with the distance :math:`d` of :math:`x` from the box in widths of the box, and :math:`\gamma` `penalty`
-        times the interquartile range of the values of the last generation, divided by the mean of its variances.
+        times the interquartile range of the values of the last generation, divided by the sum of its variances.
 
     Notes
     -----

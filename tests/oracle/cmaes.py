@@ -132,7 +132,7 @@ class Cmaes:
             self.change_factor()
         deviations = np.linalg.norm(self.A, axis=1) / self.width
         spread = values[size - 1 - size // 4] - values[size // 4]
-        gamma = self.algorithm.penalty * spread / (self.sigma**2 * (deviations**2).mean())
+        gamma = self.algorithm.penalty * spread / (self.sigma**2 * (deviations**2).sum())
         self.gamma = gamma if gamma > 0 else self.gamma
 
     def change_factor(self) -> None:

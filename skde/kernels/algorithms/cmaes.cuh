@@ -16,7 +16,7 @@
 //
 // A trial outside the box is repaired, and ranked by f + gamma d^2, where d is the distance of m + sigma A z_k from the
 // box, in widths of the box; gamma = `penalty` times the interquartile range of the last generation's values, divided by
-// the mean variance of its components.
+// the sum of the variances of its components.
 //
 // A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
 // row so far.
@@ -244,7 +244,7 @@ struct Cmaes : BaseAlgorithm {
     const double squares = double(team.sum(run.dim, [=](int j) { return s[j] * s[j]; }));
     const auto ranked = [&](int r) { return values(run)[int(ranks[r])]; };
     const double range = ranked(lambda - 1 - lambda / 4) - ranked(lambda / 4);
-    return run.settings.penalty * range / (sigma * sigma * squares / run.dim);
+    return run.settings.penalty * range / (sigma * sigma * squares);
   }
 
   // S' of the equations above. z of a negative weight is scaled to the length sqrt(D).
