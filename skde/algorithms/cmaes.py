@@ -86,8 +86,9 @@ class CMAES(Algorithm):
         Repair of a component outside its bounds, as in `DE`; the parent is the mean.
     penalty : float, default 2.0
         Weight of the distance of trials from the box, >= 0. They are ranked by :math:`f(\text{repaired } x) + \gamma
-        d^2`, with the distance :math:`d` of :math:`x` from the box in widths of the box, and :math:`\gamma` `penalty`
-        times the interquartile range of the values of the last generation, divided by the sum of its variances.
+        d^2`, with the distance :math:`d` of :math:`x` from the box in widths of the box. :math:`\gamma` is the smallest
+        so far of `penalty` times the interquartile range of the values of a generation, divided by the mean of its
+        variances; it rises to the last of these while the mean is far from the box.
 
     Notes
     -----

@@ -132,8 +132,10 @@ class Cmaes:
             self.change_factor()
         deviations = np.linalg.norm(self.A, axis=1) / self.width
         spread = values[size - 1 - size // 4] - values[size // 4]
-        gamma = self.algorithm.penalty * spread / (self.sigma**2 * (deviations**2).sum())
-        self.gamma = gamma if gamma > 0 else self.gamma
+        gamma = self.algorithm.penalty * spread / (self.sigma**2 * (deviations**2).mean())
+        distance = np.maximum(self.box[:, 0] - self.m, self.m - self.box[:, 1]) / (deviations * self.width)
+        rises = self.gamma == 0 or distance.max() / self.sigma > 3 * max(1, math.sqrt(n) / r.mu_w)
+        self.gamma = gamma if gamma > 0 and (rises or gamma < self.gamma) else self.gamma
 
     def change_factor(self) -> None:
         """A S^(1/2), in which the path stays where it is."""

@@ -15,8 +15,9 @@
 // changes every 1 / (10 D (c_1 + c_mu)) generations, as the tutorial decomposes C.
 //
 // A trial outside the box is repaired, and ranked by f + gamma d^2, where d is the distance of m + sigma A z_k from the
-// box, in widths of the box; gamma = `penalty` times the interquartile range of the last generation's values, divided by
-// the sum of the variances of its components.
+// box, in widths of the box; gamma is the smallest so far of `penalty` times the interquartile range of a generation's
+// values, divided by the mean variance of its components. It rises to the last of these while m is further from the box
+// than 3 max(1, sqrt(D) / mu_eff) standard deviations.
 //
 // A generation of lambda = k pop trials takes k generations of the driver. The population has the best point of each
 // row so far.
@@ -221,9 +222,9 @@ struct Cmaes : BaseAlgorithm {
     const double lasts = run.settings.diagonal ? 1.0 : 1 / (10 * n * (rates.c_1 + rates.c_mu));
     const bool changes = age >= lasts;
     if (changes) change_factor(team, run, int(before[FACTOR]));
-    const double gamma = penalty(team, run, lambda, ranks, grown);
+    const double gamma = penalty(team, run, lambda, ranks, grown, rates.mu_eff, before[GAMMA]);
     if (team.lane != 0) return;
-    if (gamma > 0 && gamma < 1e300) now[GAMMA] = gamma;  // else there is no range
+    now[GAMMA] = gamma;
     now[PART] = 0, now[LENGTH] = length, now[DAMPED] = damped;
     now[SIGMA] = min_of(max_of(grown, 1e-100), 1e10);
     now[AGE] = changes ? 0 : age;
@@ -239,12 +240,20 @@ struct Cmaes : BaseAlgorithm {
 
   // gamma, of the penalty for trials outside the box.
   template <class Team, class R>
-  SKDE_FN static double penalty(Team& team, const R& run, int lambda, const double* ranks, double sigma) {
+  SKDE_FN static double penalty(Team& team, const R& run, int lambda, const double* ranks, double sigma, double mu_eff,
+                                double old) {
     const auto* const s = run.archive(DEVIATION);
     const double squares = double(team.sum(run.dim, [=](int j) { return s[j] * s[j]; }));
     const auto ranked = [&](int r) { return values(run)[int(ranks[r])]; };
     const double range = ranked(lambda - 1 - lambda / 4) - ranked(lambda / 4);
-    return run.settings.penalty * range / (sigma * sigma * squares);
+    const double gamma = run.settings.penalty * range / (sigma * sigma * squares / run.dim);
+    // The distance of the mean from the box, in standard deviations.
+    const auto *const mean = run.archive(MEAN), *const lower = run.lower, *const upper = run.upper;
+    const double away = double(team.max(run.dim, [=](int j) {
+      return max_of(lower[j] - mean[j], mean[j] - upper[j]) / (s[j] * (upper[j] - lower[j]));
+    }));
+    const bool rises = old == 0 || away / sigma > 3 * max_of(1.0, sqrt(double(run.dim)) / mu_eff);
+    return gamma > 0 && gamma < 1e300 && (rises || gamma < old) ? gamma : old;
   }
 
   // S' of the equations above. z of a negative weight is scaled to the length sqrt(D).
