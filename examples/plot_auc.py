@@ -18,8 +18,7 @@ from sklearn.metrics import RocCurveDisplay, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from skde import Minimizer
-from skde.arrays import array_namespace
+from skde import Minimizer, array_namespace
 
 DEVICE = "cpu"  # "cuda" computes the same on a GPU
 

@@ -17,8 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
-from skde import JADE, Minimizer
-from skde.arrays import array_namespace
+from skde import JADE, Minimizer, array_namespace
 
 DEVICE = "cpu"  # "cuda" computes the same on a GPU
 INPUTS, HIDDEN = 8, 8

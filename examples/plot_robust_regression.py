@@ -14,8 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skde import Minimizer
-from skde.arrays import array_namespace
+from skde import Minimizer, array_namespace
 
 DEVICE = "cpu"  # "cuda" computes the same on a GPU
 

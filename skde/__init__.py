@@ -49,6 +49,7 @@ _MODULES = {
     "Status": "skde.stopping",
     "Variables": "skde.variables",
     "algorithm_names": "skde.algorithms",
+    "array_namespace": "skde.arrays",
     "differential_evolution": "skde.scipy_evolution",
     "from_jax": "skde.objectives.array_libraries",
     "from_torch": "skde.objectives.array_libraries",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from skde.algorithms import Algorithm as Algorithm
     from skde.algorithms import algorithm_names as algorithm_names
     from skde.algorithms.registry import *
+    from skde.arrays import array_namespace as array_namespace
     from skde.callbacks import Checkpoint as Checkpoint
     from skde.callbacks import ParameterTrace as ParameterTrace
     from skde.callbacks import Progress as Progress

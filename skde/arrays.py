@@ -13,7 +13,30 @@ REAL = "fiub"  # the kinds of dtype that hold real numbers
 
 
 def array_namespace(array: Array) -> Any:
-    """Return NumPy, or CuPy for its arrays."""
+    """Return the library of an array, so that one function serves the CPU and the GPU.
+
+    Parameters
+    ----------
+    array : numpy.ndarray or cupy.ndarray
+        Such as the points that an objective is given.
+
+    Returns
+    -------
+    xp : module
+        NumPy, or CuPy for its arrays.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde import array_namespace
+    >>> array_namespace(np.zeros(3)) is np
+    True
+    """
     if isinstance(array, np.ndarray):
         return np
     if not is_on_gpu(array):

@@ -23,7 +23,7 @@ def test_bounds_may_be_a_zip() -> None:
     wanted = fit().x_
     assert np.array_equal(fit(fit_options={"bounds": pairs()}).x_, wanted)
     assert np.array_equal(fit(fit_options={"bounds": iter(BOX)}).x_, wanted)
-    assert np.array_equal(minimize(f, pairs(), max_iter=5, random_state=0, device="cpu").x, wanted)
+    assert np.array_equal(minimize(f, pairs(), method="jde", max_iter=5, random_state=0, device="cpu").x, wanted)
     problem = ConstrainedProblem(f, pairs(), NonlinearConstraint(lambda x: x[0], -9.0, 9.0))
     assert np.array_equal(problem.bounds, BOX)
     assert fit(fit_options={"bounds": zip([0, 1], [1, 1], strict=True)}).params_["x1"] == 1.0  # fixed

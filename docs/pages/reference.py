@@ -30,7 +30,12 @@ class Group:
 GROUPS = (
     Group("solvers", "Solver and islands", "One solver for all algorithms.", ("skde.minimizer", "skde.islands")),
     Group("algorithms", "Algorithms", "Parameter objects; their names go to the solver too.", ("skde.algorithms",)),
-    Group("objectives", "Objectives", "Objectives that are not Python functions of arrays.", ("skde.objectives",)),
+    Group(
+        "objectives",
+        "Objectives",
+        "Objectives in other forms, and the library of an array.",
+        ("skde.objectives", "skde.arrays"),
+    ),
     Group("problems", "Problems", "Test problems by name, and problems with constraints.", ("skde.problems",)),
     Group("variables", "Typed variables", "Integers, logarithms, choices and names.", ("skde.variables",)),
     Group("minmax", "Min-max problems", "Two populations, one against the other.", ("skde.minmax",)),
@@ -41,8 +46,14 @@ GROUPS = (
         ("skde.result", "skde.stopping", "skde.callbacks"),
     ),
     Group("plots", "Plots", "Displays in the style of scikit-learn; they need matplotlib.", ("skde.plotting",)),
-    Group("scipy", "SciPy's interface", "Functions in SciPy's form.", ("skde.scipy_api", "skde.scipy_evolution")),
+    Group(
+        "scipy",
+        "SciPy's interface",
+        "Functions in SciPy's form.",
+        ("skde.scipy_api", "skde.scipy_evolution", "skde.scipy_solver"),
+    ),
     Group("estimators", "Estimators", "Estimators of scikit-learn.", ("skde.estimators",)),
+    Group("optuna", "Optuna", "A sampler for Optuna's studies.", ("skde.optuna",)),
     Group("tuning", "Tuning", 'Iterated racing; it needs `pip install "skde[tuning]"`.', ("skde.tuning",)),
     Group(
         "testing", "Tests of algorithms", "Tests that every algorithm has to pass; they need pytest.", ("skde.testing",)

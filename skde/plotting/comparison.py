@@ -135,7 +135,7 @@ class ComparisonDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> ComparisonDisplay:
-        """Draw a record of ``skde bench run``, as `skde.benchmark.read_record` returns it.
+        """Draw a record of ``skde bench run``, as `skde.benchmark.records.read_record` returns it.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ def title_of(solver: BaseSolver) -> str | None:
 
 def name_of(solver: Any) -> str | None:
     """Return the name of a solver's algorithm in the registry; that of its class for other solvers."""
-    algorithm = getattr(solver, "algorithm", None)
+    algorithm = getattr(solver, "algorithm_", getattr(solver, "algorithm", None))
     if isinstance(algorithm, str | Algorithm):
         return str(describe(get_algorithm(algorithm))["name"])
     return None if isinstance(algorithm, list | tuple) else type(solver).__name__
