@@ -28,21 +28,23 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (Circumstances(2, 200), JSO(pop_size=10)),
-        (Circumstances(5, 500), JSO(pop_size=20)),
-        (Circumstances(10, 3000), LSHADE(pop_size=20)),
+        (Circumstances(2, 200), JSO.published(pop_size=10)),
+        (Circumstances(5, 500), JSO.published(pop_size=20)),
+        (Circumstances(10, 3000), LSHADE.published(pop_size=20)),
         (Circumstances(2, 2000), JSO(pop_size=20)),
-        (Circumstances(10, 3001), LSHADE(pop_size=50)),
-        (Circumstances(10, 100_000), JSO(pop_size=182, repair="random")),
-        (Circumstances(10, 100_000, constrained=True), JSO(pop_size=182)),
-        (Circumstances(10, 3001, constrained=True), LSHADE(pop_size=50)),
+        (Circumstances(2, 2000, constrained=True), JSO.published(pop_size=20)),
+        (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
+        (Circumstances(20, 6001), LSHADE.published(pop_size=100)),
+        (Circumstances(10, 100_000), JSO(pop_size=182)),
+        (Circumstances(10, 100_000, constrained=True), JSO.published(pop_size=182)),
+        (Circumstances(10, 3001, constrained=True), LSHADE.published(pop_size=50)),
         (Circumstances(10, None, 50), JSO(pop_size=200)),
-        (Circumstances(2, None, 50), JSO(pop_size=100)),
-        (Circumstances(10, 3000, 50), LSHADE(pop_size=20)),
+        (Circumstances(2, None, 50), JSO(pop_size=200)),
+        (Circumstances(10, 3000, 50), LSHADE.published(pop_size=20)),
         (Circumstances(10), SHADE(pop_size=50)),
-        (Circumstances(10, 30), LSHADE(pop_size=8)),
-        (Circumstances(10, 5), LSHADE(pop_size=5)),
-        (Circumstances(10, 3000, n_start=33), LSHADE(pop_size=33)),
+        (Circumstances(10, 30), LSHADE.published(pop_size=8)),
+        (Circumstances(10, 5), LSHADE.published(pop_size=5)),
+        (Circumstances(10, 3000, n_start=33), LSHADE.published(pop_size=33)),
     ],
 )
 def test_the_rule(given: Circumstances, expected: Any) -> None:
@@ -61,7 +63,7 @@ def test_every_fit_has_a_row() -> None:
 
 def test_what_ran_is_an_attribute() -> None:
     m = fit(max_evals=600)
-    assert repr(m.algorithm_) == repr(JSO(pop_size=10))
+    assert repr(m.algorithm_) == repr(JSO.published(pop_size=10))
     assert m.algorithm == "auto"
     named = Minimizer(m.algorithm_, max_evals=600, random_state=0, device="cpu").fit(f, bounds=BOX)
     assert np.array_equal(m.x_, named.x_)
@@ -97,7 +99,7 @@ def test_first_points_have_room() -> None:
 
 def test_verbose_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     fit(verbose=1)
-    said = "skde: algorithm='auto' chose JSO(pop_size=10): 200 evaluations for each of 3 variables"
+    said = "skde: algorithm='auto' chose JSO(pop_size=10, repair='midpoint'): 200 evaluations for each of 3 variables"
     assert said in capsys.readouterr().out
 
 
@@ -161,7 +163,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["automatic"]
     assert (found["algorithm"]["name"], found["algorithm"]["parameters"]["pop_size"]) == ("jso", 10)
     assert main(command) == 0
-    assert "JSO(pop_size=10), chosen by dimension and budget" in capsys.readouterr().out
+    assert "JSO(pop_size=10, repair='midpoint'), chosen by dimension and budget" in capsys.readouterr().out
     assert main([*command, "--set", "F=0.3"]) == 2
     assert "--set F needs the algorithm's name" in capsys.readouterr().err
 
