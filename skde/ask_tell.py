@@ -126,9 +126,12 @@ def codes(runner: Runner, told: Array, values: Array) -> Array:
 
 
 def points_of(runner: Runner, variables: Variables, told: Array) -> Array:
-    """Return the points of the box behind values: those of `ask` where the values are the same."""
-    asked, points = runner.asked, trials(runner)
-    return points if told is asked else encoded(runner, variables, told, asked, points)
+    """Return the points of the box behind values: those of `ask` where the values are the same.
+
+    The values are compared with those of the trials, because a user may have changed the array of `ask` in place.
+    """
+    points = trials(runner)
+    return encoded(runner, variables, told, values_of_points(runner.batch, points), points)
 
 
 def encoded(runner: Runner, variables: Variables, told: Array, asked: Array, points: Array) -> Array:

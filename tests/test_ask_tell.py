@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import DE, LSHADE, SS, Migration, Minimizer, Status
+from skde import DE, LSHADE, SS, Integer, Migration, Minimizer, Status
 from skde.engines import stepping
 from skde.engines.batch import to_numpy
 from skde.pointwise import array_namespace
@@ -189,3 +189,12 @@ def test_the_stop_iteration_of_a_constraint_is_an_error() -> None:
     with pytest.raises((StopIteration, RuntimeError)):
         m.fit(bowl)
     assert np.isfinite(m.fun_)
+
+
+@pytest.mark.parametrize("bounds", [[(-5.0, 5.0)] * 2, {"n": Integer(-5, 5), "x": (-5.0, 5.0)}])
+def test_the_array_of_ask_may_be_changed_in_place(bounds: Any) -> None:
+    m = Minimizer("de", bounds=bounds, random_state=0, device="cpu")
+    X = m.ask()
+    X[:] = 1.0
+    m.tell(X, np.zeros(len(X)))
+    assert (m.population_ == 1.0).all()
