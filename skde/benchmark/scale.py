@@ -37,7 +37,8 @@ AXES = {
 }
 QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
 # Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
-# target and three donors, and writes the survivor. A vector that all trials share, such as the best, does not count.
+# target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. What all trials
+# share, such as the best, does not count.
 VECTORS = {
     **dict.fromkeys(
         (
@@ -60,6 +61,7 @@ VECTORS = {
     ),
     "chc": 5,
     "ss": 4,
+    "cmaes": 2,
 }
 VALUES = 2  # the old value, read, and the new one, written
 MOST_POOL = 2**11 * (2**11 + 1)  # trials of SS with the most references

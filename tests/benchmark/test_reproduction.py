@@ -247,7 +247,7 @@ def test_the_solver_with_the_inverted_test_is_the_papers_with_another_rate():
 
 def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
     found = find_reproduction("janssen2024")
-    monkeypatch.setattr(reproduction, "EXECUTIONS", ("auto", "serial", "fused", "persistent"))
+    monkeypatch.setattr("skde.benchmark.experiments.EXECUTIONS", ("auto", "serial", "fused", "persistent"))
     rows = {
         device: {one.places[0].row for one in found.experiments(device) if one.part != "trials"}
         for device in ("cpu", "cuda")
