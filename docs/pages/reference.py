@@ -52,7 +52,12 @@ GROUPS = (
         "Functions in SciPy's form.",
         ("skde.scipy_api", "skde.scipy_evolution", "skde.scipy_solver"),
     ),
-    Group("estimators", "Estimators", "Estimators of scikit-learn.", ("skde.estimators",)),
+    Group(
+        "estimators",
+        "Estimators",
+        "Estimators of scikit-learn, and data to fit.",
+        ("skde.estimators", "skde.benchmark.nist"),
+    ),
     Group("optuna", "Optuna", "A sampler for Optuna's studies.", ("skde.optuna",)),
     Group("tuning", "Tuning", 'Iterated racing; it needs `pip install "skde[tuning]"`.', ("skde.tuning",)),
     Group(
@@ -62,8 +67,8 @@ GROUPS = (
 
 # Packages with __all__ for skde's own modules; the names that users need are names of `skde` too.
 INTERNAL = {"skde.algorithms", "skde.benchmark", "skde.engines", "skde.minmax", "skde.problems", "skde.variables"}
-# A public module without __all__, and its names.
-TESTING = ("skde.testing", ("AlgorithmContract",))
+# Public modules without __all__, or in an internal package, and their names.
+FURTHER = (("skde.testing", ("AlgorithmContract",)), ("skde.benchmark.nist", ("Regression", "load_regression")))
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def listed_names() -> list[Name]:
     listed = [(module, sorted(import_module(module).__all__)) for module in public_modules()]
     return [
         Name(module, name, getattr(import_module(module), name))
-        for module, names in [*listed, TESTING]
+        for module, names in [*listed, *FURTHER]
         for name in names
     ]
 

@@ -254,7 +254,28 @@ def records() -> dict[str, Any]:
 
 
 def load_regression(name: str) -> Regression:
-    """Return a data set by its name, one of MODELS."""
+    """Return a data set.
+
+    Parameters
+    ----------
+    name : str
+        Its name, such as "Thurber".
+
+    Returns
+    -------
+    regression : Regression
+
+    Raises
+    ------
+    KeyError
+        For a name that NIST does not have.
+
+    Examples
+    --------
+    >>> from skde.benchmark.nist import load_regression
+    >>> load_regression("Thurber").y.shape
+    (37,)
+    """
     data = records()[name]
     X, y = np.array(data["x"], np.float64).T, np.array(data["y"], np.float64)
     return Regression(
