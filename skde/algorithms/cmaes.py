@@ -35,7 +35,7 @@ class CMAES(Algorithm):
         \sigma' = \sigma \exp \min \left( 1, \frac{c_\sigma}{d_\sigma} \left( \frac{\|p_\sigma'\|}{E \|N(0, I)\|} - 1
         \right) \right), \\
         v' &= (1 - c_c) v + h \sqrt{c_c (2 - c_c) \mu_w} \; z_w, \\
-        S &= (1 + c_1 (1 - h) c_c (2 - c_c) - c_1 - c_\mu \textstyle\sum w_k) I + c_1 v' v'^T
+        S &= (1 + c_1 (1 - h) c_c (2 - c_c) - c_1 - c_\mu \sum w_k) I + c_1 v' v'^T
         + c_\mu \sum w_k^\circ z_{k:\lambda} z_{k:\lambda}^T, \\
         A' &= A S^{1/2}, \qquad v \leftarrow S^{-1/2} v',
 
