@@ -2,7 +2,8 @@
 
 from skde.estimators.evaluation import SearchProgress
 from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
-from skde.estimators.models import ModelClassifier, ModelRegressor
+from skde.estimators.model_classifier import ModelClassifier
+from skde.estimators.model_regressor import ModelRegressor
 from skde.estimators.search_cv import EvolutionSearchCV
 from skde.plotting import SearchDisplay
 

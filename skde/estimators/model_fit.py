@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,14 +11,11 @@ import numpy as np
 from skde.algorithms import Algorithm
 from skde.arrays import array_namespace, to_numpy
 from skde.engines import decode
-from skde.estimators.least_squares_polish import polished
+from skde.estimators.fit_task import FitTask
 from skde.estimators.linear_parameters import LinearSolver, linear_parameters
-from skde.estimators.losses import LogLoss, Loss
-from skde.estimators.predictor import LinearModel, Predictor
-from skde.estimators.scoring import scored
+from skde.estimators.predictor import LinearModel
 from skde.minimizer import Minimizer
-from skde.pointwise import one_number
-from skde.typing import Array, FloatArray, IntArray
+from skde.typing import Array, FloatArray
 from skde.variables import Fixed, Real, Variables
 
 EVALS_PER_PARAMETER = 3000  # of one search
@@ -27,103 +24,6 @@ TOL = 1e-10  # of a population: the local search does the rest
 LOCAL_STARTS = 3  # ends of local searches in the first population of each search
 START_STEPS, MOST_STEPS = 100, 4000  # of a local search for a start, and of the last one
 ROUNDING = (100 * float(np.finfo(np.float64).eps)) ** 2  # squared residuals up to this are 0, relative to y's squares
-
-
-@dataclass
-class FitTask:
-    """A loss with its penalty as a function of the parameters.
-
-    Attributes
-    ----------
-    predictor : Predictor
-        The model with the samples.
-    loss : Loss
-        The loss of predictions.
-    variables : Variables
-        The parameters.
-    penalty : {"l1", "l2"}, callable or None
-        The penalty of a candidate.
-    alpha : float
-        Its factor.
-    penalized : ndarray of bool, of shape (n_parameters,)
-        The parameters that "l1" and "l2" count.
-    y, weights : ndarray of shape (n_samples,)
-        Targets, and weights with the sum 1.
-    """
-
-    predictor: Predictor
-    loss: Loss
-    variables: Variables
-    penalty: str | Callable[[Array], Any] | None
-    alpha: float
-    penalized: IntArray
-    y: Array
-    weights: Array
-
-    @property
-    def smooth(self) -> bool:
-        """Whether there is a local search for loss and penalty."""
-        return (self.loss.smooth or isinstance(self.loss, LogLoss)) and self.penalty in (None, "l2")
-
-    @property
-    def limits(self) -> FloatArray:
-        """Bounds of the parameters."""
-        return self.variables.limits
-
-    @property
-    def real(self) -> IntArray:
-        """The parameters that a local search can change."""
-        return np.flatnonzero([isinstance(one, Real) for one in self.variables.members])
-
-    def values(self, theta: Array) -> Array:
-        """Return the losses with penalties of candidates of shape (n, n_parameters)."""
-        with np.errstate(all="ignore"):
-            values = self.loss.values(self.predictor(theta))
-        return values if self.penalty is None else values + self.alpha * self.penalties(theta)
-
-    def penalties(self, theta: Array) -> Array:
-        """Return the penalties of candidates, in the library of the samples."""
-        xp = array_namespace(self.predictor.X)
-        if callable(self.penalty):
-            return xp.asarray([one_number(self.penalty(row), "the penalty") for row in theta])
-        size = abs(xp.asarray(theta) * xp.asarray(self.penalized))
-        return size.sum(axis=1) if self.penalty == "l1" else (size * size).sum(axis=1)
-
-    def residuals(self, theta: FloatArray) -> FloatArray:
-        """Return residuals with the value as their sum of squares, on the host."""
-        with np.errstate(all="ignore"):
-            out: FloatArray = to_numpy(self.loss.residuals(self.predictor(theta)))
-        if self.penalty is None:
-            return out
-        return np.concatenate([out, np.sqrt(self.alpha) * theta[:, self.penalized]], axis=1)
-
-    def polished(self, theta: FloatArray, max_steps: int) -> FloatArray:
-        """Return the end of a local search."""
-        if isinstance(self.loss, LogLoss):
-            return self._scored(self.loss, theta, max_steps)
-        return polished(self.residuals, theta, self.limits, self.real, max_steps)
-
-    def _scored(self, loss: LogLoss, theta: FloatArray, max_steps: int) -> FloatArray:
-        """Return the end of a local search for classes."""
-        codes, n_classes = to_numpy(loss.codes), loss.responses.n_classes
-        targets = np.eye(n_classes)[codes] if n_classes > 2 else (codes == 1).astype(np.float64)
-
-        def scores(points: FloatArray) -> FloatArray:
-            with np.errstate(all="ignore"):
-                found: FloatArray = to_numpy(loss.responses.scores(self.predictor(points)))
-            return np.nan_to_num(found)
-
-        def values(points: FloatArray) -> FloatArray:
-            found: FloatArray = to_numpy(self.values(points))
-            return found
-
-        ridge = (self.alpha if self.penalty is not None else 0.0) * self.penalized
-        weights = to_numpy(self.weights)
-        return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps)
-
-    def value(self, theta: FloatArray) -> float:
-        """Return the value of one candidate."""
-        return float(self.values(theta[None])[0])
 
 
 @dataclass(frozen=True)

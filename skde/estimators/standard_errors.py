@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from skde.arrays import to_numpy
+from skde.estimators.fit_task import FitTask
 from skde.estimators.least_squares_polish import jacobian
-from skde.estimators.model_fit import FitTask
 from skde.typing import FloatArray
 
 AT_BOUND = 1e-10  # of a bound's width

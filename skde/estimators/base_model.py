@@ -1,0 +1,231 @@
+"""The fit that ModelRegressor and ModelClassifier have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from skde.algorithms import Algorithm
+from skde.arrays import device_of, is_on_gpu, to_numpy
+from skde.engines import check_device, choose_engine
+from skde.estimators.fit_task import FitTask
+from skde.estimators.losses import Loss
+from skde.estimators.model_fit import Found, Plan, fit_model, refit
+from skde.estimators.predictor import LINEAR, LinearModel, Predictor
+from skde.estimators.standard_errors import jacobian_covariance
+from skde.random_state import run_seeds
+from skde.typing import Array, FloatArray, IntArray
+from skde.validation import check_bool, check_bounds, check_choice, check_int, check_jobs, check_real, shown
+from skde.variables import Variables, as_variables
+
+Model = Callable[[Array, Array], Array]
+PENALTIES = ("l1", "l2")
+STANDARD_ERRORS = ("auto", "jacobian", "bootstrap")
+
+
+class BaseModel(BaseEstimator):
+    """The fit that regression and classification have in common."""
+
+    model: str | Model
+    bounds: Any
+    loss: Any
+    penalty: Any
+    alpha: float
+    vectorized: bool
+    algorithm: str | Algorithm
+    max_evals: int | None
+    polish: bool
+    n_agreeing: int
+    max_restarts: int
+    agreement_tol: float
+    standard_errors: str | None
+    n_bootstrap: int
+    device: str
+    n_jobs: int | None
+    random_state: Any
+    covariance_: FloatArray | None
+    standard_errors_: FloatArray | None
+
+    def _plan(self) -> Plan:
+        """Check the parameters of the search."""
+        check_bool("vectorized", self.vectorized)
+        check_int("n_bootstrap", self.n_bootstrap, 2)
+        if self.standard_errors is not None:
+            check_choice("standard_errors", self.standard_errors, STANDARD_ERRORS)
+        if not callable(self.model) and self.model != LINEAR:
+            raise TypeError(f"model must be {LINEAR!r} or a callable model(X, theta), got {shown(self.model)}")
+        if self.penalty is not None and not callable(self.penalty):
+            check_choice("penalty", self.penalty, PENALTIES)
+        check_real("alpha", self.alpha, 0, np.inf, high_open=True)
+        agreeing = check_int("n_agreeing", self.n_agreeing, 1)
+        return Plan(
+            algorithm=self.algorithm,
+            max_evals=None if self.max_evals is None else check_int("max_evals", self.max_evals, 1),
+            polish=check_bool("polish", self.polish),
+            separate=check_bool("separate_linear", getattr(self, "separate_linear", False)),
+            agreeing=agreeing,
+            max_restarts=check_int("max_restarts", self.max_restarts, agreeing),
+            tolerance=check_real("agreement_tol", self.agreement_tol, 0),
+            device="cpu",
+            n_jobs=check_jobs(self.n_jobs),
+        )
+
+    def _place(self, X: Any) -> int | None:
+        """Return the number of the GPU to compute on; None: the CPU."""
+        check_device(self.device)
+        if self.device == "auto":
+            return device_of(X) if is_on_gpu(X) else None
+        number = check_device(self.device)
+        if number is not None:
+            choose_engine(self.device)  # refuses a device that is not there
+        return number
+
+    def _predictor(self, X: Array, n_outputs: int | None) -> Predictor:
+        """Return the model with samples."""
+        if callable(self.model):
+            return Predictor(self.model, X, self.vectorized, n_outputs)
+        return Predictor(LinearModel(n_outputs), X, True, n_outputs)
+
+    def _variables(self, n_features: int, n_outputs: int | None) -> Variables:
+        """Return the parameters of the model, with bounds."""
+        names = None if callable(self.model) else LinearModel(n_outputs).names(n_features)
+        if self.bounds is None:
+            raise ValueError("bounds must be given: one pair (low, high), or a typed variable, for every parameter")
+        given = as_variables(self.bounds)
+        if given is None:
+            repeated = names is not None and np.shape(self.bounds) == (2,)
+            box = check_bounds(self.bounds, len(names) if names is not None and repeated else None)
+            given = Variables(box.tolist())
+        if names is not None and len(given) != len(names):
+            raise ValueError(f"bounds must be one pair, or one for each of {', '.join(names)}; got {len(given)}")
+        if isinstance(self.bounds, Mapping | Variables):
+            return given
+        default = [f"theta{j}" for j in range(len(given))] if names is None else names
+        own = [getattr(one, "name", None) or name for one, name in zip(given.members, default, strict=True)]
+        return Variables(dict(zip(own, given.members, strict=True)))
+
+    def _fit(
+        self,
+        X: FloatArray,
+        y: Any,
+        weights: FloatArray,
+        number: int | None,
+        n_outputs: int | None,
+        make_loss: Callable[[Any, Any], Loss],
+    ) -> Self:
+        """Fit; `make_loss` is called with the library of arrays and the rows of the samples."""
+        plan = self._plan()
+        variables = self._variables(X.shape[1], n_outputs)
+        penalized = np.array([callable(self.model) or not name.startswith("intercept") for name in variables.names])
+        with placed(number) as xp:
+
+            def task_of(rows: Any) -> FitTask:
+                return FitTask(
+                    predictor=self._predictor(xp.asarray(X[rows]), n_outputs),
+                    loss=make_loss(xp, rows),
+                    variables=variables,
+                    penalty=self.penalty,
+                    alpha=float(self.alpha),
+                    penalized=penalized,
+                    y=xp.asarray(y[rows]),
+                    weights=xp.asarray(weights[rows] / weights[rows].sum()),
+                )
+
+            task = task_of(slice(None))
+            if number is not None:
+                if not task.predictor.vectorized:
+                    raise ValueError(f"vectorized must be True for samples on a GPU, got {self.vectorized!r}")
+                plan = replace(plan, device=f"cuda:{number}")
+            seeds = [int(seed) for seed in run_seeds(self.random_state, plan.max_restarts)]
+            found = fit_model(task, plan, seeds)
+            self._store(task, plan, found)
+            if self.standard_errors == "bootstrap":
+                tasks = (task_of(rows) for rows in self._resampled(y, seeds[0]))
+                self.bootstrap_thetas_ = np.array([refit(one, plan, found, seeds[0]) for one in tasks])
+                self._store_covariance(np.cov(self.bootstrap_thetas_.T).reshape(len(found.theta), -1))
+            elif self._by_jacobian(task):
+                self._store_covariance(jacobian_covariance(task, found.theta))
+            self.n_evals_ = task.predictor.n_evals
+        return self
+
+    def _resampled(self, y: FloatArray, seed: int) -> Iterator[IntArray]:
+        """Yield the rows of samples that are drawn with replacement, of a classifier within each class."""
+        random = np.random.default_rng(seed)
+        groups = [np.flatnonzero(y == one) for one in np.unique(y)] if is_classifier(self) else [np.arange(len(y))]
+        for _ in range(self.n_bootstrap):
+            yield np.concatenate([random.choice(rows, len(rows)) for rows in groups])
+
+    def _by_jacobian(self, task: FitTask) -> bool:
+        """Return whether there are standard errors by the Jacobian."""
+        squares = task.loss.squared and self.penalty is None
+        if self.standard_errors == "jacobian" and not squares:
+            raise ValueError(
+                f"standard_errors='jacobian' needs loss='squared' and penalty=None, got loss={shown(self.loss)} and "
+                f"penalty={shown(self.penalty)}; take 'bootstrap'"
+            )
+        return self.standard_errors is not None and squares
+
+    def _store_covariance(self, covariance: FloatArray) -> None:
+        """Store the covariance of the parameters, and its roots."""
+        self.covariance_ = covariance
+        self.standard_errors_ = np.sqrt(np.diag(covariance))
+
+    def _store(self, task: FitTask, plan: Plan, found: Found) -> None:
+        """Store the results of the searches."""
+        self.theta_ = found.theta
+        self.params_ = task.variables.params(found.theta)
+        self.loss_ = found.loss
+        self.linear_ = [task.variables.names[j] for j in found.linear]
+        self.restart_losses_ = np.array(found.losses)
+        self.n_restarts_ = len(found.losses)
+        self.n_agreeing_ = found.agreeing
+        self.converged_ = found.agreeing >= plan.agreeing or found.exact
+        self.covariance_ = self.standard_errors_ = None
+
+    def _output(self, X: Any, n_outputs: int | None) -> Array:
+        """Return the model's output for new samples, in their library."""
+        check_is_fitted(self)
+        samples = validate_data(self, on_host(X), reset=False, dtype=np.float64)
+        with placed(device_of(X) if is_on_gpu(X) else None) as xp:
+            return self._predictor(xp.asarray(samples), n_outputs)(self.theta_[None])[0]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a result."""
+        return hasattr(self, "theta_")
+
+
+@contextmanager
+def placed(number: int | None) -> Iterator[Any]:
+    """Yield the library of arrays on a GPU, which is the current one, or NumPy for None."""
+    if number is None:
+        yield np
+        return
+    import cupy
+
+    with cupy.cuda.Device(number):
+        yield cupy
+
+
+def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+    """Return weights of samples, ones for None."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weights: FloatArray = check_array(
+        on_host(sample_weight), ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weights.shape}")
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(f"sample_weight must be >= 0, and not zero for all samples, got {shown(sample_weight)}")
+    return weights
+
+
+def on_host(given: Any) -> Any:
+    """Return an array of a GPU as one of NumPy; anything else as it is."""
+    return to_numpy(given) if is_on_gpu(given) else given

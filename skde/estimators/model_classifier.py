@@ -1,0 +1,235 @@
+"""ModelClassifier: fit any model(X, theta) to classes, under any loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skde.algorithms import Algorithm
+from skde.arrays import to_numpy
+from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
+from skde.estimators.class_losses import LOG_LOSS, Responses, classification_loss
+from skde.estimators.losses import Loss
+from skde.estimators.predictor import LINEAR
+from skde.typing import Array
+from skde.validation import check_choice, named_parameters, shown
+
+OUTPUTS = ("decision", "probability")
+RESPONSES = ("decision_function", "predict_proba", "predict")
+
+
+class ModelClassifier(ClassifierMixin, BaseModel):
+    """Fit the parameters of any model to classes, under any loss.
+
+    The search is that of `ModelRegressor`.
+
+    Parameters
+    ----------
+    model : callable or "linear", default "linear"
+        model(X, theta) returns, for every row of X, a decision value or, for K > 2 classes, K of them on the last axis.
+        theta[j] is the j-th parameter. "linear": an intercept and a coefficient for each feature.
+    bounds : array-like of shape (n_parameters, 2), Bounds, mapping or list of Variable, default (-100, 100)
+        Bounds of the parameters, or typed variables, as in `Minimizer`. One pair is enough for model="linear".
+    loss : str or callable, default "log_loss"
+        "log_loss", the weighted mean of minus the logarithm of the class's probability; "roc_auc" or "f1" (two
+        classes), "accuracy", or another name of `sklearn.metrics.get_scorer_names()`, minus the score; or
+        loss(y, response), where weights are given with sample_weight=weights, which returns a number.
+    output : {"decision", "probability"}, default "decision"
+        The model's values: log-odds, with 0 between two classes, and for several classes logarithms of probabilities up
+        to a constant; or probabilities, of two classes that of the second.
+    response_method : {"decision_function", "predict_proba", "predict"}, default "decision_function"
+        The second argument of a callable loss: the model's values, probabilities of shape (n_samples, n_classes), or
+        classes.
+    penalty : {"l1", "l2"}, callable or None, default "l2"
+        As in `ModelRegressor`. Without a penalty, a linear model of classes that can be separated ends at its bounds.
+    alpha : float, default 1e-4
+        The factor of the penalty, >= 0.
+    vectorized : bool, default False
+        As in `ModelRegressor`; for K > 2 classes the model returns values of shape (n_samples, K), or with True
+        (n, n_samples, K).
+    algorithm, max_evals
+        As in `ModelRegressor`.
+    polish : bool, default True
+        As in `ModelRegressor`, for the loss "log_loss".
+    n_agreeing, max_restarts, agreement_tol
+        As in `ModelRegressor`.
+    standard_errors : {"bootstrap"} or None, default None
+        As in `ModelRegressor`; samples are drawn within each class.
+    n_bootstrap, device, n_jobs, random_state
+        As in `ModelRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    theta_, params_, loss_, standard_errors_, covariance_, bootstrap_thetas_, n_evals_, n_restarts_, n_agreeing_
+        As in `ModelRegressor`.
+    restart_losses_, converged_
+        As in `ModelRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from skde.estimators import ModelClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X[:, [7, 20]])
+    >>> auc = ModelClassifier(loss="roc_auc", bounds=(-1, 1), max_evals=500, max_restarts=3, random_state=0).fit(X, y)
+    >>> round(-auc.loss_, 2)
+    0.99
+    """
+
+    @named_parameters
+    def __init__(
+        self,
+        model: str | Model = LINEAR,
+        bounds: Any = (-100.0, 100.0),
+        *,
+        loss: Any = LOG_LOSS,
+        output: str = "decision",
+        response_method: str = "decision_function",
+        penalty: str | Callable[[Array], Any] | None = "l2",
+        alpha: float = 1e-4,
+        vectorized: bool = False,
+        algorithm: str | Algorithm = "lshade",
+        max_evals: int | None = None,
+        polish: bool = True,
+        n_agreeing: int = 3,
+        max_restarts: int = 20,
+        agreement_tol: float = 1e-6,
+        standard_errors: str | None = None,
+        n_bootstrap: int = 200,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.bounds = bounds
+        self.loss = loss
+        self.output = output
+        self.response_method = response_method
+        self.penalty = penalty
+        self.alpha = alpha
+        self.vectorized = vectorized
+        self.algorithm = algorithm
+        self.max_evals = max_evals
+        self.polish = polish
+        self.n_agreeing = n_agreeing
+        self.max_restarts = max_restarts
+        self.agreement_tol = agreement_tol
+        self.standard_errors = standard_errors
+        self.n_bootstrap = n_bootstrap
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelClassifier:
+        """Fit the parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+        y : array-like of shape (n_samples,)
+            The classes, at least two.
+        sample_weight : array-like of shape (n_samples,) or None, default None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : ModelClassifier
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters, predictions or losses that are not allowed, and where no candidate has a finite loss.
+        KeyboardInterrupt
+            After Ctrl-C, without a result.
+        """
+        check_choice("output", self.output, OUTPUTS)
+        check_choice("response_method", self.response_method, RESPONSES)
+        number = self._place(X)
+        X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least two classes, got one class: {shown(self.classes_[0])}")
+        weights = checked_weights(sample_weight, len(X))
+
+        def make_loss(xp: Any, rows: Any) -> Loss:
+            given = None if sample_weight is None else weights[rows]
+            shares = xp.asarray(weights[rows] / weights[rows].sum())
+            return classification_loss(
+                self.loss,
+                y[rows],
+                xp.asarray(codes[rows]),
+                shares,
+                given,
+                X[rows],
+                self._responses,
+                self.classes_,
+                self.response_method,
+            )
+
+        return self._fit(X, codes, weights, number, self._n_outputs, make_loss)
+
+    @property
+    def _n_outputs(self) -> int | None:
+        return None if len(self.classes_) == 2 else len(self.classes_)
+
+    @property
+    def _responses(self) -> Responses:
+        return Responses(len(self.classes_), self.output)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the model's values, in the library of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self._output(X, self._n_outputs)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, in the library of X.
+
+        They mean something where the model was fitted by a loss of probabilities, such as "log_loss".
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self._responses.probabilities(self.decision_function(X))
+
+    def predict(self, X: Any) -> Any:
+        """Return the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+            On the host.
+        """
+        out = self.decision_function(X)
+        return self.classes_[to_numpy(self._responses.labels(out))]

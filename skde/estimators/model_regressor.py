@@ -1,0 +1,218 @@
+"""ModelRegressor: fit any model(X, theta) to numbers, under any loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from skde.algorithms import Algorithm
+from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
+from skde.estimators.losses import Loss
+from skde.estimators.predictor import LINEAR
+from skde.estimators.regression_losses import regression_loss
+from skde.typing import Array
+from skde.validation import check_real, named_parameters
+
+
+class ModelRegressor(RegressorMixin, BaseModel):
+    """Fit the parameters of any model to numbers, under any loss.
+
+    A population searches the box of the parameters, a local search by least squares ends the search where the loss
+    allows it, and searches are repeated until several agree. Parameters in which the model is linear are found, and
+    solved for.
+
+    Parameters
+    ----------
+    model : callable or "linear", default "linear"
+        model(X, theta) returns a prediction for every row of X. theta[j] is the j-th parameter. "linear": an
+        intercept and a coefficient for each feature.
+    bounds : array-like of shape (n_parameters, 2), Bounds, mapping or list of Variable, default (-100, 100)
+        Bounds of the parameters, or typed variables, as in `Minimizer`. One pair is enough for model="linear".
+    loss : str or callable, default "squared"
+        "squared", "absolute", "huber", "log_cosh" or "quantile", of which the weighted mean is minimised;
+        "chebyshev", the largest absolute residual; a name of `sklearn.metrics.get_scorer_names()`, minus the score; or
+        loss(y, predictions), where weights are given with sample_weight=weights, which returns a number.
+    delta : float, default 1.0
+        The residual up to which "huber" is quadratic, > 0.
+    quantile : float, default 0.5
+        The quantile that loss="quantile" estimates, in (0, 1).
+    penalty : {"l1", "l2"}, callable or None, default None
+        A penalty that is added to the loss: the sum of the parameters' absolute values or squares (without the
+        intercept of model="linear"), or penalty(theta), a number.
+    alpha : float, default 1e-4
+        The factor of the penalty, >= 0.
+    vectorized : bool, default False
+        False: theta has the shape (n_parameters,), and the model returns n_samples numbers. True: theta has the shape
+        (n_parameters, n, 1), and the model returns numbers of shape (n, n_samples), a row for each of n candidates. A
+        formula of theta[j] and columns X[:, k] is the same for both.
+    algorithm : str or Algorithm, default "lshade"
+        The algorithm of the population.
+    max_evals : int or None, default None
+        Evaluations of one search; None: 3000 for each parameter that is searched.
+    polish : bool, default True
+        Whether the losses "squared", "huber" and "log_cosh", without a penalty or with "l2", are minimised further by
+        `scipy.optimize.least_squares`, from the best of a population and from random points for its beginning.
+    separate_linear : bool, default True
+        Whether parameters with real bounds in which the model is linear are solved for, so that only the others are
+        searched; for loss="squared", without a penalty or with "l2".
+    n_agreeing : int, default 3
+        Searches are repeated until so many have the best loss, >= 1.
+    max_restarts : int, default 20
+        The largest number of searches, >= n_agreeing.
+    agreement_tol : float, default 1e-6
+        The relative difference of losses that agree, >= 0.
+    standard_errors : {"auto", "jacobian", "bootstrap"} or None, default "auto"
+        "jacobian": of least squares, for loss="squared" without a penalty. "bootstrap": of fits, from the best
+        parameters, to samples that are drawn with replacement. "auto": "jacobian" where it is allowed, else None.
+    n_bootstrap : int, default 200
+        The number of fits for "bootstrap", >= 2.
+    device : {"auto", "cpu", "cuda", "cuda:N"}, default "auto"
+        The device of X and theta for the model; "auto": that of the X given to fit. A GPU needs vectorized=True.
+    n_jobs : int or None, default None
+        Workers of joblib for a model with vectorized=False.
+    random_state : int, RandomState, Generator or None, default None
+        Makes the fit repeatable.
+
+    Attributes
+    ----------
+    theta_ : ndarray of shape (n_parameters,)
+        The best parameters.
+    params_ : dict of str to object
+        The same by name; names are theta0, theta1, ... where the bounds have none.
+    loss_ : float
+        The loss, with the penalty.
+    standard_errors_, covariance_ : ndarray or None
+        Standard errors and covariance of the parameters; NaN for parameters at a bound and, by "jacobian", for typed
+        ones.
+    bootstrap_thetas_ : ndarray of shape (n_bootstrap, n_parameters)
+        The parameters of the fits for "bootstrap".
+    n_evals_ : int
+        Candidates that the model was called with.
+    n_restarts_, n_agreeing_ : int
+        The number of searches, and of those that agree with the best.
+    restart_losses_ : ndarray of shape (n_restarts_,)
+        The best loss of each search.
+    converged_ : bool
+        Whether n_agreeing searches agree.
+    linear_ : list of str
+        The parameters that were solved for.
+
+    Notes
+    -----
+    Source: G. H. Golub, V. Pereyra: The differentiation of pseudo-inverses and nonlinear least squares problems whose
+    variables separate, 1973, for the linear parameters. Differences: they are found numerically, as parameters in
+    which predictions are straight along random lines; and their best values beyond a bound are set to the bound.
+
+    A model may fail for candidates in the box: NaN is worse than any number. Floating-point warnings are off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde.estimators import ModelRegressor
+    >>> x = np.linspace(0, 4, 30)[:, None]
+    >>> y = 2.5 * np.exp(-1.3 * x[:, 0])
+    >>> model = ModelRegressor(lambda X, theta: theta[0] * np.exp(-theta[1] * X[:, 0]), {"a": (0, 10), "b": (0, 5)})
+    >>> {name: round(value, 6) for name, value in model.fit(x, y).params_.items()}
+    {'a': 2.5, 'b': 1.3}
+    """
+
+    @named_parameters
+    def __init__(
+        self,
+        model: str | Model = LINEAR,
+        bounds: Any = (-100.0, 100.0),
+        *,
+        loss: Any = "squared",
+        delta: float = 1.0,
+        quantile: float = 0.5,
+        penalty: str | Callable[[Array], Any] | None = None,
+        alpha: float = 1e-4,
+        vectorized: bool = False,
+        algorithm: str | Algorithm = "lshade",
+        max_evals: int | None = None,
+        polish: bool = True,
+        separate_linear: bool = True,
+        n_agreeing: int = 3,
+        max_restarts: int = 20,
+        agreement_tol: float = 1e-6,
+        standard_errors: str | None = "auto",
+        n_bootstrap: int = 200,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.bounds = bounds
+        self.loss = loss
+        self.delta = delta
+        self.quantile = quantile
+        self.penalty = penalty
+        self.alpha = alpha
+        self.vectorized = vectorized
+        self.algorithm = algorithm
+        self.max_evals = max_evals
+        self.polish = polish
+        self.separate_linear = separate_linear
+        self.n_agreeing = n_agreeing
+        self.max_restarts = max_restarts
+        self.agreement_tol = agreement_tol
+        self.standard_errors = standard_errors
+        self.n_bootstrap = n_bootstrap
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelRegressor:
+        """Fit the parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+        y : array-like of shape (n_samples,)
+            The targets.
+        sample_weight : array-like of shape (n_samples,) or None, default None
+            Weights >= 0; for "chebyshev" all weights above 0 are alike.
+
+        Returns
+        -------
+        self : ModelRegressor
+
+        Raises
+        ------
+        ValueError, TypeError
+            For parameters, predictions or losses that are not allowed, and where no candidate has a finite loss.
+        KeyboardInterrupt
+            After Ctrl-C, without a result.
+        """
+        delta = check_real("delta", self.delta, 0, low_open=True)
+        quantile = check_real("quantile", self.quantile, 0, 1, low_open=True, high_open=True)
+        number = self._place(X)
+        X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64, y_numeric=True)
+        y = np.asarray(y, np.float64)
+        weights = checked_weights(sample_weight, len(X))
+
+        def make_loss(xp: Any, rows: Any) -> Loss:
+            given = None if sample_weight is None else xp.asarray(weights[rows])
+            shares = xp.asarray(weights[rows] / weights[rows].sum())
+            return regression_loss(self.loss, xp.asarray(y[rows]), shares, given, X[rows], delta, quantile)
+
+        return self._fit(X, y, weights, number, None, make_loss)
+
+    def predict(self, X: Any) -> Array:
+        """Return predictions, in the library of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), NumPy or CuPy
+            The samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self._output(X, None)
