@@ -275,10 +275,7 @@ class Report:
         progress = Progress(self.runner, self.solver)
         if self.bar is not None:
             self.bar(progress)
-        try:
-            return any([is_true(callback(progress)) for callback in self.callbacks])
-        except StopIteration:
-            return True
+        return stops(self.callbacks, progress)
 
 
 @contextmanager
@@ -316,6 +313,14 @@ def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
         if not callable(callback):
             raise TypeError(f"callbacks must be callables, got {callback!r} ({type(callback).__name__})")
     return given
+
+
+def stops(callbacks: Sequence[Callable[[Any], Any]], progress: Any) -> bool:
+    """Call the callbacks, and return whether one has asked to stop: by True, or by StopIteration."""
+    try:
+        return any([is_true(callback(progress)) for callback in callbacks])
+    except StopIteration:
+        return True
 
 
 def is_true(answer: Any) -> bool:

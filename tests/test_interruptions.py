@@ -129,6 +129,9 @@ LOOP = """
 import sys
 import scipy.optimize
 from skde import Minimizer, MinMaxSolver, minimize, scipy_method
+from skde.estimators import ModelRegressor
+X, y = [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0]
+few = dict(max_evals=100, max_restarts=1, n_agreeing=1)
 FITS = {
     "minimizer": lambda: Minimizer("jde", max_iter=20, device="cpu").fit("sphere", dim=3),
     "function": lambda: Minimizer("jde", max_iter=20, device="cpu").fit(lambda X: X[:, 0] ** 2, bounds=[(-1, 1)]),
@@ -138,6 +141,8 @@ FITS = {
     "scipy": lambda: scipy.optimize.minimize(
         lambda x: x[0] ** 2, [0.5], method=scipy_method(max_iter=2, device="cpu"), bounds=[(-1, 1)]
     ),
+    "model by a population": lambda: ModelRegressor(loss="absolute", **few).fit(X, y),
+    "model by a local search": lambda: ModelRegressor(loss="huber").fit(X, y),
     "min-max": lambda: MinMaxSolver(n_cycles=2, device="cpu").fit("minmax/rustem4"),
 }
 fitted = Minimizer("jde", max_iter=20, device="cpu").fit("sphere", dim=3)

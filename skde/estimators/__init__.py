@@ -1,6 +1,7 @@
 """Estimators of scikit-learn that are built on skde."""
 
 from skde.estimators.evaluation import SearchProgress
+from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.loggers import MLflowLogger, TensorBoardLogger
 from skde.estimators.model_classifier import ModelClassifier
 from skde.estimators.model_regressor import ModelRegressor
@@ -11,6 +12,7 @@ __all__ = [
     "EvolutionSearchCV",
     "MLflowLogger",
     "ModelClassifier",
+    "ModelProgress",
     "ModelRegressor",
     "SearchDisplay",
     "SearchProgress",

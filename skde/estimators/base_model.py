@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skde.algorithms import Algorithm
 from skde.arrays import device_of, is_on_gpu, to_numpy
+from skde.callbacks import callback_list
 from skde.engines import check_device, choose_engine
 from skde.estimators.fit_task import FitTask
+from skde.estimators.fit_watch import FitWatch
 from skde.estimators.losses import Loss
-from skde.estimators.model_fit import Found, Plan, fit_model, refit
+from skde.estimators.model_fit import Found, Plan, fit_model
 from skde.estimators.predictor import LINEAR, LinearModel, Predictor
-from skde.estimators.standard_errors import jacobian_covariance
+from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
 from skde.random_state import run_seeds
 from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bool, check_bounds, check_choice, check_int, check_jobs, check_real, shown
@@ -40,6 +42,7 @@ class BaseModel(BaseEstimator):
     vectorized: bool
     algorithm: str | Algorithm
     max_evals: int | None
+    max_time: float | None
     polish: bool
     n_agreeing: int
     max_restarts: int
@@ -48,6 +51,7 @@ class BaseModel(BaseEstimator):
     n_bootstrap: int
     device: str
     n_jobs: int | None
+    callbacks: Any
     random_state: Any
     covariance_: FloatArray | None
     standard_errors_: FloatArray | None
@@ -74,6 +78,7 @@ class BaseModel(BaseEstimator):
             tolerance=check_real("agreement_tol", self.agreement_tol, 0),
             device="cpu",
             n_jobs=check_jobs(self.n_jobs),
+            max_time=None if self.max_time is None else check_real("max_time", self.max_time, 0, low_open=True),
         )
 
     def _place(self, X: Any) -> int | None:
@@ -120,7 +125,7 @@ class BaseModel(BaseEstimator):
         make_loss: Callable[[Any, Any], Loss],
     ) -> Self:
         """Fit; `make_loss` is called with the library of arrays and the rows of the samples."""
-        plan = self._plan()
+        plan, callbacks = self._plan(), callback_list(self.callbacks)
         variables = self._variables(X.shape[1], n_outputs)
         penalized = np.array([callable(self.model) or not name.startswith("intercept") for name in variables.names])
         with placed(number) as xp:
@@ -143,13 +148,23 @@ class BaseModel(BaseEstimator):
                     raise ValueError(f"vectorized must be True for samples on a GPU, got {self.vectorized!r}")
                 plan = replace(plan, device=f"cuda:{number}")
             seeds = [int(seed) for seed in run_seeds(self.random_state, plan.max_restarts)]
-            found = fit_model(task, plan, seeds)
-            self._store(task, plan, found)
+            by_jacobian = self._by_jacobian(task)
+            watch = FitWatch(self, task.predictor, variables, callbacks, plan.max_time)
+            found = Found(theta=variables.middle)
+            if hasattr(self, "theta_"):
+                del self.theta_  # of samples that may have had other features and classes
+            try:
+                fit_model(task, plan, seeds, found, watch)
+            finally:
+                if np.isfinite(found.loss):
+                    self._store(task, plan, found)
             if self.standard_errors == "bootstrap":
                 tasks = (task_of(rows) for rows in self._resampled(y, seeds[0]))
-                self.bootstrap_thetas_ = np.array([refit(one, plan, found, seeds[0]) for one in tasks])
-                self._store_covariance(np.cov(self.bootstrap_thetas_.T).reshape(len(found.theta), -1))
-            elif self._by_jacobian(task):
+                thetas = bootstrap_thetas(tasks, plan, found, self.n_bootstrap, seeds[0], watch)
+                self.bootstrap_thetas_ = thetas
+                if len(thetas) > 1:
+                    self._store_covariance(np.cov(thetas.T).reshape(len(found.theta), -1))
+            elif by_jacobian:
                 self._store_covariance(jacobian_covariance(task, found.theta))
             self.n_evals_ = task.predictor.n_evals
         return self
@@ -187,6 +202,7 @@ class BaseModel(BaseEstimator):
         self.n_agreeing_ = found.agreeing
         self.converged_ = found.agreeing >= plan.agreeing or found.exact
         self.covariance_ = self.standard_errors_ = None
+        self.n_evals_ = task.predictor.n_evals
 
     def _output(self, X: Any, n_outputs: int | None) -> Array:
         """Return the model's output for new samples, in their library."""

@@ -14,7 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from skde.callbacks import is_true
+from skde.callbacks import stops
 from skde.estimators.fold_fits import FoldScores, FoldTask, fit_and_score
 from skde.estimators.parameter_space import Candidate, ParameterSpace
 from skde.estimators.search_record import SearchRecord
@@ -256,11 +256,7 @@ class Evaluation:
         self.history.append((progress.n_fits, progress.seconds, progress.best_score))
         if time.monotonic() - self._saved >= SAVE_SECONDS:
             self.save()
-        try:
-            stop = any([is_true(callback(progress)) for callback in self.callbacks])
-        except StopIteration:
-            stop = True
-        if stop:
+        if stops(self.callbacks, progress):
             raise SearchEnd(MESSAGES[Status.CALLBACK])
 
     def save(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skde.arrays import array_namespace, to_numpy
 from skde.estimators.class_losses import LogLoss
-from skde.estimators.least_squares_polish import polished
+from skde.estimators.least_squares_polish import Step, polished
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import Predictor
 from skde.estimators.scoring import scored
@@ -87,13 +87,13 @@ class FitTask:
             return out
         return np.concatenate([out, np.sqrt(self.alpha) * theta[:, self.penalized]], axis=1)
 
-    def polished(self, theta: FloatArray, max_steps: int) -> FloatArray:
-        """Return the end of a local search."""
+    def polished(self, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
+        """Return the end of a local search; step(theta, value) is called in each step, and true ends it."""
         if isinstance(self.loss, LogLoss):
-            return self._scored(self.loss, theta, max_steps)
-        return polished(self.residuals, theta, self.limits, self.real, max_steps)
+            return self._scored(self.loss, theta, max_steps, step)
+        return polished(self.residuals, theta, self.limits, self.real, max_steps, step)
 
-    def _scored(self, loss: LogLoss, theta: FloatArray, max_steps: int) -> FloatArray:
+    def _scored(self, loss: LogLoss, theta: FloatArray, max_steps: int, step: Step) -> FloatArray:
         """Return the end of a local search for classes."""
         codes, n_classes = to_numpy(loss.codes), loss.responses.n_classes
         targets = np.eye(n_classes)[codes] if n_classes > 2 else (codes == 1).astype(np.float64)
@@ -109,7 +109,7 @@ class FitTask:
 
         ridge = (self.alpha if self.penalty is not None else 0.0) * self.penalized
         weights = to_numpy(self.weights)
-        return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps)
+        return scored(scores, values, targets, weights, ridge, theta, self.limits, self.real, max_steps, step)
 
     def value(self, theta: FloatArray) -> float:
         """Return the value of one candidate."""

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import least_squares
 
+from skde.local_search import LocalSearchEnd
 from skde.typing import FloatArray, IntArray
 
 Residuals = Callable[[FloatArray], FloatArray]
+Step = Callable[[FloatArray, float], bool]
 STEP = float(np.finfo(np.float64).eps ** (1 / 3))  # of central differences
 LEAST = 1e-10  # of a bound's width: the size of a parameter that is 0
 TOLERANCE = 1e-15
@@ -46,7 +48,9 @@ def jacobian(residuals: Residuals, theta: FloatArray, limits: FloatArray, free: 
     return np.where(np.isfinite(slopes), slopes, 0.0).T
 
 
-def polished(residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, max_steps: int) -> FloatArray:
+def polished(
+    residuals: Residuals, theta: FloatArray, limits: FloatArray, free: IntArray, max_steps: int, step: Step
+) -> FloatArray:
     """Return the end of a local search from a point, by least squares; the point where its residuals are not finite.
 
     Parameters
@@ -55,26 +59,44 @@ def polished(residuals: Residuals, theta: FloatArray, limits: FloatArray, free: 
         As in `jacobian`; parameters that are not free stay.
     max_steps : int
         The largest number of steps.
+    step : callable
+        step(theta, value) is called with every point and its sum of squares, but not with those of differences; true
+        ends the search at its best point.
     """
     low, high = limits[free].T
+    best, least = theta, np.inf
 
     def full(values: FloatArray) -> FloatArray:
         point = theta.copy()
         point[free] = values
         return point
 
+    def at(values: FloatArray) -> FloatArray:
+        nonlocal best, least
+        point = full(values)
+        rest: FloatArray = residuals(point[None])[0]
+        value = float(rest @ rest)
+        if value < least:
+            best, least = point, value
+        if step(point, value):
+            raise LocalSearchEnd
+        return rest
+
     if not len(free) or not np.isfinite(residuals(theta[None])).all():
         return theta
     with np.errstate(all="ignore"):  # of steps to points without a value
-        end = least_squares(
-            lambda values: residuals(full(values)[None])[0],
-            np.clip(theta[free], low, high),
-            lambda values: jacobian(residuals, full(values), limits, free),
-            bounds=(low, high),
-            x_scale="jac",
-            ftol=TOLERANCE,
-            xtol=TOLERANCE,
-            gtol=TOLERANCE,
-            max_nfev=max_steps,
-        )
+        try:
+            end = least_squares(
+                at,
+                np.clip(theta[free], low, high),
+                lambda values: jacobian(residuals, full(values), limits, free),
+                bounds=(low, high),
+                x_scale="jac",
+                ftol=TOLERANCE,
+                xtol=TOLERANCE,
+                gtol=TOLERANCE,
+                max_nfev=max_steps,
+            )
+        except LocalSearchEnd:
+            return best
     return full(end.x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from skde.algorithms import Algorithm
 from skde.arrays import to_numpy
 from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
 from skde.estimators.class_losses import LOG_LOSS, Responses, classification_loss
+from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.typing import Array
@@ -52,7 +53,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
     vectorized : bool, default False
         As in `ModelRegressor`; for K > 2 classes the model returns values of shape (n_samples, K), or with True
         (n, n_samples, K).
-    algorithm, max_evals
+    algorithm, max_evals, max_time
         As in `ModelRegressor`.
     polish : bool, default True
         As in `ModelRegressor`, for the loss "log_loss".
@@ -60,7 +61,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         As in `ModelRegressor`.
     standard_errors : {"bootstrap"} or None, default None
         As in `ModelRegressor`; samples are drawn within each class.
-    n_bootstrap, device, n_jobs, random_state
+    n_bootstrap, device, n_jobs, callbacks, random_state
         As in `ModelRegressor`.
 
     Attributes
@@ -98,6 +99,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         vectorized: bool = False,
         algorithm: str | Algorithm = "lshade",
         max_evals: int | None = None,
+        max_time: float | None = None,
         polish: bool = True,
         n_agreeing: int = 3,
         max_restarts: int = 20,
@@ -106,6 +108,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         n_bootstrap: int = 200,
         device: str = "auto",
         n_jobs: int | None = None,
+        callbacks: Callable[[ModelProgress], Any] | Sequence[Callable[[ModelProgress], Any]] | None = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
@@ -118,6 +121,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         self.vectorized = vectorized
         self.algorithm = algorithm
         self.max_evals = max_evals
+        self.max_time = max_time
         self.polish = polish
         self.n_agreeing = n_agreeing
         self.max_restarts = max_restarts
@@ -126,6 +130,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         self.n_bootstrap = n_bootstrap
         self.device = device
         self.n_jobs = n_jobs
+        self.callbacks = callbacks
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelClassifier:
@@ -149,7 +154,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         ValueError, TypeError
             For parameters, predictions or losses that are not allowed, and where no candidate has a finite loss.
         KeyboardInterrupt
-            After Ctrl-C, without a result.
+            After Ctrl-C, with the best parameters so far, unless nothing had been evaluated.
         """
         check_choice("output", self.output, OUTPUTS)
         check_choice("response_method", self.response_method, RESPONSES)

@@ -10,8 +10,10 @@ import numpy as np
 
 from skde.algorithms import Algorithm
 from skde.arrays import array_namespace, to_numpy
+from skde.callbacks import Progress
 from skde.engines import decode
 from skde.estimators.fit_task import FitTask
+from skde.estimators.fit_watch import FitWatch
 from skde.estimators.linear_parameters import LinearSolver, linear_parameters
 from skde.estimators.predictor import LinearModel
 from skde.minimizer import Minimizer
@@ -48,6 +50,8 @@ class Plan:
         The device of the population.
     n_jobs : int or None
         Workers for a model of one candidate.
+    max_time : float or None
+        Time limit of the fit in seconds.
     """
 
     algorithm: str | Algorithm
@@ -59,6 +63,7 @@ class Plan:
     tolerance: float
     device: str
     n_jobs: int | None
+    max_time: float | None
 
 
 @dataclass
@@ -88,6 +93,10 @@ class Found:
     agreeing: int = 0
     exact: bool = False
 
+    def count_agreeing(self, tolerance: float, zero: float) -> None:
+        """Count the searches that agree with the best, up to a relative difference of losses and an absolute one."""
+        self.agreeing = sum(loss - self.loss <= tolerance * abs(self.loss) + zero for loss in self.losses)
+
 
 class Search:
     """Searches for the parameters that no linear system gives.
@@ -100,11 +109,14 @@ class Search:
         The parameters of the searches.
     seed : int
         Of the points at which linear parameters are looked for.
+    watch : FitWatch
+        The time limit and the callbacks.
     """
 
-    def __init__(self, task: FitTask, plan: Plan, seed: int) -> None:
+    def __init__(self, task: FitTask, plan: Plan, seed: int, watch: FitWatch) -> None:
         self.task = task
         self.plan = plan
+        self.watch = watch
         self.polish = plan.polish and task.smooth
         convex = self.polish and isinstance(task.predictor.model, LinearModel)
         members = task.variables.members
@@ -151,7 +163,7 @@ class Search:
         low, high = variables.box.T
         random = np.random.default_rng(seed)
         points = decode(variables, low + (high - low) * random.random((count, len(low))))
-        ends = [self.task.polished(point, START_STEPS) for point in points]
+        ends = [self.task.polished(point, START_STEPS, self.watch.step) for point in points]
         first: FloatArray = np.clip(ends, *self.task.limits.T)[:, self.searched]
         return first
 
@@ -164,14 +176,31 @@ class Search:
             plan.algorithm,
             bounds=self.bounds,
             max_evals=max_evals,
+            max_time=self.watch.seconds_left,
             tol=TOL,
             vectorized=vectorized,
             device=plan.device,
             n_jobs=1 if vectorized or plan.n_jobs is None else plan.n_jobs,  # one thread: the model takes the time
+            callbacks=self.report if self.watch.callbacks else None,
             random_state=seed,
         )
-        x = minimizer.fit(self.values if vectorized else self.value, x0=x0).x_
-        return self.completed(x[None])
+        try:
+            minimizer.fit(self.values if vectorized else self.value, x0=x0)
+            return self.noted(minimizer)
+        except KeyboardInterrupt:
+            if hasattr(minimizer, "x_"):
+                self.noted(minimizer)
+            raise
+
+    def noted(self, minimizer: Minimizer) -> FloatArray:
+        """Note the best candidate of a population, and return it."""
+        theta = self.completed(minimizer.x_[None])
+        self.watch.note(theta, minimizer.fun_)
+        return theta
+
+    def report(self, progress: Progress) -> bool:
+        """Call the callbacks of the fit."""
+        return self.watch.report(progress, self.completed)
 
     def completed(self, searched: FloatArray) -> FloatArray:
         """Return the candidate with these values, of shape (1, ...), on the host."""
@@ -179,44 +208,62 @@ class Search:
         return theta
 
 
-def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int]) -> Found:
-    """Search until several searches agree, and return the best candidate.
+def fit_model(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+    """Search until several searches agree, or the time or a callback ends the fit; the best candidate is in `found`.
 
     Raises
     ------
     ValueError
         Where no candidate has a finite loss.
+    KeyboardInterrupt
+        After Ctrl-C; `found` has the best candidate so far.
     """
-    search = Search(task, plan, seeds[0])
-    found = Found(theta=task.variables.middle, linear=search.linear, exact=search.exact)
+    try:
+        run_searches(task, plan, seeds, found, watch)
+    except KeyboardInterrupt:
+        if watch.loss < found.loss:
+            found.theta, found.loss = watch.theta, watch.loss
+            found.count_agreeing(plan.tolerance, rounding_loss(task))
+        raise
+    if not np.isfinite(found.loss):
+        raise ValueError(
+            f"the loss of all {task.predictor.n_evals} candidates is infinite or NaN: check the model and the bounds"
+        )
+    watch.finish(found.theta, found.loss)
+
+
+def run_searches(task: FitTask, plan: Plan, seeds: Sequence[int], found: Found, watch: FitWatch) -> None:
+    """Search from one seed after the other, and store the best candidate."""
+    search = Search(task, plan, seeds[0], watch)
+    found.linear = search.linear
     max_evals = plan.max_evals or EVALS_PER_PARAMETER * len(search.searched)
     zero = rounding_loss(task)
     for seed in seeds:
         begins = search.polish and not search.exact
         theta = search.best(seed, search.starts(seed, LOCAL_STARTS) if begins else None, max_evals)
         value = task.value(theta)
+        watch.note(theta, value)
         if search.polish:
-            end = task.polished(theta, MOST_STEPS)
+            end = task.polished(theta, MOST_STEPS, watch.step)
             if not task.value(end) > value:
                 theta, value = end, task.value(end)
+                watch.note(theta, value)
         found.losses.append(value)
         if value < found.loss:
             found.theta, found.loss = theta, value
-        found.agreeing = sum(loss - found.loss <= plan.tolerance * abs(found.loss) + zero for loss in found.losses)
-        if found.agreeing >= plan.agreeing or found.exact:
+        found.count_agreeing(plan.tolerance, zero)
+        found.exact = search.exact and not watch.ended
+        watch.n_restarts += 1
+        watch.report()
+        if found.agreeing >= plan.agreeing or search.exact or watch.ended:
             break
-    if not np.isfinite(found.loss):
-        raise ValueError(
-            f"the loss of all {task.predictor.n_evals} candidates is infinite or NaN: check the model and the bounds"
-        )
-    return found
 
 
-def refit(task: FitTask, plan: Plan, found: Found, seed: int) -> FloatArray:
+def refit(task: FitTask, plan: Plan, found: Found, seed: int, watch: FitWatch) -> FloatArray:
     """Return the parameters of a fit to other samples, from those of a fit: a bootstrap's."""
     if plan.polish and task.smooth:
-        return task.polished(found.theta, MOST_STEPS)
-    search = Search(task, replace(plan, separate=False), seed)
+        return task.polished(found.theta, MOST_STEPS, watch.step)
+    search = Search(task, replace(plan, separate=False), seed, watch)
     return search.best(seed, found.theta[None, search.searched], REFIT_EVALS * max(len(search.searched), 1))
 
 

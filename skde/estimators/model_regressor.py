@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from skde.algorithms import Algorithm
 from skde.estimators.base_model import BaseModel, Model, checked_weights, on_host
+from skde.estimators.fit_watch import ModelProgress
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import LINEAR
 from skde.estimators.regression_losses import regression_loss
@@ -53,6 +54,10 @@ class ModelRegressor(RegressorMixin, BaseModel):
         The algorithm of the population.
     max_evals : int or None, default None
         Evaluations of one search; None: 3000 for each parameter that is searched.
+    max_time : float or None, default None
+        Time limit of the fit in seconds, > 0, checked as in `Minimizer`, and in every step of a local search and after
+        every fit of a bootstrap. A fit that it ends is not converged_, unless the searches had come to their end. A
+        bootstrap that it ends has fewer fits, with a RuntimeWarning.
     polish : bool, default True
         Whether the losses "squared", "huber" and "log_cosh", without a penalty or with "l2", are minimised further by
         `scipy.optimize.least_squares`, from the best of a population and from random points for its beginning.
@@ -74,6 +79,10 @@ class ModelRegressor(RegressorMixin, BaseModel):
         The device of X and theta for the model; "auto": that of the X given to fit. A GPU needs vectorized=True.
     n_jobs : int or None, default None
         Workers of joblib for a model with vectorized=False.
+    callbacks : callable, list of callables or None, default None
+        Called with a `ModelProgress`: as in `Minimizer` while a population searches, about every 40 ms in a local
+        search, and after every search and every fit of a bootstrap. A callback that returns True, or raises
+        StopIteration, ends the fit, as max_time does.
     random_state : int, RandomState, Generator or None, default None
         Makes the fit repeatable.
 
@@ -89,7 +98,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         Standard errors and covariance of the parameters; NaN for parameters at a bound and, by "jacobian", for typed
         ones.
     bootstrap_thetas_ : ndarray of shape (n_bootstrap, n_parameters)
-        The parameters of the fits for "bootstrap".
+        The parameters of the fits for "bootstrap"; fewer, where max_time or a callback ended them.
     n_evals_ : int
         Candidates that the model was called with.
     n_restarts_, n_agreeing_ : int
@@ -106,6 +115,9 @@ class ModelRegressor(RegressorMixin, BaseModel):
     Source: G. H. Golub, V. Pereyra: The differentiation of pseudo-inverses and nonlinear least squares problems whose
     variables separate, 1973, for the linear parameters. Differences: they are found numerically, as parameters in
     which predictions are straight along random lines; and their best values beyond a bound are set to the bound.
+
+    After Ctrl-C, `fit` raises KeyboardInterrupt, and the attributes are those of the best candidate so far, without
+    standard errors.
 
     A model may fail for candidates in the box: NaN is worse than any number. Floating-point warnings are off.
 
@@ -134,6 +146,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         vectorized: bool = False,
         algorithm: str | Algorithm = "lshade",
         max_evals: int | None = None,
+        max_time: float | None = None,
         polish: bool = True,
         separate_linear: bool = True,
         n_agreeing: int = 3,
@@ -143,6 +156,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         n_bootstrap: int = 200,
         device: str = "auto",
         n_jobs: int | None = None,
+        callbacks: Callable[[ModelProgress], Any] | Sequence[Callable[[ModelProgress], Any]] | None = None,
         random_state: Any = None,
     ) -> None:
         self.model = model
@@ -155,6 +169,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         self.vectorized = vectorized
         self.algorithm = algorithm
         self.max_evals = max_evals
+        self.max_time = max_time
         self.polish = polish
         self.separate_linear = separate_linear
         self.n_agreeing = n_agreeing
@@ -164,6 +179,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         self.n_bootstrap = n_bootstrap
         self.device = device
         self.n_jobs = n_jobs
+        self.callbacks = callbacks
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ModelRegressor:
@@ -187,7 +203,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         ValueError, TypeError
             For parameters, predictions or losses that are not allowed, and where no candidate has a finite loss.
         KeyboardInterrupt
-            After Ctrl-C, without a result.
+            After Ctrl-C, with the best parameters so far, unless nothing had been evaluated.
         """
         delta = check_real("delta", self.delta, 0, low_open=True)
         quantile = check_real("quantile", self.quantile, 0, 1, low_open=True, high_open=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from skde.estimators.least_squares_polish import jacobian
+from skde.estimators.least_squares_polish import Step, jacobian
 from skde.typing import FloatArray, IntArray
 
 SMALLEST = 1e-10  # a variance
@@ -29,6 +29,7 @@ def scored(
     limits: FloatArray,
     free: IntArray,
     max_steps: int,
+    step: Step,
 ) -> FloatArray:
     """Return the end of a local search from a point: each step is a least squares problem of Pearson's residuals.
 
@@ -45,12 +46,16 @@ def scored(
         Penalties on the squares of parameters.
     theta, limits, free, max_steps
         As in `polished`.
+    step : callable
+        step(theta, value) is called before every step; true ends the search.
     """
     value = values(theta[None])[0]
     several = targets.ndim == 2
     root = np.sqrt(weights)[:, None] if several else np.sqrt(weights)
     level = 0
     for _ in range(max_steps if len(free) and np.isfinite(value) else 0):
+        if step(theta, float(value)):
+            break
         here = scores(theta[None])[0]
         slopes = jacobian(lambda points: scores(points).reshape(len(points), -1), theta, limits, free)
         shares, rows = probabilities(here), slopes.reshape(*here.shape, len(free))
@@ -63,10 +68,10 @@ def scored(
             matrix = np.concatenate([matrix, np.diag(np.sqrt(2.0 * ridge[free]))])
             right = np.concatenate([right, -np.sqrt(2.0 * ridge[free]) * theta[free]])
         low, high = limits[free].T
-        step = lsq_linear(matrix, right, (low - theta[free], high - theta[free]), method="bvls").x
+        move = lsq_linear(matrix, right, (low - theta[free], high - theta[free]), method="bvls").x
         for halving in range(HALVINGS):
             trial = theta.copy()
-            trial[free] = np.clip(theta[free] + step / 2**halving, low, high)
+            trial[free] = np.clip(theta[free] + move / 2**halving, low, high)
             after = values(trial[None])[0]
             if after <= value * (1.0 + PRECISION):
                 break

@@ -1,12 +1,17 @@
-"""The covariance of fitted parameters by the Jacobian."""
+"""The covariance of fitted parameters, by the Jacobian or by a bootstrap."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
 from skde.arrays import to_numpy
 from skde.estimators.fit_task import FitTask
+from skde.estimators.fit_watch import FitWatch
 from skde.estimators.least_squares_polish import jacobian
+from skde.estimators.model_fit import Found, Plan, refit
 from skde.typing import FloatArray
 
 AT_BOUND = 1e-10  # of a bound's width
@@ -45,3 +50,36 @@ def jacobian_covariance(task: FitTask, theta: FloatArray) -> FloatArray:
         inverse = root @ root.T * (task.residuals(theta[None]) ** 2).sum() / freedom
     covariance[np.ix_(free, free)] = inverse
     return covariance
+
+
+def bootstrap_thetas(
+    tasks: Iterable[FitTask], plan: Plan, found: Found, n_bootstrap: int, seed: int, watch: FitWatch
+) -> FloatArray:
+    """Return the parameters of fits to samples that are drawn with replacement, of shape (n, n_parameters).
+
+    Parameters
+    ----------
+    tasks : iterable of FitTask
+        The fits.
+    plan, found : Plan, Found
+        The searches, and their result, from which the fits begin.
+    n_bootstrap : int
+        The number of fits.
+    seed : int
+        Of the searches, where losses have no local search.
+    watch : FitWatch
+        Its time limit and callbacks end the bootstrap; then there are fewer fits, and a RuntimeWarning says how many.
+    """
+    thetas: list[FloatArray] = []
+    for task in tasks:
+        theta = found.theta if watch.ended else refit(task, plan, found, seed, watch)
+        if watch.ended:  # the last fit is not complete
+            reason = "a callback" if watch.stopped else f"max_time={watch.max_time}"
+            effect = "standard_errors_ is of these" if len(thetas) > 1 else "standard_errors_ is None"
+            message = f"{reason} ended the bootstrap after {len(thetas)} of {n_bootstrap} fits: {effect}"
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+            break
+        thetas.append(theta)
+        watch.n_bootstrap += 1
+        watch.report()
+    return np.array(thetas).reshape(len(thetas), len(found.theta))
