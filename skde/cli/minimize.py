@@ -20,6 +20,7 @@ from skde.cli.arguments import (
     add_command,
     add_fit_options,
     bounds,
+    check_device,
     check_writable,
     find_device,
     given_parameters,
@@ -30,8 +31,11 @@ from skde.cli.arguments import (
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
+from skde.engines import EXECUTION_MODELS, choose_engine, model_engine
+from skde.engines.execution_models import CPU_MODELS
 from skde.local_search import METHODS
 from skde.minimizer import Minimizer
+from skde.minimizer_spec import EXECUTIONS
 from skde.objectives.device import DeviceObjective
 from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
@@ -44,6 +48,7 @@ EXAMPLES = """examples:
   skde minimize rastrigin --dim 30
   skde minimize rastrigin --dim 10 --algorithm de --set F=0.3,0.9 --set pop_size=50 --runs 30 --plot runs.png
   skde minimize fabris2012/p3 --max-evals 200000 --runs 20
+  skde minimize janssen2024/F8 --dim 50 --algorithm de --max-iter 1000 --execution serial
   skde minimize mymodule:loss --bounds "-5,5; 0,1; 0,1" --max-time 10
   skde minimize mymodule:cost --var n:int:1:20 --var rate:log:1e-5:1 --var kind:cat:ring,star
   skde minimize mymodule:loss_of_one_point --scalar --dim 8 --bounds -5 5 --n-jobs 4 --json
@@ -56,6 +61,7 @@ VARIABLE_HELP = (
     f"a typed variable, one option for each, instead of --bounds: {VARIABLE_FORMS} (a function gets the number of the "
     "text, from 0)"
 )
+EXECUTION_HELP = f"how generations run, with the same result: {', '.join(EXECUTIONS)} (default: auto)"
 POLISH_HELP = f"improve the best point of every run by a local method: {', '.join(METHODS)} (default: by constraints)"
 # Options with another name than the Minimizer's parameter.
 OPTIONS = {"n_runs": "runs", "random_state": "seed"}
@@ -79,6 +85,7 @@ def add_minimize(commands: Any) -> None:
     add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
     add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
+    add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
     add("--polish", nargs="?", const=True, default=False, metavar="METHOD", help=POLISH_HELP)
     add("--final-evals", type=whole, help="evaluations at the end that choose x and estimate f of a noisy function")
@@ -96,10 +103,11 @@ def minimize(options: Any) -> int:
     objective = find_objective(options.objective, dim, options.scalar)
     if not isinstance(objective, Problem | ConstrainedProblem):
         check_box(options, box)
-    device, reason = find_device(options.device, is_python(objective), options.n_jobs)
+    device, reason = find_fit_device(options, is_python(objective))
     minimizer = Minimizer(
         algorithm,
         device=device,
+        execution=options.execution,
         vectorized=not options.scalar,
         polish=options.polish,
         verbose=int(shows_progress(options)),
@@ -119,6 +127,22 @@ def minimize(options: Any) -> int:
 
     run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show)
     return 0
+
+
+def find_fit_device(options: Any, python: bool) -> tuple[str, str]:
+    """Return the device's full name and why it was chosen; "auto" is the device of an execution model."""
+    model = check_choice("--execution", options.execution, EXECUTIONS)
+    if model not in EXECUTION_MODELS:
+        return find_device(options.device, python, options.n_jobs)
+    check_device(options.device, "auto")
+    if python:
+        raise InputError(
+            f"--execution {model} needs a compiled objective: a problem's name, a Problem or a DeviceObjective; Python "
+            "functions run with --execution auto, step, graph or joblib"
+        )
+    model_engine(model, options.device, options.n_jobs)  # refuses a device that the model does not run on
+    device = "cpu" if model in CPU_MODELS else choose_engine(options.device)[0].name
+    return device, f"of execution={model!r}" if options.device == "auto" else "asked for"
 
 
 class UserFunction:
@@ -264,6 +288,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
         "automatic": minimizer.algorithm == AUTO,
         "device": device,
         "device_reason": reason,
+        "execution": minimizer.execution,
         "dtype": minimizer.dtype,
         "seed": minimizer.random_state,
         "x": best.x,
@@ -283,6 +308,7 @@ def readable(result: dict[str, Any]) -> str:
         ("objective", f"{result['objective']}{other_name}, {result['dim']} variables"),
         ("algorithm", f"{ran}, chosen by dimension and budget" if result["automatic"] else str(ran)),
         ("device", f"{result['device']} ({result['device_reason']})"),
+        *([("execution", result["execution"])] if result["execution"] != "auto" else []),
         ("best value", f"{result['fun']:.10g}"),
     ]
     if result["error"] is not None:

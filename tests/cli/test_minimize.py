@@ -12,6 +12,7 @@ import pytest
 
 from skde import Minimizer, __version__
 from skde.cli.main import join_negative_numbers, main
+from skde.engines import devices, execution_models
 
 MODULE = """
 import numpy as np
@@ -108,6 +109,39 @@ def test_settings_reach_the_algorithm(capsys):
     assert found["n_evals"] == 3 * 20
 
 
+@pytest.mark.parametrize("execution", ["serial", "threads"])
+def test_execution_models(capsys, execution):
+    arguments = ("minimize", "rastrigin", "--dim", "4", "--algorithm", "jde", "--max-iter", "30")
+    assert main([*arguments, "--execution", execution, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    described = (found["execution"], found["device"], found["device_reason"])
+    assert described == (execution, "cpu", f"of execution={execution!r}")
+    assert found["x"] == found_by(capsys, *arguments[1:])["x"]
+    assert main([*arguments, "--execution", execution, "--device", "cpu"]) == 0
+    assert re.search(rf"^device +cpu \(asked for\)\nexecution +{execution}$", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("execution", ["naive", "kernels", "fpde", "fused", "persistent"])
+def test_execution_models_of_a_gpu(capsys, monkeypatch, execution):
+    arguments = ("minimize", "sphere", "--max-iter", "3", "--execution", execution)
+    assert f"execution='{execution}' runs on a GPU, got device='cpu'" in error_of(capsys, *arguments, "--device", "cpu")
+    for module in (devices, execution_models):
+        monkeypatch.setattr(module, "find_gpus", lambda: (0, "there is no CUDA driver"))
+    message = error_of(capsys, *arguments)
+    assert execution in message
+    assert "GPU" in message
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("execution", ["naive", "kernels", "fpde", "fused", "persistent"])
+def test_execution_models_on_a_gpu(capsys, execution):
+    arguments = ("minimize", "rastrigin", "--dim", "4", "--algorithm", "jde", "--max-iter", "30", "--json")
+    assert main([*arguments, "--execution", execution]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["device"] == "cuda:0"
+    assert found["x"] == found_by(capsys, *arguments[1:-1])["x"]
+
+
 def test_limits(capsys):
     assert found_by(capsys, "sphere", "--dim", "2", "--target", "1e-3")["status"] == "TARGET"
     assert found_by(capsys, "shifted_sphere", "--dim", "2", "--tol", "1e-4")["status"] == "CONVERGED"
@@ -168,6 +202,15 @@ def test_nan_becomes_null(capsys, module):
         (["minimize", "sphere", "--algorithm", "jde", "--set", "F=3"], "must be a number in [0, 2], got 3"),
         (["minimize", "sphere", "--device", "cdua"], "did you mean 'cuda'"),
         (["minimize", "sphere", "--device", "cuda:99"], "'cuda:99' was asked for"),
+        (["minimize", "sphere", "--execution", "fusd"], "--execution must be one of 'auto', 'run'"),
+        (["minimize", "sphere", "--execution", "fusd"], "did you mean 'fused'"),
+        (["minimize", "sphere", "--execution", "serial", "--device", "cuda"], "execution='serial' runs on the CPU"),
+        (["minimize", "sphere", "--execution", "serial", "--n-jobs", "2"], "n_jobs must be None or 1, got 2"),
+        (["minimize", "sphere", "--execution", "graph", "--device", "cpu"], "execution='graph'"),
+        (
+            ["minimize", "math:sin", "--dim", "2", "--bounds", "0", "1", "--execution", "fused"],
+            "--execution fused needs a compiled objective",
+        ),
         (["minimize", "sphere", "--dtype", "float46"], "did you mean 'float64'"),
         (["minimize", "sphere", "--max-eval", "9"], "did you mean '--max-evals'"),
         (["minimize", "sphere", "--max-evals", "many"], "a whole number is needed, such as 20000 or 2e4, got 'many'"),
