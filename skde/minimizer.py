@@ -15,6 +15,13 @@ from skde.engines import Engine, Spec, model_on
 from skde.execution import run_fit
 from skde.islands import Migration
 from skde.local_search import find_method
+from skde.minimizer_objective import (
+    asked_objective,
+    check_noise,
+    constraints_alone,
+    given_objective,
+    saved_objective,
+)
 from skde.minimizer_spec import (
     Budget,
     SavedPlan,
@@ -28,7 +35,6 @@ from skde.minimizer_spec import (
     make_template,
     polish_evals,
     repeat_template,
-    row_jobs,
     stopping_rules,
 )
 from skde.minimizer_state import (
@@ -44,12 +50,9 @@ from skde.minimizer_state import (
     saved_start,
 )
 from skde.objectives.caller_library import CallerLibrary, on_host
-from skde.objectives.device import DeviceObjective
 from skde.objectives.feasibility import StoredOutcomes
-from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
-from skde.polish import Polish, check_polish, check_polishable, search_seconds
-from skde.problems import Problem, get_problem
-from skde.problems.constraints import ConstrainedProblem
+from skde.objectives.objective import Objective
+from skde.polish import Polish, check_polishable, search_seconds
 from skde.reevaluation import reevaluate
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
@@ -343,7 +346,8 @@ class Minimizer(BaseSolver):
         check_parameters(self)
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
-        resolved, x0 = self._resolve(objective, dim, on_host(bounds)), on_host(x0)
+        resolved = given_objective(self, self._library, objective, dim, on_host(bounds))
+        x0 = on_host(x0)
         check_polishable(self.polish, resolved.rules is not None, resolved.variables)
         engine = make_engine(self, resolved)
         check_device_of_library(self._library, engine)
@@ -377,9 +381,11 @@ class Minimizer(BaseSolver):
         runner = self._fitted()
         self._check_unchanged()
         if objective is None:
-            resolved = getattr(self, "_objective", None) or self._saved_objective()
+            resolved = getattr(self, "_objective", None) or saved_objective(
+                self, getattr(self, "_source", {}), self._space, runner.rules
+            )
         else:
-            resolved = self._resolve(objective, len(self._space), self._space)
+            resolved = given_objective(self, self._library, objective, len(self._space), self._space)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
         check_polishable(self.polish, resolved.rules is not None, resolved.variables)
@@ -427,38 +433,9 @@ class Minimizer(BaseSolver):
         """Return the Spec that runs; a subclass may change it here."""
         return spec
 
-    def _resolve(self, objective: Any, dim: int | None, bounds: Any) -> Objective:
-        plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
-        return as_objective(
-            self._library.wrapped(objective) if self._library is not None and plain else objective,
-            dim,
-            bounds,
-            vectorized=self.vectorized,
-            n_jobs=row_jobs(self),
-            constraints=self.constraints,
-            feasibility_tol=self.feasibility_tol,
-            on_error=self.on_error,
-        )
-
-    def _saved_objective(self) -> Objective:
-        """Return the objective of a loaded fit, where its name is enough to find it."""
-        source = getattr(self, "_source", {})
-        if "problem" not in source:
-            what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
-            what += ", with constraints" if self._runner.rules is not None else ""
-            raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
-        problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
-        objective = self._resolve(problem, None, self._space)
-        check_rules(self._runner.rules, objective.rules)
-        return objective
-
     def _run(self, objective: Objective) -> None:
         rules = stopping_rules(self, objective.rules is not None)
-        if self.final_evals and objective.compiled is not None:
-            raise ValueError(
-                f"final_evals={self.final_evals} is for noisy Python functions; a compiled objective has no noise, so "
-                "final_evals must be 0"
-            )
+        check_noise(self, objective)
         runner = self._runner
         execution = choose_execution(self.execution, objective, runner.engine)
         runner.rules = objective.rules
@@ -587,7 +564,7 @@ class Minimizer(BaseSolver):
         """
         runner = self._fitted("ask")
         if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):
-            objective = self._constraints_alone()
+            objective = constraints_alone(self)
             if objective is None:
                 raise ValueError("tell needs the constraints again: set_params(constraints=...)")
             runner.rules = objective.rules
@@ -610,30 +587,13 @@ class Minimizer(BaseSolver):
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""
         if not hasattr(self, "_runner"):
-            if self.bounds is None:
-                raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-            if check_polish(self.polish) is not False:
-                raise ValueError(
-                    f"polish={self.polish!r} needs fit, which calls the objective: set polish=False for ask"
-                )
-            check_parameters(self)
+            objective = asked_objective(self)
             self._objective = None
             self._library = CallerLibrary.of(self.bounds)
-            objective = self._constraints_alone()
-            if objective is None:
-                box, variables = search_box(on_host(self.bounds))
-                objective = Objective(box, variables=variables)
             engine = make_engine(self, None)
             check_device_of_library(self._library, engine)
             self._runner = self._make_runner(engine, objective)
         return self._runner
-
-    def _constraints_alone(self) -> Objective | None:
-        """Return an objective with the constraints alone, for ask and tell; None without constraints."""
-        if self.constraints is None:
-            return None
-        bounds = on_host(self.bounds)
-        return ask_tell_objective(bounds, self.constraints, self.vectorized, row_jobs(self), self.feasibility_tol)
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ Budget = tuple[Any, Any, Any]  # max_iter, max_evals and max_time
 
 
 class Parameters(Protocol):
-    """The parameters of a Minimizer that its engine and its Spec depend on."""
+    """The parameters of a Minimizer that its engine, its objective and its Spec depend on."""
 
     algorithm: str | Algorithm | Sequence[Algorithm]
     bounds: Any
@@ -65,6 +65,7 @@ class Parameters(Protocol):
     target: float | None
     tol: float | None
     stagnation: int | None
+    constraints: Any
     feasibility_tol: float
     n_runs: int
     n_islands: int

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, Integer, Minimizer, minimize
+from skde.minimizer_objective import given_objective
 from skde.reevaluation import halving
 
 BOX = [(-5.0, 5.0)] * 3
@@ -60,7 +61,7 @@ def test_the_value_of_a_noisy_function_is_no_lucky_one() -> None:
 def test_the_evaluations_are_counted_and_within_the_budget(parameters: dict[str, Any]) -> None:
     f = Noisy()
     m = make(**{"bounds": BOX, **parameters})
-    m._resolve(f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
+    given_objective(m, None, f, None, m.bounds).probe(m._begun_runner().engine, m._runner.batch.spec.dtype)
     before, f.calls = f.calls, 0
     m = make(**{"bounds": BOX, **parameters}).fit(f)
     extra = len(m.runs_) if m.constraints is not None else 0  # the outcome of a best point

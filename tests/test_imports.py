@@ -38,7 +38,7 @@ FLOORS = [
     {"skde.callbacks"},
     {"skde.base"},
     {"skde.minimizer_spec", "skde.continuation"},
-    {"skde.minimizer_state"},
+    {"skde.minimizer_state", "skde.minimizer_objective"},
     {"skde.minimizer"},
     {"skde.minmax"},
     {"skde.plotting"},

@@ -1,0 +1,91 @@
+"""The objective of a Minimizer: as it is given, found again after loading, or without a function for ask and tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skde.continuation import check_rules
+from skde.minimizer_spec import Parameters, check_parameters, row_jobs
+from skde.objectives.caller_library import CallerLibrary, on_host
+from skde.objectives.device import DeviceObjective
+from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
+from skde.polish import check_polish
+from skde.problems import Problem, get_problem
+from skde.problems.constraints import ConstrainedProblem
+from skde.run_results import Rules
+from skde.typing import FloatArray
+from skde.variables import Variables
+
+
+def given_objective(
+    parameters: Parameters, library: CallerLibrary | None, objective: Any, dim: int | None, bounds: Any
+) -> Objective:
+    """Return the objective for the arguments of `fit`; a Python function takes the arrays of the caller's library."""
+    plain = callable(objective) and not isinstance(objective, Problem | ConstrainedProblem | DeviceObjective)
+    return as_objective(
+        library.wrapped(objective) if library is not None and plain else objective,
+        dim,
+        bounds,
+        vectorized=parameters.vectorized,
+        n_jobs=row_jobs(parameters),
+        constraints=parameters.constraints,
+        feasibility_tol=parameters.feasibility_tol,
+        on_error=parameters.on_error,
+    )
+
+
+def saved_objective(
+    parameters: Parameters, source: dict[str, Any], space: Variables | FloatArray, rules: Rules | None
+) -> Objective:
+    """Return the objective of a loaded fit, where its name is enough to find it.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Those of the Minimizer.
+    source : dict
+        The file's entry on the objective.
+    space : Variables or ndarray of shape (dim, 2)
+        The variables of the fit where they are typed, else the box.
+    rules : FeasibilityRules, StoredOutcomes or None
+        Those of the fit.
+    """
+    if "problem" not in source:
+        what = source.get("callable") or source.get("device_objective") or "given to ask and tell"
+        what += ", with constraints" if rules is not None else ""
+        raise ValueError(f"resume needs the objective again (it was {what}): resume(objective)")
+    problem = get_problem(source["problem"], dim=source["dim"], **source["options"])
+    objective = given_objective(parameters, None, problem, None, space)
+    check_rules(rules, objective.rules)
+    return objective
+
+
+def asked_objective(parameters: Parameters) -> Objective:
+    """Check the parameters for ask, and return an objective without a function: the user evaluates it."""
+    if parameters.bounds is None:
+        raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
+    if check_polish(parameters.polish) is not False:
+        raise ValueError(f"polish={parameters.polish!r} needs fit, which calls the objective: set polish=False for ask")
+    check_parameters(parameters)
+    objective = constraints_alone(parameters)
+    if objective is None:
+        box, variables = search_box(on_host(parameters.bounds))
+        objective = Objective(box, variables=variables)
+    return objective
+
+
+def constraints_alone(parameters: Parameters) -> Objective | None:
+    """Return an objective with the constraints alone, for ask and tell; None without constraints."""
+    if parameters.constraints is None:
+        return None
+    bounds, tolerance = on_host(parameters.bounds), parameters.feasibility_tol
+    return ask_tell_objective(bounds, parameters.constraints, parameters.vectorized, row_jobs(parameters), tolerance)
+
+
+def check_noise(parameters: Parameters, objective: Objective) -> None:
+    """Refuse evaluations for a noisy function, where the objective has no noise."""
+    if parameters.final_evals and objective.compiled is not None:
+        raise ValueError(
+            f"final_evals={parameters.final_evals} is for noisy Python functions; a compiled objective has no noise, "
+            "so final_evals must be 0"
+        )
