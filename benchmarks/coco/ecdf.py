@@ -24,9 +24,10 @@ import numpy as np
 from cocopp import pproc
 
 from skde.benchmark.records import write_figures
+from skde.benchmark.scoring import TARGETS
 
-# COCO's 51 targets, and the last of them.
-TARGETS = {"all": tuple(10.0 ** (2 - step / 5) for step in range(51)), "last": (1e-8,)}
+# All targets, and the last of them.
+SETS = {"all": TARGETS, "last": (1e-8,)}
 FUNCTIONS = range(1, 25)
 PER_DECADE = 8
 DIGITS = 3
@@ -69,7 +70,7 @@ def read_folders(data: Path, record: dict[str, Any], grid: Any) -> Iterator[dict
             for dim, of_dim in sorted(sets.dictByDim().items()):
                 if {one.funcId for one in of_dim} != set(FUNCTIONS):
                     raise ValueError(f"{algorithm} has not all functions in {dim} dimensions")
-                for name, targets in TARGETS.items():
+                for name, targets in SETS.items():
                     evals = np.concatenate([np.ravel(one.detEvals(list(targets))) for one in of_dim])
                     yield row(algorithm, dim, name, evals, grid)
     finally:

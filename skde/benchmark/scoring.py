@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 
 SOLVED = 1e-8
+# The targets of COCO's suites, from the easiest to the last.
+TARGETS = tuple(10.0 ** (2 - step / 5) for step in range(51))
 
 
 def rank_scores(errors: Sequence[FloatArray], seconds: Sequence[FloatArray], solved: float = SOLVED) -> FloatArray:
@@ -131,3 +133,41 @@ def expected_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
     if not is_reached.any():
         return float("inf")
     return float(np.where(is_reached, reached, n_evals).sum() / is_reached.sum())
+
+
+def solved_area(n_evals: IntArray, errors: FloatArray, dim: int, evals_per_dim: int) -> float:
+    r"""Return the area under a run's share of reached targets over the logarithm of its evaluations.
+
+    .. math::
+        A = \frac{1}{51} \sum_{k} \min\left(1, \frac{\log(b D / n_k)}{\log b}\right)
+
+    over the targets that are reached, with the evaluations :math:`n_k` until then and the budget :math:`b D`. It is 0
+    where no target is reached, and 1 where all are reached in D evaluations.
+
+    Parameters
+    ----------
+    n_evals : ndarray of shape (n,)
+        Evaluations, in order.
+    errors : ndarray of shape (n,)
+        The lowest error after each of them.
+    dim : int
+        Number of variables.
+    evals_per_dim : int
+        Budget of the run in evaluations for each variable, at least 2.
+
+    Returns
+    -------
+    area : float
+        In [0, 1]. The mean over runs and functions is the area under their common curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skde.benchmark.scoring import solved_area
+    >>> round(solved_area(np.array([1, 200]), np.array([1e3, 1e-9]), dim=2, evals_per_dim=10_000), 12)
+    0.5
+    """
+    places = np.searchsorted(-np.asarray(errors), -np.array(TARGETS))
+    reached = np.append(np.asarray(n_evals, np.float64), np.inf)[places]
+    shares = (np.log(evals_per_dim * dim) - np.log(reached)) / np.log(evals_per_dim)
+    return float(np.clip(shares, 0.0, 1.0).mean())

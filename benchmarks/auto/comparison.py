@@ -1,0 +1,130 @@
+"""Comparison of "auto", every algorithm of skde and other libraries on BBOB: ranks and areas by dimension and budget.
+
+Every run has its budget from the beginning, because some algorithms plan with it. The finished parts are lines of a
+file; the same command does not repeat them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import ioh
+import numpy as np
+
+from skde.algorithms import ALGORITHMS
+from skde.algorithms.auto import AUTO
+from skde.benchmark import provenance
+from skde.benchmark.hypothesis_tests import friedman_ranks
+from skde.benchmark.optimizers import get_optimizer
+from skde.benchmark.platforms.ioh import logged_function
+from skde.benchmark.records import write_figures
+from skde.benchmark.scoring import SOLVED, solved_area
+
+OWN = (AUTO, *ALGORITHMS)
+PEERS = (
+    *(f"minionpy:{name}" for name in ("RDEX", "ARRDE", "jSO", "LSHADE", "LSRTDE", "BIPOP_aCMAES")),
+    *(f"fcmaes:{name}" for name in ("bite", "de", "crfmnes")),
+    *("pygmo:sade", "pygmo:de1220", "scipy:differential_evolution"),
+)
+# They take 60 to 600 microseconds an evaluation, and most of the others fewer than 8.
+SLOW = ("cma:bipop", "scipy:dual_annealing")
+FUNCTIONS = range(1, 25)
+INSTANCES = (1, 2, 3)
+# Dimensions, evaluations a variable, algorithms.
+EXPERIMENTS = (
+    ((2, 5, 10), (100, 1000), (*OWN, *PEERS, *SLOW)),
+    ((5, 10), (10_000,), (*OWN, *PEERS)),
+    ((20,), (100, 1000), (*OWN, *PEERS)),
+    ((20,), (100,), SLOW),
+    ((2,), (10_000,), (*OWN, *PEERS)),
+    ((5,), (10_000,), ("cma:bipop",)),
+)
+# Medians that agree in these digits share their ranks: smaller differences are rounding errors at a local minimum.
+DIGITS = 6
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
+    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    options = parser.parse_args(arguments)
+    parts = [json.loads(line) for line in options.parts.read_text().splitlines()] if options.parts.exists() else []
+    done = {(part["dim"], part["per_variable"], part["algorithm"]) for part in parts}
+    with options.parts.open("a") as file:
+        for key in planned():
+            if key not in done:
+                parts.append(measure(*key))
+                file.write(json.dumps(parts[-1]) + "\n")
+                file.flush()
+                print(*key, file=sys.stderr, flush=True)
+    command = shlex.join(["python", "benchmarks/auto/comparison.py", options.parts.name, "--out", str(options.out)])
+    write_figures(
+        options.out,
+        {
+            **provenance(command),
+            "settings": {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": len(INSTANCES), "zero": SOLVED},
+            "rows": list(rows(parts)),
+        },
+    )
+
+
+def planned() -> Iterator[tuple[int, int, str]]:
+    """Yield dimension, evaluations a variable and algorithm of every part."""
+    for dims, budgets, algorithms in EXPERIMENTS:
+        for dim in dims:
+            for evals_per_dim in budgets:
+                for name in algorithms:
+                    yield dim, evals_per_dim, name
+
+
+def measure(dim: int, evals_per_dim: int, name: str) -> dict[str, Any]:
+    """Return the errors of an algorithm's runs by function, and the mean of the runs' areas."""
+    optimizer = get_optimizer(name)
+    errors, areas = [], []
+    for number in FUNCTIONS:
+        errors.append([])
+        for instance in INSTANCES:
+            problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
+            function = logged_function(f"f{number}", problem)
+            history = optimizer.minimize(function, evals_per_dim * dim, seed=instance, n_jobs=1)
+            found = history.best - function.f_opt
+            errors[-1].append(float(found[-1]))
+            areas.append(solved_area(history.n_evals, found, dim, evals_per_dim))
+    area = float(np.mean(areas))
+    return {"dim": dim, "per_variable": evals_per_dim, "algorithm": name, "area": area, "errors": errors}
+
+
+def rows(parts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield mean rank, area and median errors of each algorithm, by dimension and budget, the best first."""
+    groups: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for part in parts:
+        groups.setdefault((part["dim"], part["per_variable"]), []).append(part)
+    for (dim, evals_per_dim), group in sorted(groups.items()):
+        medians = np.array([np.median(part["errors"], axis=1) for part in group]).T
+        medians[medians < SOLVED] = 0.0
+        ranks = friedman_ranks(rounded(medians, DIGITS))
+        for place in np.argsort(ranks, kind="stable"):
+            yield {
+                "dim": dim,
+                "per_variable": evals_per_dim,
+                "algorithm": group[place]["algorithm"],
+                "rank": round(float(ranks[place]), 2),
+                "area": round(group[place]["area"], 3),
+                "medians": rounded(medians[:, place], 2).tolist(),
+            }
+
+
+def rounded(values: Any, digits: int) -> Any:
+    """Return values in some significant digits."""
+    return np.vectorize(lambda value: float(f"{value:.{digits}g}"))(values)
+
+
+if __name__ == "__main__":
+    main()
