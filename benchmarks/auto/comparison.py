@@ -11,6 +11,8 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,14 @@ import numpy as np
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
+from skde.benchmark.functions import Function
 from skde.benchmark.hypothesis_tests import friedman_ranks
-from skde.benchmark.optimizers import get_optimizer
+from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
+from skde.benchmark.peer_optimizers import BudgetSpent, Evaluations
 from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import write_figures
 from skde.benchmark.scoring import SOLVED, solved_area
+from skde.result import History
 
 OWN = (AUTO, *ALGORITHMS)
 PEERS = (
@@ -93,12 +98,22 @@ def measure(dim: int, evals_per_dim: int, name: str) -> dict[str, Any]:
         for instance in INSTANCES:
             problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
             function = logged_function(f"f{number}", problem)
-            history = optimizer.minimize(function, evals_per_dim * dim, seed=instance, n_jobs=1)
+            history = run(optimizer, function, evals_per_dim * dim, instance)
             found = history.best - function.f_opt
             errors[-1].append(float(found[-1]))
             areas.append(solved_area(history.n_evals, found, dim, evals_per_dim))
     area = float(np.mean(areas))
     return {"dim": dim, "per_variable": evals_per_dim, "algorithm": name, "area": area, "errors": errors}
+
+
+def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> History:
+    """Return the history of a run by evaluations: that of a Minimizer has an entry for each generation only."""
+    if not isinstance(optimizer, SkdeOptimizer):
+        return optimizer.minimize(function, evals, seed)
+    evaluations = Evaluations(function, evals)
+    with suppress(BudgetSpent):
+        optimizer.minimize(replace(function, objective=evaluations.of_arrays), evals, seed, n_jobs=1)
+    return evaluations.history()
 
 
 def rows(parts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
