@@ -234,3 +234,30 @@ def test_the_benchmark_of_islands(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert record["figures"] == rows
     assert record["command"].startswith("python benchmarks/islands/islands.py --dim 20")
     assert "16 islands of 16" in capsys.readouterr().out
+
+
+def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ioh")
+    comparison = module_of("benchmarks/auto/comparison.py")
+    parts, file = tmp_path / "parts.jsonl", tmp_path / "comparison.json"
+    monkeypatch.setattr(comparison, "EXPERIMENTS", (((2,), (300,), ("de", "auto")),))
+    comparison.main([str(parts), "--out", str(file)])
+    best, last = json.loads(file.read_text())["rows"]
+    assert (best["algorithm"], last["algorithm"]) == ("auto", "de")
+    assert best["rank"] + last["rank"] == 3.0
+    assert best["area"] > last["area"] > 0
+    assert best["medians"][0] == 0.0
+    assert last["p"] < 0.05 < best["p"]
+    monkeypatch.setattr(comparison, "measure", None)  # nothing is measured again
+    comparison.main([str(parts), "--out", str(file)])
+    assert json.loads(file.read_text())["rows"] == [best, last]
+
+
+def test_the_comparison_counts_each_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ioh")
+    comparison = module_of("benchmarks/auto/comparison.py")
+    monkeypatch.setattr(comparison, "FUNCTIONS", range(1, 2))
+    # The first generation of 100 individuals is the whole run, and its targets count where they are reached.
+    assert comparison.measure(2, 50, "de")["area"] > 0

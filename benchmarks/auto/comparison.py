@@ -39,6 +39,8 @@ PEERS = (
 )
 # They take 60 to 600 microseconds an evaluation, and most of the others fewer than 8.
 SLOW = ("cma:bipop", "scipy:dual_annealing")
+# Those that large budgets are left to in many variables.
+LEADING = (AUTO, "cmaes", "jso", "lshade", "lsrtde", "rdex", "sade", "shade", *PEERS[:6])
 FUNCTIONS = range(1, 25)
 # Not the first, on which the candidates of "auto" were compared.
 INSTANCES = (2, 3, 4)
@@ -50,6 +52,8 @@ EXPERIMENTS = (
     ((20,), (100,), SLOW),
     ((2,), (10_000,), (*OWN, *PEERS)),
     ((5,), (10_000,), ("cma:bipop",)),
+    ((20,), (10_000,), LEADING),
+    ((40,), (100, 1000), LEADING),
 )
 # Medians that agree in these digits share their ranks: smaller differences are rounding errors at a local minimum.
 DIGITS = 6
