@@ -8,6 +8,13 @@ using namespace skde;
 using Team = Lane<double>;
 constexpr int SUMS = 3;
 
+// A team that counts how often a lane waits for the others.
+struct WaitingLane : Reductions<double, WaitingLane> {
+  static constexpr int size = 1;
+  int lane = 0, *waits;
+  void sync() const { ++*waits; }
+};
+
 template <class Sum> void with_terms(const double* values, double* out, Sum sum) {
   const auto found = sum([=](int k) { return values[k]; },
                          [](double value, bool counts, double* t) {
@@ -33,6 +40,19 @@ void sum_in_parts(const double* values, int n, double* out) {
     for (int part = SUMS * PARTIALS / Team::size - 1; part >= 0; --part)
       make_partials<SUMS>(team, part, n, at, terms, partials);
     return fold_partials<SUMS>(team, partials);
+  });
+}
+
+// The waits of each lane of all teams.
+void count_waits(const double* values, int n, int* waits) {
+  double partials[SUMS * PARTIALS], sums[SUMS];
+  with_terms(values, sums, [&](auto at, auto terms) {
+    for (int part = 0; part < SUMS * PARTIALS; ++part) {
+      WaitingLane team;
+      team.waits = waits + part;
+      make_partials<SUMS>(team, part, n, at, terms, partials);
+    }
+    return Several<double, SUMS>();
   });
 }
 }

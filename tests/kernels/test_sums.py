@@ -33,3 +33,12 @@ def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int) -> None:
     assert found[0].tobytes() == found[1].tobytes()
     assert found[0, 1] == pytest.approx(math.fsum(values * values), rel=1e-12)
     assert found[0, 2] == (values > 0).sum()
+
+
+@pytest.mark.parametrize("n", [1, 129, 1024, 1025, 1153, 2047, 3000])
+def test_all_lanes_wait_equally_often(library: ctypes.CDLL, n: int) -> None:
+    # Lanes of one team that wait for each other a different number of times never go on.
+    values, waits = np.ones(n), np.zeros(3 * 128, np.int32)
+    library.count_waits(ctypes.c_void_p(values.ctypes.data), n, ctypes.c_void_p(waits.ctypes.data))
+    assert waits[0] > 0
+    assert len(set(waits)) == 1

@@ -67,18 +67,20 @@ template <class real, class Self> struct Reductions {
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
   constexpr int BATCH = 8;  // loads at a time
-  const int place = part * Team::size + team.lane, sum = place / PARTIALS;
+  const int place = part * Team::size + team.lane, sum = place / PARTIALS, first = place % PARTIALS;
   real partial = 0;
+  // All lanes make the same number of batches, because they wait for each other in each.
   SKDE_NO_UNROLL
-  for (int base = place % PARTIALS; base < n; base += BATCH * PARTIALS) {
+  for (int base = 0; base < n; base += BATCH * PARTIALS) {
+    const auto index = [=](int k) { return base + first + k * PARTIALS; };
     decltype(at(0)) read[BATCH];
     SKDE_UNROLL
-    for (int k = 0; k < BATCH; ++k) read[k] = at(base + k * PARTIALS < n ? base + k * PARTIALS : n - 1);
+    for (int k = 0; k < BATCH; ++k) read[k] = at(index(k) < n ? index(k) : n - 1);
     team.sync();  // else the compiler would have the last reads wait for the first sums
     SKDE_UNROLL
     for (int k = 0; k < BATCH; ++k) {
       Several<real, m> t;
-      terms(read[k], base + k * PARTIALS < n, t.of);
+      terms(read[k], index(k) < n, t.of);
       partial += t.at(sum);
     }
   }
