@@ -183,6 +183,7 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
             runner.propose()
         batch = runner.batch
         running = batch.host("status") == RUNNING
+        runner.status_poll.exact = True  # a GPU is waited for in every generation anyway
         if not running.any():
             return None
         points = trials(runner)

@@ -579,7 +579,8 @@ class Minimizer(BaseSolver):
         """Whether every run has ended, so that `ask` has no more points.
 
         The status of a GPU is polled at most every few milliseconds, so that this may turn true some generations late.
-        Until then `ask` returns points of the last populations, and their values are ignored.
+        Until then `ask` returns points of the last populations, and their values are ignored. With `ask(n)` it is
+        polled in every generation.
         """
         runner = self._begun_runner()
         return ask_tell.poll_stopped(runner) and not (self.final_evals and runner.final is None)

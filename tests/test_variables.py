@@ -458,11 +458,13 @@ def test_functions_of_cupy_get_the_values(execution: str) -> None:
 
 @pytest.mark.gpu
 def test_ask_and_tell_on_a_gpu() -> None:
+    import cupy
+
     m = Minimizer("jde", bounds=SPACE, max_iter=20, random_state=1, device="cuda")
     cpu = Minimizer("jde", bounds=SPACE, max_iter=20, random_state=1, device="cpu")
     for _ in range(21):
         X, Y = m.ask(), cpu.ask()
         assert (X.get() == Y).all()
-        m.tell(X.copy(), f(X.get()))
+        m.tell(X.copy(), cupy.asarray(f(X.get())))
         cpu.tell(Y, f(Y))
     assert m.params_ == cpu.params_

@@ -26,11 +26,16 @@ class StatusPoll:
     ----------
     batch : Runs
         The batch of the runs.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether every poll reads the status: on a CPU, and where the caller waits for the GPU anyway.
     """
 
     def __init__(self, batch: Runs) -> None:
         self.batch = batch
-        self.exact = batch.xp is np  # the status is read every time
+        self.exact = batch.xp is np
         self.status = np.full(batch.n_runs, RUNNING)  # nothing is read before the first `poll`
         self.time = -math.inf
 

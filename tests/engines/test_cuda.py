@@ -127,10 +127,11 @@ def rastrigin(X: Any) -> Any:
     ids=["defaults", "target", "islands", "float32", "shade", "pso", "gode", "constraints"],
 )
 def test_auto_records_and_equals_step(parameters: dict[str, Any], capsys: Any, without_jax: None) -> None:
-    auto = Minimizer("jde", verbose=1, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+    parameters = {"algorithm": "jde", **LONG, **parameters}
+    auto = Minimizer(verbose=1, **parameters).fit(rastrigin, bounds=BOX)
     assert "skde: execution='auto' chose 'graph'" in capsys.readouterr().out
     for execution in ("step", "graph"):
-        other = Minimizer("jde", execution=execution, **LONG, **parameters).fit(rastrigin, bounds=BOX)
+        other = Minimizer(execution=execution, **parameters).fit(rastrigin, bounds=BOX)
         assert same(auto, other)
         assert [(run.fun, run.n_iter, run.n_evals) for run in auto.runs_] == [
             (run.fun, run.n_iter, run.n_evals) for run in other.runs_
@@ -152,14 +153,14 @@ def test_auto_goes_by_steps_where_a_recording_fails(capsys: Any, without_jax: No
         return squares(X) + noise.random(len(X))
 
     for function, reason in (
-        (reads_back, "CUDARuntimeError: cudaErrorStreamCapture"),
+        (reads_back, "captur"),
         (curand, ""),
         (noisy, ""),
     ):
         m = Minimizer("jde", verbose=1, **LONG).fit(function, bounds=BOX)
         out = capsys.readouterr().out
         assert "execution='auto' chose 'step': " in out, function.__name__
-        assert reason in out, function.__name__
+        assert reason in out.lower(), function.__name__
         assert m.n_iter_ == 400
     step = Minimizer("jde", execution="step", **LONG).fit(reads_back, bounds=BOX)
     assert same(step, Minimizer("jde", **LONG).fit(reads_back, bounds=BOX))
@@ -233,6 +234,7 @@ def test_device_objective_equals_the_cpu(dtype: str) -> None:
 
 
 def test_time_limit_and_callbacks_end_fits() -> None:
+    Minimizer("jde", max_iter=1, device="cuda").fit("rotated_rastrigin", dim=100)  # compiles the kernel
     seen: list[int] = []
     m = Minimizer("jde", max_time=0.5, device="cuda", callbacks=lambda progress: seen.append(progress.n_iter))
     m.fit("rotated_rastrigin", dim=100)
