@@ -26,8 +26,8 @@ from skde.objectives.objective import Objective
 from skde.runner import Runner
 from skde.stopping import RUNNING, Status
 
-# A chunk of generations is at most this many times as long as the one before.
-CHUNK_GROWTH = 8
+# Generations in the second chunk, at most. The first chunk is the initial population.
+SECOND_CHUNK = 8
 # For runs with their own time limits. At the end of a slice all runs wait for the slowest, for up to one iteration: a
 # hundredth of a second for scatter search. A GPU with a screen ends kernels that take longer than two seconds.
 SLICE_SECONDS = 0.25
@@ -178,7 +178,8 @@ class Execution:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
         room = min(self.runner.engine.chunk_seconds, self.seconds_left)
         wanted = int(generations * room / max(took, 1e-9))
-        return max(1, min(wanted, CHUNK_GROWTH * generations))
+        # The initial population takes less time than a generation, so its time alone does not decide.
+        return max(1, wanted if self.runner.generation > 0 else min(wanted, SECOND_CHUNK))
 
     def end_of_chunk(self, generations: int) -> int:
         """Return the last generation of the next engine call, which is to make so many."""
