@@ -138,30 +138,40 @@ template <class A> struct FrontAndTop {
     team.sync();
     return successes;
   }
-  // The rounds. In a large population they decide few trials at a time, because more trials need more rounds.
+  // The rounds, from the supposed results on. In a large population they decide few trials at a time, because more
+  // trials need more rounds.
   template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
-    const auto *const f = run.array(Arrays::f_trial, g), *const succeeds = run.scratch(Scratch::succeeds);
-    auto *const turn = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
-    const int some = is_large(run.pop) ? PARTIALS : run.pop;
+    using real = typename R::real;
+    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]), some = is_large(pop) ? PARTIALS : pop;
+    const real *const front = run.array(Arrays::value, g - 1), *const all_chosen = run.scratch(Scratch::chosen);
+    const real* const all_f = run.array(Arrays::f_trial, g);
+    real *const all_rivals = run.scratch(Scratch::rival), *const all_succeed = run.scratch(Scratch::succeeds);
+    real *const all_turns = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
     int successes = 0;
-    for (int begin = 0; begin < run.pop; begin += some) {
-      const int n = min_of(some, run.pop - begin);
-      int more;
+    for (int begin = 0; begin < pop; begin += some) {
+      const int n = min_of(some, pop - begin);
+      const real *const f = all_f + begin, *const chosen = all_chosen + begin;
+      real *const rival = all_rivals + begin, *const succeeds = all_succeed + begin, *const turn = all_turns + begin;
+      int more, changed;
       do {
         team.sync();
-        more = team.pack(
-            n, [&](int i) { return succeeds[begin + i] > 0; }, [&](int i) { return f[begin + i]; }, turn + begin, won,
-            successes);
+        more = team.pack(n, [=](int i) { return succeeds[i] > 0; }, [=](int i) { return f[i]; }, turn, won, successes);
         team.sync();
-      } while (decide(team, run, g, begin, n));
+        team.map(n, rival, [=](int i, int) {
+          const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
+          const real trial = won[replaced], member = front[slot];  // no branch between the loads: then they vectorise
+          return real(replaced) < turn[i] ? trial : member;
+        });
+        changed = team.count(n, [=](int i) { return wins(f[i], rival[i]) != succeeds[i]; });
+        team.map(n, succeeds, [=](int i, int) { return wins(f[i], rival[i]); });
+      } while (changed);
       successes += more;
     }
     return successes;
   }
 
-  // The steps for the n trials from number `begin` on. suppose() lets each compete with the old member of its slot;
-  // decide() with the member that is there after the successes of the last round, and returns how many results changed;
-  // follow() computes slots, gains and the values that ranking needs after the last round.
+  // The steps before and after the rounds, for the n trials from number `begin` on. suppose() lets each compete with the
+  // old member of its slot; follow() computes slots, gains and the values that ranking needs.
   template <class real> SKDE_FN static real wins(real trial, real other) {
     return real(replaces(trial, other) & !is_nan(trial));
   }
@@ -170,22 +180,6 @@ template <class A> struct FrontAndTop {
     const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
     const real* const chosen = run.scratch(Scratch::chosen) + begin;
     team.map(n, run.scratch(Scratch::succeeds) + begin, [&](int i, int) { return wins(f[i], front[int(chosen[i])]); });
-  }
-  template <class Team, class R> SKDE_FN static int decide(Team& team, const R& run, i64 g, int begin, int n) {
-    using real = typename R::real;
-    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
-    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
-    const real *const chosen = run.scratch(Scratch::chosen) + begin, *const turn = run.scratch(Scratch::turn) + begin;
-    const real* const won = run.array(Arrays::won, g);
-    real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds = run.scratch(Scratch::succeeds) + begin;
-    team.map(n, rival, [&](int i, int) {
-      const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
-      const real trial = won[replaced], member = front[slot];  // no branch between the loads, so that they vectorise
-      return real(replaced) < turn[i] ? trial : member;
-    });
-    const int changed = team.count(n, [&](int i) { return wins(f[i], rival[i]) != succeeds[i]; });
-    team.map(n, succeeds, [&](int i, int) { return wins(f[i], rival[i]); });
-    return changed;
   }
   template <class Team, class R>
   SKDE_FN static void follow(Team& team, const R& run, i64 g, int begin, int n, int successes) {

@@ -56,6 +56,9 @@ template <class real, class Self> struct Reductions {
   template <class Value, class Worth> SKDE_FN real largest(int n, Value value, Worth worth) {
     return max(n, [&](int j) { return worth(value(j)); });
   }
+  template <class At, class Worth> SKDE_FN real largest_loaded(int n, At at, Worth worth) {
+    return max(n, [&](int j) { return worth(at(j)); });
+  }
 
  private:
   SKDE_FN Self& self() { return static_cast<Self&>(*this); }

@@ -36,7 +36,8 @@ template <class real> SKDE_FN void lehmer_terms(real w, real v, real* terms) { t
 
 // The smallest value, NaN left out; +inf when there is none.
 template <class Team, class real> SKDE_OUTLINE real smallest(Team& team, const real* f, int n) {
-  return -team.max(n, [&](int i) { return is_nan(f[i]) ? -real(infinity()) : -f[i]; });
+  return -team.largest_loaded(
+      n, [=](int i) { return f[i]; }, [](real v) { return is_nan(v) ? -real(infinity()) : -v; });
 }
 
 // Whether `value` comes before `other`, which is not NaN, in their order; `tie`: whether it does where both are equal.

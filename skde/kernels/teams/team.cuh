@@ -19,6 +19,7 @@
 //   put(n, row, to)   to[j] = row.at(j, k)
 //   largest(n, value, worth)   the largest worth(value(j)); if value() has a loop, the CPU vectorises it over j,
 //                     provided that value() captures by value and has no branches; worth() may have branches
+//   largest_loaded(n, at, worth)   the largest worth(at(j)), where at() loads from memory: a warp loads several at once
 //   tally(n, table, at, places)   places(at(j), add) calls add(place, amount): table[place] += amount, where place is
 //                     not negative; whole numbers, so that the order of additions has no effect; all lanes add the same
 //                     amount

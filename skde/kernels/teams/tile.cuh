@@ -68,6 +68,30 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     }
   }
 
+  // The bits are those of reduce(), but a lane's values are loaded before the first is compared.
+  template <class At, class Worth> SKDE_FN real largest_loaded(int n, At at, Worth worth) {
+    if constexpr (size < 32) {
+      return Base::largest_loaded(n, at, worth);
+    } else {
+      real partial[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) partial[k] = Maximum::identity<real>();
+#pragma unroll 1
+      for (int base = 0; base < n; base += PARTIALS) {
+        decltype(at(0)) read[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) read[k] = at(min_of(base + 32 * k + lane, n - 1));
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const real value = worth(read[k]);
+          if (base + 32 * k + lane < n) partial[k] = Maximum::join(partial[k], value);
+        }
+      }
+      return Base::template fold<Maximum>(
+          Maximum::join(Maximum::join(partial[0], partial[2]), Maximum::join(partial[1], partial[3])));
+    }
+  }
+
   template <class Test> SKDE_FN int count(int n, Test test) const {
     int total = 0;
 #pragma unroll 1
