@@ -36,8 +36,10 @@ using skde_core::i64;
   extern const Core core;        \
   }
 SKDE_DECLARE_CORE(skde_baseline)
-#ifdef SKDE_X86
+#ifdef SKDE_X86_V3
 SKDE_DECLARE_CORE(skde_v3)
+#endif
+#ifdef SKDE_X86_V4
 SKDE_DECLARE_CORE(skde_v4)
 #endif
 
@@ -46,9 +48,10 @@ namespace {
 // The builds that this processor can run, the best first.
 std::vector<const Core*> available_cores() {
   std::vector<const Core*> cores;
-#ifdef SKDE_X86
-  __builtin_cpu_init();
+#ifdef SKDE_X86_V4
   if (__builtin_cpu_supports("x86-64-v4")) cores.push_back(&skde_v4::core);
+#endif
+#ifdef SKDE_X86_V3
   if (__builtin_cpu_supports("x86-64-v3")) cores.push_back(&skde_v3::core);
 #endif
   cores.push_back(&skde_baseline::core);
