@@ -1,7 +1,7 @@
 # The levels of x86-64 that the module is compiled for, in addition to the baseline, which every machine runs.
 #
-# SKDE_INSTRUCTION_SETS is "machine" or "all". A build from source is for its machine, which runs the best level only: the
-# others would cost a third of the build. Wheels for many machines, and the tests that compare the levels, take all.
+# SKDE_INSTRUCTION_SETS is "machine" or "all". A build from source is for its machine, which runs the best level only; the
+# other level would cost a third of the build. Wheels for many machines, and the tests that compare the levels, take all.
 set(SKDE_INSTRUCTION_SETS "machine" CACHE STRING "Levels of x86-64: machine (the best that this machine runs) or all")
 set_property(CACHE SKDE_INSTRUCTION_SETS PROPERTY STRINGS machine all)
 
