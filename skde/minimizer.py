@@ -406,7 +406,8 @@ class Minimizer(BaseSolver):
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None
-        self.algorithm_ = choose_algorithm(self, objective.box, x0, constrained)
+        discrete = objective.variables is not None and objective.variables.discrete
+        self.algorithm_ = choose_algorithm(self, objective.box, x0, constrained, discrete)
         template, times = make_template(self, objective.box, x0, constrained)
         template.variables = checked_variables(objective.variables, template.dtype)
         engine.check_memory(template, times * len(template.seeds))

@@ -226,7 +226,7 @@ def named_algorithm(given: Any) -> Algorithm:
 
 
 def choose_algorithm(
-    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool
+    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, discrete: bool
 ) -> Algorithm | list[Algorithm]:
     """Return what runs: the given algorithm, or for "auto" that of the rule."""
     if not (isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO):
@@ -238,6 +238,7 @@ def choose_algorithm(
         max_evals=setting.max_evals,
         max_iter=setting.max_iter,
         constrained=constrained,
+        discrete=discrete,
         n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
     )
     algorithm, reason = rule(given)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from skde import JDE, JSO, LSHADE, SHADE, Integer, Minimizer, minimize, scipy_method
+from skde import CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
 from skde.algorithms.auto import BY_BUDGET, Circumstances, rule
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
@@ -29,26 +29,44 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
     ("given", "expected"),
     [
         (Circumstances(2, 200), JSO.published(pop_size=10)),
-        (Circumstances(5, 500), JSO.published(pop_size=20)),
-        (Circumstances(10, 3000), LSHADE.published(pop_size=20)),
+        (Circumstances(5, 500), CMAES(pop_size=8)),
+        (Circumstances(10, 3000), CMAES(pop_size=10)),
         (Circumstances(2, 2000), JSO(pop_size=20)),
-        (Circumstances(2, 2000, constrained=True), JSO.published(pop_size=20)),
         (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
-        (Circumstances(20, 6001), LSHADE.published(pop_size=100)),
+        (Circumstances(20, 6001), CMAES(pop_size=12)),
         (Circumstances(10, 100_000), JSO(pop_size=182)),
-        (Circumstances(10, 100_000, constrained=True), JSO.published(pop_size=182)),
-        (Circumstances(10, 3001, constrained=True), LSHADE.published(pop_size=50)),
-        (Circumstances(10, None, 50), JSO(pop_size=200)),
-        (Circumstances(2, None, 50), JSO(pop_size=200)),
-        (Circumstances(10, 3000, 50), LSHADE.published(pop_size=20)),
+        (Circumstances(16, 160_000), RDEX(pop_size=288)),
+        (Circumstances(10, None, 50), RDEX(pop_size=200)),
+        (Circumstances(2, None, 50), RDEX(pop_size=200)),
+        (Circumstances(10, 3000, 50), CMAES(pop_size=10)),
         (Circumstances(10), SHADE(pop_size=50)),
-        (Circumstances(10, 30), LSHADE.published(pop_size=8)),
-        (Circumstances(10, 5), LSHADE.published(pop_size=5)),
-        (Circumstances(10, 3000, n_start=33), LSHADE.published(pop_size=33)),
+        (Circumstances(10, 30), CMAES(pop_size=8)),
+        (Circumstances(10, 5), CMAES(pop_size=5)),
+        (Circumstances(10, 3000, n_start=33), CMAES(pop_size=33)),
     ],
 )
 def test_the_rule(given: Circumstances, expected: Any) -> None:
     assert repr(rule(given)[0]) == repr(expected)
+
+
+@pytest.mark.parametrize("special", ["constrained", "discrete"])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (Circumstances(5, 500), JSO.published(pop_size=20)),
+        (Circumstances(10, 3000), LSHADE.published(pop_size=20)),
+        (Circumstances(2, 2000), JSO.published(pop_size=20)),
+        (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
+        (Circumstances(20, 6001), LSHADE.published(pop_size=100)),
+        (Circumstances(20, 200_000), JSO.published()),
+        (Circumstances(10, None, 50), JSO.published(pop_size=200)),
+    ],
+)
+def test_constraints_and_discrete_variables_have_a_table(given: Circumstances, expected: Any, special: str) -> None:
+    algorithm, reason = rule(given._replace(**{special: True}))
+    size = expected.pop_size or algorithm.pop_size
+    assert repr(algorithm) == repr(expected.__class__(**{**expected.get_params(), "pop_size": size}))
+    assert ("variables" if special == "discrete" else "constraints") in reason
 
 
 def test_every_fit_has_a_row() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skde import Minimizer, get_problem, problem_names
+from skde import Integer, Minimizer, get_problem, problem_names
 from skde.algorithms import get_algorithm
 from skde.benchmark import provenance
 from skde.benchmark.records import read_record, write_figures
@@ -80,9 +80,17 @@ CONSTRAINED = (
     *(("jde", given) for given in ({}, {"pop_size": 30})),
     *((name, {"pop_size": 50}) for name in ("de", "jade", "sade")),
 )
+INTEGERS = (
+    *(("jso", {**MIDPOINT, "pop_size": size}) for size in (10, 20, 50)),
+    *(("lshade", {**MIDPOINT, "pop_size": size}) for size in (20, 50, 100)),
+    *((name, {}) for name in ("jso", "lshade", "lsrtde", "rdex", "cmaes", "jde", "sade")),
+    *(("jso", {"pop_size": size}) for size in (20, 200)),
+    ("rdex", {"pop_size": 50}),
+)
 # Errors below the limit are equal, as on the platforms.
 ZERO, ZERO_CONSTRAINED = 1e-8, 1e-6
 FUNCTIONS = [name for name in problem_names() if name.startswith(("nashed2012/f", "qin2012/"))]
+INTEGER_FUNCTIONS = [name for name in FUNCTIONS if np.ptp(get_problem(name, dim=2).bounds, axis=1).min() > 4]
 CONSTRAINTS = [f"fabris2012/p{number}" for number in range(2, 7)]
 
 
@@ -99,6 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for share in (1000, 10_000):
         rows += table("no budget", WITHOUT_BUDGET, FUNCTIONS, (2, 5, 10), {}, share, 3)
     for share in (100, 1000, 10_000):
+        rows += table("integers", INTEGERS, INTEGER_FUNCTIONS, (2, 5, 10, 20), {}, share, 5)
         rows += table("constraints", CONSTRAINED, CONSTRAINTS, (None,), {}, share, 9)
     write_figures(
         options.out,
@@ -140,16 +149,24 @@ def table(
         functions = []
         for problem in (get_problem(one, dim=dim) for one in problems):
             budget = limits or {"max_evals": share * problem.dim}
+            bounds = integers_of(problem.bounds) if name == "integers" else None
             found = {}
             for kind, parameters in candidates:
                 algorithm = get_algorithm(kind, **parameters)
-                m = Minimizer(algorithm, n_runs=runs, random_state=0, device="cpu", n_jobs=1, **budget).fit(problem)
-                values = np.array(
-                    [run.fun - problem.f_opt if run.feasible else 1e30 + run.violation for run in m.runs_]
+                m = Minimizer(algorithm, n_runs=runs, random_state=0, device="cpu", n_jobs=1, **budget)
+                m.fit(problem, bounds=bounds)
+                found[repr(algorithm)] = np.array(
+                    [run.fun if run.feasible else 1e30 + run.violation for run in m.runs_]
                 )
-                found[repr(algorithm)] = mean_log(values, zero)
-            functions.append(found)
+            # The lowest value at integers is not known.
+            lowest = min(values.min() for values in found.values()) if bounds else problem.f_opt
+            functions.append({key: mean_log(values - lowest, zero) for key, values in found.items()})
         yield row_of(name, dim, share, runs, functions)
+
+
+def integers_of(bounds: Any) -> dict[str, Integer]:
+    """Return integer variables within bounds."""
+    return {f"x{k}": Integer(int(np.ceil(low)), int(np.floor(high))) for k, (low, high) in enumerate(bounds)}
 
 
 def mean_log(errors: Any, zero: float) -> float:

@@ -1,4 +1,4 @@
-"""The choice of an algorithm by what a fit is about: a table, and the function that reads it."""
+"""The choice of an algorithm by what a fit is about: tables, and the function that reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Circumstances(NamedTuple):
     """The properties of a fit that the choice depends on.
 
     Neither the device nor the number of runs is one of them: a fit has the same bits on every device, and a run in a
-    batch is the run alone. The types of the variables have no record yet, and change nothing.
+    batch is the run alone.
 
     Attributes
     ----------
@@ -29,6 +29,8 @@ class Circumstances(NamedTuple):
         Budget of one population; None where it is not limited.
     constrained : bool
         Whether there are constraints.
+    discrete : bool
+        Whether some variables are integers, ordinal or categories, so that the objective has steps.
     n_start : int
         Number of first points, which the population has room for.
     """
@@ -37,7 +39,13 @@ class Circumstances(NamedTuple):
     max_evals: int | None = None
     max_iter: int | None = None
     constrained: bool = False
+    discrete: bool = False
     n_start: int = 0
+
+    @property
+    def special(self) -> str:
+        """The reason for the second table, or an empty text."""
+        return "constraints" if self.constrained else "discrete variables" if self.discrete else ""
 
 
 class Row(NamedTuple):
@@ -55,8 +63,6 @@ class Row(NamedTuple):
         The size of the population by the dimension; None: the algorithm's own.
     parameters : mapping
         Other parameters.
-    constrained : mapping
-        Other parameters where there are constraints.
     """
 
     evals_per_dim: float
@@ -64,24 +70,33 @@ class Row(NamedTuple):
     name: str
     pop_size: Callable[[int], int] | None = None
     parameters: Mapping[str, Any] = MappingProxyType({})
-    constrained: Mapping[str, Any] = MappingProxyType({})
 
 
 MIDPOINT = MappingProxyType({"repair": "midpoint"})
-# The first row that a fit fits counts. Of the rows' candidates each has the lowest mean rank, or nearly so, over the
-# suites of docs/benchmarks/auto.json, which has D = 2 to 20. With constraints the rule of midpoints is better. `rdex`
-# and `cmaes` have lower ranks in some rows; they get their rows when their kernels have run on a GPU.
+# The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
+# docs/benchmarks/auto.json and bbob-comparison.json, which have D = 2 to 40.
 BY_BUDGET = (
+    Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
+    Row(300, math.inf, "cmaes"),
+    Row(3000, 3, "jso", lambda dim: 20),
+    Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
+    Row(3000, math.inf, "cmaes"),
+    Row(math.inf, 15, "jso"),
+    Row(math.inf, math.inf, "rdex"),
+)
+# With constraints or discrete variables the rule of midpoints is better, and the two other algorithms are not.
+SPECIAL_BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, 7, "jso", lambda dim: 20, MIDPOINT),
     Row(300, math.inf, "lshade", lambda dim: 20, MIDPOINT),
-    Row(3000, 3, "jso", lambda dim: 20, constrained=MIDPOINT),
+    Row(3000, 3, "jso", lambda dim: 20, MIDPOINT),
     Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
     Row(3000, math.inf, "lshade", lambda dim: 100, MIDPOINT),
-    Row(math.inf, math.inf, "jso", constrained=MIDPOINT),
+    Row(math.inf, math.inf, "jso", None, MIDPOINT),
 )
 # Generations alone: evaluations have no limit, and a large population makes better use of each generation.
-BY_GENERATIONS = Row(math.inf, math.inf, "jso", lambda dim: 200, constrained=MIDPOINT)
+BY_GENERATIONS = Row(math.inf, math.inf, "rdex", lambda dim: 200)
+SPECIAL_BY_GENERATIONS = Row(math.inf, math.inf, "jso", lambda dim: 200, MIDPOINT)
 # Neither of them: time alone does not plan a reduction, so that the population keeps its size.
 WITHOUT_BUDGET = Row(math.inf, math.inf, "shade", lambda dim: max(30, min(5 * dim, 100)))
 
@@ -105,26 +120,28 @@ def rule(given: Circumstances) -> tuple[Algorithm, str]:
     --------
     >>> from skde.algorithms.auto import Circumstances, rule
     >>> rule(Circumstances(dim=10, max_evals=1000))
-    (LSHADE(pop_size=20, repair='midpoint'), '100 evaluations for each of 10 variables')
+    (CMAES(pop_size=10), '100 evaluations for each of 10 variables')
     """
     if given.max_evals is None and given.max_iter is None:
         return made(WITHOUT_BUDGET, given), "the number of evaluations is not known"
     if given.max_evals is None:
-        return made(BY_GENERATIONS, given), f"{given.max_iter} generations, and no limit on the evaluations"
-    share = given.max_evals / given.dim
-    row = next(row for row in BY_BUDGET if share <= row.evals_per_dim and given.dim <= row.most_dim)
-    reason = f"{share:.4g} evaluations for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
-    return made(row, given), f"{reason}, with constraints" if given.constrained and row.constrained else reason
+        row = SPECIAL_BY_GENERATIONS if given.special else BY_GENERATIONS
+        reason = f"{given.max_iter} generations, and no limit on the evaluations"
+    else:
+        share = given.max_evals / given.dim
+        rows = SPECIAL_BY_BUDGET if given.special else BY_BUDGET
+        row = next(row for row in rows if share <= row.evals_per_dim and given.dim <= row.most_dim)
+        reason = f"{share:.4g} evaluations for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
+    return made(row, given), f"{reason}, with {given.special}" if given.special else reason
 
 
 def made(row: Row, given: Circumstances) -> Algorithm:
     """Return the parameter object of a row; its population leaves some generations, and has room for first points."""
-    parameters = {**row.parameters, **(row.constrained if given.constrained else {})}
-    algorithm = get_algorithm(row.name, **parameters)
+    algorithm = get_algorithm(row.name, **row.parameters)
     if row.pop_size is None:
         size = int(algorithm.kernel_parameters(FitSetting(given.dim, given.max_evals, given.max_iter))["pop_size"])
     else:
         size = row.pop_size(given.dim)
     if given.max_evals is not None:
         size = min(size, max(given.max_evals // LEAST_GENERATIONS, min(given.max_evals, LEAST_INDIVIDUALS), 4))
-    return get_algorithm(row.name, **parameters, pop_size=max(size, given.n_start))
+    return get_algorithm(row.name, **row.parameters, pop_size=max(size, given.n_start))

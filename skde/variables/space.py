@@ -100,6 +100,11 @@ class Variables:
         """Which components are real numbers, on a logarithmic scale or not, of shape (number of components,)."""
         return np.repeat([isinstance(variable, Real) for variable in self.members], np.diff(self.firsts))
 
+    @property
+    def discrete(self) -> bool:
+        """Whether a component is not a real number, so that the objective has steps."""
+        return not bool(self.real_components.all())
+
     @cached_property
     def limits(self) -> FloatArray:
         """The smallest and the largest value of every variable, of shape (n, 2)."""
