@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import scikit_posthocs  # noqa: F401 - without it, tests would be left out of the pages
 from pages import (
     algorithms,
     models,

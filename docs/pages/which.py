@@ -124,9 +124,12 @@ def read(name: str) -> dict[str, Any]:
 
 def described(record: dict[str, Any], name: str) -> str:
     """Return machine, date, commit and command of such a record."""
-    machine, commit = record["machine"], (record["commit"] or "none")[:10]
+    machine = record["machine"]
+    # A record grows: rows that were added later have their commits.
+    given = [record["commit"], *(row["commit"] for row in record["rows"] if "commit" in row)]
+    commits = ", ".join(dict.fromkeys((commit or "none")[:10] for commit in given))
     return (
-        f"{machine['cpu']}, {machine['isa']}; {record['date'][:10]}, commit {commit}, `{record['command']}` "
+        f"{machine['cpu']}, {machine['isa']}; {record['date'][:10]}, commit {commits}, `{record['command']}` "
         f"([{name}.json](benchmarks/{name}.json))."
     )
 
@@ -230,6 +233,7 @@ OTHERS = {
     "cec2017": "CEC 2017",
     "generations": "generations, functions of skde",
     "no budget": "algorithms that need no budget, functions of skde",
+    "integers": "integers within the bounds of functions of skde",
     "constraints": "constraints, `fabris2012`",
 }
 
