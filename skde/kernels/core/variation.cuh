@@ -22,17 +22,29 @@ template <class real> struct Mutant {
   const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h)
 };
 
-// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass.
+// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass. All
+// components go through vector registers: near the bounds one in two has left the box, which no processor predicts.
+template <class Team, class real>
+SKDE_OUTLINE void repair_components(Team& team, Repair rule, const Stream& stream, int dim, const real* lower,
+                                    const real* upper, const real* x, real* out) {
+  const auto repair_by = [&](Repair by, auto word) SKDE_INLINED {
+    team.map(dim, out, [&](int j, int k) SKDE_INLINED {
+      const real v = out[j], inside = repair(by, v, x[j], lower[j], upper[j], word(j, k));
+      return (v >= lower[j]) & (v <= upper[j]) ? v : inside;
+    });
+  };
+  const auto no_word = [](int, int) { return 0u; };
+  if (rule == Repair::MIDPOINT) return repair_by(Repair::MIDPOINT, no_word);
+  if (rule == Repair::CLIP) return repair_by(Repair::CLIP, no_word);
+  if (rule == Repair::REFLECT) return repair_by(Repair::REFLECT, no_word);
+  if (rule == Repair::PERIODIC) return repair_by(Repair::PERIODIC, no_word);
+  const ComponentWords<Team, Stream, 2> words(team, stream, dim);
+  repair_by(Repair::RANDOM, [&](int j, int k) { return words.at(j, k); });
+}
+
 template <class Team, class R, class real>
 SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, real* out) {
-  const Repair rule = run.settings.repair;
-  const Stream stream = run.stream(g, i, REPAIR).here();
-  const real *const lower = run.lower, *const upper = run.upper;
-  for (int j = team.lane; j < run.dim; j += team.size) {
-    if (out[j] >= lower[j] && out[j] <= upper[j]) continue;
-    const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
-    out[j] = repair(rule, out[j], x[j], lower[j], upper[j], word);
-  }
+  repair_components(team, run.settings.repair, run.stream(g, i, REPAIR).here(), run.dim, run.lower, run.upper, x, out);
 }
 
 // out[j] = crossed(j, k), component j of a trial. Returns whether one of them left the box.
