@@ -84,6 +84,16 @@ SPACES: dict[str, dict[str, Any]] = {
         "CR_start": FloatDistribution(0.5, 1.0),
         "pop_size": _population(20, 1000),
     },
+    "arrde": {
+        "p_best": FloatDistribution(0.02, 0.4),
+        "memory_size": IntDistribution(2, 20, log=True),
+        "archive_rate": FloatDistribution(0.0, 4.0),
+        "refine_from": FloatDistribution(0.5, 0.99),
+        "tol_first": FloatDistribution(1e-12, 1e-2, log=True),
+        "tol_restart": FloatDistribution(1e-12, 1e-2, log=True),
+        "tol_refine": FloatDistribution(1e-12, 1e-2, log=True),
+        "pop_size": _population(20, 1000),
+    },
     "rdex": {
         "memory_size": IntDistribution(2, 20, log=True),
         "exploit_rate": FloatDistribution(0.0, 1.0),

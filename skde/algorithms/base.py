@@ -201,7 +201,9 @@ class Algorithm(BaseEstimator, ABC):
         return float(numbers[check_choice(self._name(parameter), getattr(self, parameter), numbers)])
 
 
-def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> dict[str, float]:
+def population_reduction(
+    algorithm: Any, setting: FitSetting, pop_size: int, pop_min: int | None = None
+) -> dict[str, float]:
     """Return the kernel parameters for the size of a population that may shrink (see `PopulationSchedule`).
 
     Parameters
@@ -212,6 +214,8 @@ def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> 
         Properties of the fit.
     pop_size : int
         Size of the initial population.
+    pop_min : int or None, default None
+        Size at the end; None: the algorithm's.
 
     Returns
     -------
@@ -226,7 +230,7 @@ def population_reduction(algorithm: Any, setting: FitSetting, pop_size: int) -> 
     if not algorithm.shrinks:
         return {"pop_min": pop_size, "max_evals": 0, "max_iter": 0}
     kind = type(algorithm).__name__
-    pop_min = check_int(f"{kind}.pop_min", algorithm.pop_min, 4)
+    pop_min = check_int(f"{kind}.pop_min", algorithm.pop_min if pop_min is None else pop_min, 4)
     if pop_min > pop_size:
         raise ValueError(f"{kind}.pop_min must be at most pop_size={pop_size}, got {pop_min}")
     if setting.max_evals is None and setting.max_iter is None:

@@ -11,7 +11,24 @@ from skde.constants import CONSTANTS, ENUMERATIONS
 from skde.validation import check_int, check_real
 
 MEMORY = ENUMERATIONS["SuccessHistory::Memory"]
-TERMINAL = CONSTANTS["SuccessHistory::TERMINAL"]
+TERMINAL = CONSTANTS["TERMINAL"]
+
+
+def archive_rows(parameters: dict[str, float]) -> int:
+    """Return the largest number of parents in the archive of a run with these kernel parameters."""
+    return int(parameters["archive_rate"] * parameters["pop_size"])
+
+
+def check_memory(runs: SavedRuns) -> None:
+    """Check the position in the memory, the archive's size, and the entries of the memory."""
+    H = int(runs.parameters["H"])
+    next_entry, archived = runs.memory[..., MEMORY["NEXT_ENTRY"]], runs.memory[..., MEMORY["ARCHIVED"]]
+    runs.check_range("memory", "entries to be written next", next_entry, 0, H - 1, whole=True)
+    runs.check_range("memory", "rows in the archive", archived, 0, archive_rows(runs.parameters), whole=True)
+    # Entries are means of numbers in [0, 1], which rounding may exceed; TERMINAL marks an entry of CR that stays 0.
+    begin = MEMORY["ENTRIES"]
+    runs.check_range("memory", "entries of F", runs.memory[0, :, begin : begin + H], 0, 2)
+    runs.check_range("memory", "entries of CR", runs.memory[0, :, begin + H : begin + 2 * H], TERMINAL, 2)
 
 
 class SuccessHistoryDE(OppositionAlgorithm):
@@ -47,22 +64,13 @@ class SuccessHistoryDE(OppositionAlgorithm):
 
     def needs_without_opposition(self, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state without opposition: ranks, F and CR, two counters, an archive."""
-        archive = int(parameters["archive_rate"] * parameters["pop_size"])
         memory = 2 * int(parameters["H"]) + MEMORY["ENTRIES"]
-        return StateSizes(ranked=True, stages=1, memory=memory, archive=archive)
+        return StateSizes(ranked=True, stages=1, memory=memory, archive=archive_rows(parameters))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the position in the memory, the archive's size, and the entries of the memory."""
         super().check_saved(runs)
-        H = int(runs.parameters["H"])
-        archive = int(runs.parameters["archive_rate"] * runs.parameters["pop_size"])
-        next_entry, archived = runs.memory[..., MEMORY["NEXT_ENTRY"]], runs.memory[..., MEMORY["ARCHIVED"]]
-        runs.check_range("memory", "entries to be written next", next_entry, 0, H - 1, whole=True)
-        runs.check_range("memory", "rows in the archive", archived, 0, archive, whole=True)
-        # Entries are means of numbers in [0, 1], which rounding may exceed; TERMINAL marks an entry of CR that stays 0.
-        begin = MEMORY["ENTRIES"]
-        runs.check_range("memory", "entries of F", runs.memory[0, :, begin : begin + H], 0, 2)
-        runs.check_range("memory", "entries of CR", runs.memory[0, :, begin + H : begin + 2 * H], TERMINAL, 2)
+        check_memory(runs)
 
     def _default_pop_size(self, dim: int) -> int:
         return 100

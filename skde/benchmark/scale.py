@@ -52,6 +52,7 @@ VECTORS = {
             "jso",
             "lsrtde",
             "rdex",
+            "arrde",
             "gode",
             "gojde",
             "soupde",

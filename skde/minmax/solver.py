@@ -72,9 +72,9 @@ class MinMaxSolver(MinMaxSolution):
     ----------
     algorithm_x, algorithm_y : str or Algorithm, default "jde" and None
         The algorithms of the sides: any of the registry but "ss". A name means 50 individuals. None: y as x.
-        Population sizes are constant: pop_min of `LSHADE`, `JSO`, `LSRTDE` and `RDEX` is not used. JSO and RDEx
-        plan with n_cycles, and the front of L-SRTDE and RDEx restarts from their best points when all values are
-        computed again.
+        Population sizes are constant: pop_min of `LSHADE`, `JSO`, `ARRDE`, `LSRTDE` and `RDEX` is not used. JSO,
+        RDEx and ARRDE plan with n_cycles. When all values are computed again, the front of L-SRTDE and RDEx restarts
+        from their best points, and ARRDE begins its first phase again.
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list or None, default None
         The boxes for ask and tell, and for fit without bounds, or typed variables as in `Minimizer`. Problems have
         their own boxes. A compiled problem of typed variables is called as a function, one generation at a time.

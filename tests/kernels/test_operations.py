@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skde import CHC, DE, GADE, GODE, GOJDE, PSO, SADE, SOUPDE, Migration, get_problem
+from skde import ARRDE, CHC, DE, GADE, GODE, GOJDE, PSO, SADE, SOUPDE, Migration, get_problem
 from skde.algorithms import ALGORITHMS, SS, Algorithm, get_algorithm
 from skde.benchmark.generations import new_batch
 from skde.engines import CpuEngine
@@ -46,6 +46,7 @@ def scatter_search(pool_size: int) -> SS:
 
 # The rare generations of opposition and of learning happen in every generation here.
 SPECIAL: dict[str, Callable[[int], Algorithm]] = {
+    "arrde": lambda pop_size: ARRDE(pop_size=pop_size, tol_first=1e9, tol_restart=1e9, tol_refine=1e9),
     "gode": lambda pop_size: GODE(pop_size=pop_size, opposition=1.0),
     "gojde": lambda pop_size: GOJDE(pop_size=pop_size, opposition=0.5),
     "sade": lambda pop_size: SADE(pop_size=pop_size, learning_period=1),

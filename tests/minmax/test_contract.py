@@ -89,7 +89,7 @@ def test_the_front_restarts() -> None:
 
 
 def test_populations_keep_their_size() -> None:
-    for name in ("lshade", "jso", "lsrtde", "rdex"):
+    for name in ("lshade", "jso", "arrde", "lsrtde", "rdex"):
         solver = make(algorithm_x=name, n_cycles=3).fit(game, BOX, BOX)
         assert solver.population_x_.shape == solver.population_y_.shape == (50, 3)
 

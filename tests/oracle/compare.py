@@ -58,7 +58,7 @@ OBJECTIVES = [corner, bowl, flat, steps, holes, one_number]
 
 
 # How many of the numbers in their memory these have in both halves; the rest are in the first alone.
-IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso"), 2)
+IN_BOTH_HALVES = dict.fromkeys(("jade", "shade", "lshade", "jso", "arrde"), 2)
 IN_BOTH_HALVES.update(sade=0)
 
 

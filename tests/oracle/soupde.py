@@ -19,9 +19,9 @@ def mixed(half: int, key: int) -> int:
     return word ^ word >> 16
 
 
-def permutation(draws: Draws, n: int) -> list[int]:
+def permutation(draws: Draws, n: int, purpose: int = TOPOLOGY) -> list[int]:
     """A Feistel network, applied until the number is below n."""
-    keys = [*draws.block(TOPOLOGY, 0), *draws.block(TOPOLOGY, 1)]
+    keys = [*draws.block(purpose, 0), *draws.block(purpose, 1)]
     bits = max((n - 1).bit_length(), 2)
     low_bits, high_bits = bits // 2, bits - bits // 2
 

@@ -65,13 +65,17 @@ def cauchy(word: int) -> float:
 class SuccessHistory:
     """One run. Individuals are numbered by rank: i competes with the i-th best of the last generation."""
 
-    def __init__(self, algorithm: Any, box: Any, seed: int, max_evals: int = 0, max_iter: int = 0) -> None:
+    deviation = 0.1  # of F and CR
+
+    def __init__(
+        self, algorithm: Any, box: Any, seed: int, x0: Any = None, max_evals: int = 0, max_iter: int = 0
+    ) -> None:
         self.algorithm, self.box, self.seed = algorithm, box, seed
         self.name = algorithm.kernel
-        self.shrinks = self.name in ("lshade", "jso")
+        self.shrinks = self.name in ("lshade", "jso", "arrde")
         self.max_evals, self.max_iter = max_evals, max_iter
         self.generation, self.evals = 0, 0
-        self.x: list[Vector] = list(first_population(algorithm.pop_size, box, seed))
+        self.x: list[Vector] = list(first_population(algorithm.pop_size, box, seed, x0))
         self.f: list[float] | None = None
         self.archive: list[Vector] = []
         cells = 1 if self.name == "jade" else algorithm.memory_size
@@ -85,6 +89,12 @@ class SuccessHistory:
         if not self.shrinks:
             return 0.0
         return min(self.evals / self.max_evals if self.max_evals else self.generation / self.max_iter, 1.0)
+
+    def size(self) -> int:
+        """Individuals of the next generation: L-SHADE's equation 10, rounded to the nearest."""
+        most = self.algorithm.pop_size
+        least = self.algorithm.pop_min if self.shrinks else most
+        return int(most - (most - least) * self.progress + 0.5)
 
     @property
     def capacity(self) -> int:
@@ -111,11 +121,7 @@ class SuccessHistory:
         """The members of the next generation, in order; the archive shrinks with the population."""
         assert self.f is not None
         self.generation += 1
-        most = self.algorithm.pop_size
-        least = self.algorithm.pop_min if self.shrinks else most
-        # L-SHADE's equation 10, rounded to the nearest.
-        n = int(most - (most - least) * self.progress + 0.5)
-        order = ranking(self.f)[:n]
+        order = ranking(self.f)[: self.size()]
         self.x, self.f = [self.x[k] for k in order], [self.f[k] for k in order]
         del self.archive[self.capacity :]
 
@@ -144,10 +150,10 @@ class SuccessHistory:
         middle = self.M_F[cell]
         if self.name == "jso" and cell == len(self.M_F) - 1:
             middle = 0.9
-        F, again = middle + 0.1 * cauchy(draws.block(CONTROL, 0)[3]), 0
+        F, again = middle + self.deviation * cauchy(draws.block(CONTROL, 0)[3]), 0
         while F <= 0:
             again += 1
-            F = middle + 0.1 * cauchy(draws.block(CONTROL, again)[0])
+            F = middle + self.deviation * cauchy(draws.block(CONTROL, again)[0])
         F = min(F, 1.0)
         return min(F, 0.7) if self.name == "jso" and self.progress < 0.6 else F
 
@@ -156,7 +162,7 @@ class SuccessHistory:
         middle = self.M_CR[cell]
         if self.name == "jso" and cell == len(self.M_CR) - 1:
             middle = 0.9
-        CR = 0.0 if middle is None else middle + 0.1 * normal(draws.block(CONTROL, 0)[1])
+        CR = 0.0 if middle is None else middle + self.deviation * normal(draws.block(CONTROL, 0)[1])
         CR = max(min(CR, 1.0), 0.0)
         if self.name == "jso" and self.progress < 0.25:
             return max(CR, 0.7)
@@ -220,7 +226,7 @@ class SuccessHistory:
         n = range(len(w))
         sum_F, sum_FF = folded_sum([w[k] * F[k] for k in n]), folded_sum([w[k] * F[k] * F[k] for k in n])
         sum_CR, sum_CRCR = folded_sum([w[k] * CR[k] for k in n]), folded_sum([w[k] * CR[k] * CR[k] for k in n])
-        rate = {"jade": getattr(self.algorithm, "c", 0.0), "jso": 0.5}.get(self.name, 1.0)
+        rate = {"jade": getattr(self.algorithm, "c", 0.0), "jso": 0.5, "arrde": 0.5}.get(self.name, 1.0)
         k, old = self.cursor, self.M_CR[self.cursor]
         self.M_F[k] = (1 - rate) * self.M_F[k] + rate * (sum_FF / sum_F)
         if self.shrinks and (old is None or sum_CR == 0):

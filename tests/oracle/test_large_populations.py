@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skde import (
+    ARRDE,
     CHC,
     CMAES,
     DE,
@@ -28,6 +29,7 @@ from skde import (
 )
 from skde.constants import CONSTANTS
 
+from .arrde import Arrde
 from .compare import BOXES, compare, holes, steps
 from .lsrtde import Lsrtde
 from .opposition import Opposed
@@ -58,6 +60,14 @@ def test_decisions_of_two_populations(objective: Any, pop_min: int, kind: Any, s
     compare(kernel, slow(algorithm, BOX, 2, max_iter=6), objective)
 
 
+@pytest.mark.parametrize("objective", [holes, steps])
+@pytest.mark.parametrize("pop_min", [20, LARGE])
+def test_decisions_in_phases(pop_min: int, objective: Any) -> None:
+    algorithm = ARRDE(pop_size=LARGE + 40, pop_min=pop_min, tol_first=1e9, tol_restart=1e9, tol_refine=1e9)
+    kernel = Minimizer(algorithm, bounds=BOX, random_state=2, max_iter=9, device="cpu")
+    compare(kernel, Arrde(algorithm, BOX, 2, max_iter=9), objective)
+
+
 def test_decisions_with_opposition() -> None:
     algorithm = JADE(pop_size=LARGE, opposition=0.6)
     kernel = Minimizer(algorithm, bounds=BOX, random_state=3, max_iter=4, device="cpu")
@@ -76,6 +86,8 @@ ALGORITHMS = [
     JADE(pop_size=MANY),
     LSHADE(pop_size=MANY, pop_min=MANY - 40, archive_rate=0.4),
     LSHADE(pop_size=MANY, pop_min=500, archive_rate=0.4),
+    ARRDE(pop_size=MANY, tol_first=1e9, tol_restart=1e9, tol_refine=1e9),
+    ARRDE(pop_size=MANY, pop_min=MANY - 40),
     LSRTDE(pop_size=MANY, pop_min=MANY - 40),
     RDEX(pop_size=MANY, pop_min=MANY - 40, exploit_from=0.3),
     SADE(pop_size=MANY),

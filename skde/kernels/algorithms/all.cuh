@@ -1,6 +1,7 @@
 // The algorithms by registry name, with their C++ types. Algorithms that differ by settings only share a type. A new
 // algorithm adds its include and its line.
 #pragma once
+#include "algorithms/arrde.cuh"
 #include "algorithms/chc.cuh"
 #include "algorithms/cmaes.cuh"
 #include "algorithms/de.cuh"
@@ -23,6 +24,7 @@
   A(shade, SuccessHistory)  \
   A(lshade, SuccessHistory) \
   A(jso, SuccessHistory)    \
+  A(arrde, Arrde)           \
   A(lsrtde, Lsrtde)         \
   A(rdex, Rdex)             \
   A(soupde, Soupde)         \

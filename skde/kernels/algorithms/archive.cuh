@@ -10,6 +10,7 @@
 //   ARCHIVED          the place in run.memory(g) of the number of rows
 //   Settings::archive_rate   its size by that of the population
 //   Prefetch          with archived (the number of rows), parent (of trial i) and the addresses f and slot
+//   point()           the place of an individual's point
 // and numbers its individuals by rank.
 #pragma once
 #include "core/run.cuh"
@@ -51,7 +52,7 @@ template <class A> struct ParentArchive {
       rank = r2(run, rows, word, i, r1), row = row_of(rank);
     }
     const auto* const from_archive = run.archive(max_of(rank - run.pop, 0));
-    return rank < run.pop ? run.x(g - 1, row) : from_archive;
+    return rank < run.pop ? A::point(run, g - 1, row) : from_archive;
   }
 
   // The stage of a small population. It also ranks individual i, because both need counts of trials.
@@ -132,7 +133,8 @@ template <class A> struct ParentArchive {
       share.each_item(run.pop, [&](int i) {
         if (!(slot[i] >= 0)) return;
         const int row = int(rows[i]);
-        if (row >= 0 && owners[row] == i) team.copy(run.dim, run.x(g - 1, A::parent(run, g, i)), run.archive(row));
+        if (row >= 0 && owners[row] == i)
+          team.copy(run.dim, A::point(run, g - 1, A::parent(run, g, i)), run.archive(row));
       });
     }
   }

@@ -51,7 +51,7 @@ template <class A> struct FrontAndTop {
   }
   // Writes the numbers that the later stages and the next generation read; by one lane.
   template <class R> SKDE_FN static void record(const R& run, i64 g, const Successes<typename R::real>& successes) {
-    const int left = next_pop(run, g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+    const int left = run.next_pop(g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
     double* const now = A::numbers(run, g);
     now[A::SUCCESSES] = successes.many, now[A::LEAST] = successes.least;
     now[A::NEXT_SLOT] = (next + successes.many) % run.pop % left, now[A::NEXT_POP] = left;
@@ -115,11 +115,6 @@ template <class A> struct FrontAndTop {
     if (!all_values) return;
     team.copy(run.dim, run.x(g, i), run.vector(Vectors::front, g, place));
     if (team.lane == 0) run.array(Arrays::value, g)[place] = run.f(g)[i], run.order(g)[place] = place;
-  }
-
-  template <class R> SKDE_FN static int next_pop(const R& run, i64 g) {
-    const PopulationReduction& reduction = run.settings.reduction;
-    return reduction.population(reduction.progress(run.evals + run.pop, g + 1));
   }
 
   // The number of successes before a slot of the front is replaced.

@@ -6,6 +6,8 @@
 //
 // Trials are numbered by the rank of their parents: trial i competes with the i-th best of the last generation, so a
 // population shrinks by leaving out its worst.
+//
+// ARRDE (arrde.cuh) has this mutation, archive and memory, and adds phases: Rules are those in which the two differ.
 #pragma once
 #include "algorithms/archive.cuh"
 #include "algorithms/success_memory.cuh"
@@ -31,13 +33,33 @@
 
 namespace SKDE_NAMESPACE {
 
-struct SuccessHistory : BaseAlgorithm {
-  // p falls from p_first to p_last; p_drawn: every trial draws a p below it. staged: jSO's rules by progress.
-  SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate, H,
-                  F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
+struct HistoryLayout : TrialLayout {
+  enum : int { NORMAL, CAUCHY, NUMBERS };  // of CR and F
+  static constexpr int RETRIES = 2;        // of F
+  template <int k, class Words> SKDE_FN static double number(Words words) {
+    return k == NORMAL ? normal(words(CONTROLS, 1)) : cauchy(words(CONTROLS, 3));
+  }
+  SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) { return cauchy(retry_word(seed, g, i, k)); }
+
+  // F around a mean: from the Cauchy distribution, drawn again while it is not positive, and cut at 1.
+  template <class R>
+  SKDE_FN static double scale_factor(const R& run, i64 g, int i, double mean, double scale,
+                                     const IndividualDraws<HistoryLayout>& draws) {
+    const auto around = [&](double cauchy) { return mean + scale * cauchy; };
+    return min_of(draws.first_accepted(CAUCHY, run.seed, g, i, around, [](double F) { return F <= 0; }), 1.0);
+  }
+  // CR around a mean, cut to [0, 1]; 0 where the mean is TERMINAL.
+  SKDE_FN static double crossover_rate(double mean, double scale, const IndividualDraws<HistoryLayout>& draws) {
+    const double CR = mean == TERMINAL ? 0 : mean + scale * draws.number[NORMAL];
+    return max_of(min_of(CR, 1.0), 0.0);
+  }
+};
+
+template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
+  using Parameters = typename Rules::Parameters;
   // Of a trial: its F and CR, its improvement (0: none), and the row that its parent takes in a full archive, negative
   // where it did not improve.
-  SKDE_ARRAYS(F, CR, gain, slot);
+  using Arrays = typename Rules::Arrays;
   // Of a trial of a large population: the row of its parent in the archive; of a piece of the trials, its successes;
   // and the partial sums of all.
   SKDE_SCRATCH(row, successes, partials);
@@ -45,44 +67,23 @@ struct SuccessHistory : BaseAlgorithm {
   // H of CR, stored once. The archive is stored once, too.
   SKDE_ENUM(Memory, int, NEXT_ENTRY, ARCHIVED, ENTRIES);
 
-  using Means = SuccessMemory<SuccessHistory>;
-  using Archive = ParentArchive<SuccessHistory>;
-  static constexpr double TERMINAL = Means::TERMINAL;
+  using Means = SuccessMemory<SuccessHistoryDE>;
+  using Archive = ParentArchive<SuccessHistoryDE>;
+  using Layout = HistoryLayout;
 
-  struct Settings {
-    const PopulationReduction reduction;
+  struct Settings : Rules::Settings {
     const Repair repair;
-    const double p_first, p_last, archive_rate;
-    const int p_least;
-    const bool p_drawn, weighted, lehmer_CR, staged;
+    const double archive_rate;
     const int H;
-    const double F_start, CR_start, rate, opposition;
+    const double F_start, CR_start;
 
     SKDE_FN explicit Settings(const double* p)
-        : reduction{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
+        : Rules::Settings(p),
           repair(Repair(SKDE_REPAIR)),
-          p_first(p[Parameters::p_first]),
-          p_last(p[Parameters::p_last]),
           archive_rate(p[Parameters::archive_rate]),
-          p_least(int(p[Parameters::p_least])),
-          p_drawn(SKDE_P_DRAWN),
-          weighted(SKDE_WEIGHTED),
-          lehmer_CR(SKDE_LEHMER_CR),
-          staged(SKDE_STAGED),
           H(int(p[Parameters::H])),
           F_start(p[Parameters::F_start]),
-          CR_start(p[Parameters::CR_start]),
-          rate(p[Parameters::rate]),
-          opposition(p[Parameters::opposition]) {}
-  };
-
-  struct Layout : TrialLayout {
-    enum : int { NORMAL, CAUCHY, NUMBERS };  // of CR and F
-    static constexpr int RETRIES = 2;        // of F
-    template <int k, class Words> SKDE_FN static double number(Words words) {
-      return k == NORMAL ? normal(words(CONTROLS, 1)) : cauchy(words(CONTROLS, 3));
-    }
-    SKDE_APART static double retry(u64 seed, i64 g, int i, u32 k) { return cauchy(retry_word(seed, g, i, k)); }
+          CR_start(p[Parameters::CR_start]) {}
   };
 
   template <class Team> struct Draws {
@@ -97,8 +98,8 @@ struct SuccessHistory : BaseAlgorithm {
         const int rows = Archive::usable(run, Archive::archived(run, g - 1));
         const int r1 = other_than(k, below(indices.w[1], run.pop - 1)),
                   r2 = Archive::r2(run, rows, indices.w[2], k, r1);
-        const auto ranked = [&](int rank) { return run.x(g - 1, int(run.order(g - 1)[rank])); };
-        team.fetch(run.dim, ranked(k)), team.fetch(run.dim, ranked(p_best(run, k, indices, run.progress)));
+        const auto ranked = [&](int rank) { return point(run, g - 1, int(run.order(g - 1)[rank])); };
+        team.fetch(run.dim, ranked(k)), team.fetch(run.dim, ranked(Rules::p_best(run, k, indices, run.progress)));
         team.fetch(run.dim, ranked(r1));
         team.fetch(run.dim, r2 < run.pop ? ranked(r2) : run.archive(r2 - run.pop));
       });
@@ -106,6 +107,11 @@ struct SuccessHistory : BaseAlgorithm {
   };
 
   template <class R> SKDE_FN static int parent(const R& run, i64 g, int i) { return int(run.order(g - 1)[i]); }
+  // The points and the values of the population.
+  template <class R> SKDE_FN static typename R::real* point(const R& run, i64 g, int i) {
+    return Rules::point(run, g, i);
+  }
+  template <class R> SKDE_FN static typename R::real* values(const R& run, i64 g) { return Rules::values(run, g); }
 
   template <class Team, class R>
   SKDE_FN static void propose(Team& team, const R& run, i64 g, int i, const Draws<Team>& draws, const Context&,
@@ -115,20 +121,19 @@ struct SuccessHistory : BaseAlgorithm {
     const double progress = run.progress;
     const Words4 &control = draws.individual.block[Layout::CONTROLS], &indices = draws.individual.block[Layout::INDEX];
     // Everything is loaded before the first use: each load takes long, and together they take hardly longer.
-    const int entry = below(control.w[0], s.H), pbest = p_best(run, i, indices, progress);
+    const int entry = below(control.w[0], s.H), pbest = Rules::p_best(run, i, indices, progress);
     const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
     const double archived = Archive::archived(run, g - 1);
     const double mean_F = Means::M_F(run)[entry], mean_CR = Means::M_CR(run)[entry];
     const i64* const order = run.order(g - 1);
     const int row = int(order[i]), row_pbest = int(order[pbest]), row_1 = int(order[r1]);
     const real* const x_r2 = Archive::x_r2(team, run, g, archived, indices.w[2], i, r1);
-    const auto x = team.row(run.dim, run.x(g - 1, row)), x_pbest = team.row(run.dim, run.x(g - 1, row_pbest));
-    const auto x1 = team.row(run.dim, run.x(g - 1, row_1)), x2 = team.row(run.dim, x_r2);
+    const auto x = team.row(run.dim, point(run, g - 1, row)), x_pbest = team.row(run.dim, point(run, g - 1, row_pbest));
+    const auto x1 = team.row(run.dim, point(run, g - 1, row_1)), x2 = team.row(run.dim, x_r2);
 
-    const double F = scale_factor(run, g, i, entry, mean_F, progress, draws.individual);
-    const double CR = crossover_rate(run, entry, mean_CR, progress, draws.individual.number[Layout::NORMAL]);
-    const double weight = !s.staged ? 1 : progress < 0.2 ? 0.7 : progress < 0.4 ? 0.8 : 1.2;
-    const real F_w = real(weight * F), F_r = real(F);
+    const double F = Rules::scale_factor(run, g, i, entry, mean_F, progress, draws.individual);
+    const double CR = Rules::crossover_rate(run, entry, mean_CR, progress, draws.individual);
+    const real F_w = real(Rules::weight(run, progress) * F), F_r = real(F);
     const Binomial binomial(CR);
     const int j_rand = below(control.w[2], run.dim);
     fill_inside(team, run, g, i, x.from, out, [&](int j, int k) {
@@ -145,8 +150,12 @@ struct SuccessHistory : BaseAlgorithm {
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
     select_better(team, run, g, i, parent, trial, f_trial);
+    record(team, run, g, i, improvement(f_trial, parent.f));
+  }
+  // Stores the improvement of a trial.
+  template <class Team, class R>
+  SKDE_FN static void record(const Team& team, const R& run, i64 g, int i, typename R::real gain) {
     if (team.lane != 0) return;
-    const auto gain = improvement(f_trial, parent.f);
     run.array(Arrays::gain, g)[i] = gain;
     if (!(gain > 0)) run.array(Arrays::slot, g)[i] = -1;
   }
@@ -167,12 +176,12 @@ struct SuccessHistory : BaseAlgorithm {
 
     template <class R> SKDE_FN Prefetch(Team& team, const R& run, i64 g, int i, bool adapts) {
       const auto trials = [&](int name) { return opaque(run.array(name, g)); };
-      f = opaque(run.f(g)), slot = trials(Arrays::slot);
+      f = opaque(values(run, g)), slot = trials(Arrays::slot);
       gain = trials(Arrays::gain), F = trials(Arrays::F), CR = trials(Arrays::CR);
       if (g == 0) return;
       const double* const before = run.memory(g - 1);
       archived = before[ARCHIVED];
-      if (i < run.pop) parent = team.row(run.dim, run.x(g - 1, SuccessHistory::parent(run, g, i)));
+      if (i < run.pop) parent = team.row(run.dim, point(run, g - 1, SuccessHistoryDE::parent(run, g, i)));
       if (!adapts) return;
       entry = before[NEXT_ENTRY];
       mean_F = Means::M_F(run)[int(entry)], mean_CR = Means::M_CR(run)[int(entry)];
@@ -213,28 +222,57 @@ struct SuccessHistory : BaseAlgorithm {
     }
     if (successes > 0) Means::move(team, run, prefetch, entry, sums);
   }
+};
 
- private:
-  // F: from the Cauchy distribution, drawn again while it is not positive, and cut at 1.
-  template <class R>
+// The rules of JADE, SHADE, L-SHADE and jSO.
+struct HistoryRules {
+  // p falls from p_first to p_last; p_drawn: every trial draws a p below it. staged: jSO's rules by progress.
+  SKDE_PARAMETERS(pop_size, pop_min, max_evals, max_iter, repair, p_first, p_last, p_drawn, p_least, archive_rate, H,
+                  F_start, CR_start, rate, weighted, lehmer_CR, staged, opposition);
+  SKDE_ARRAYS(F, CR, gain, slot);
+
+  struct Settings {
+    const PopulationReduction reduction;
+    const double p_first, p_last;
+    const int p_least;
+    const bool p_drawn, weighted, lehmer_CR, staged;
+    const double rate, opposition;
+
+    SKDE_FN explicit Settings(const double* p)
+        : reduction{p[Parameters::pop_size], p[Parameters::pop_min], p[Parameters::max_evals], p[Parameters::max_iter]},
+          p_first(p[Parameters::p_first]),
+          p_last(p[Parameters::p_last]),
+          p_least(int(p[Parameters::p_least])),
+          p_drawn(SKDE_P_DRAWN),
+          weighted(SKDE_WEIGHTED),
+          lehmer_CR(SKDE_LEHMER_CR),
+          staged(SKDE_STAGED),
+          rate(p[Parameters::rate]),
+          opposition(p[Parameters::opposition]) {}
+  };
+
+  template <class R> SKDE_FN static typename R::real* point(const R& run, i64 g, int i) { return run.x(g, i); }
+  template <class R> SKDE_FN static typename R::real* values(const R& run, i64 g) { return run.f(g); }
+
+  // F_w / F.
+  template <class R> SKDE_FN static double weight(const R& run, double progress) {
+    return !run.settings.staged ? 1 : progress < 0.2 ? 0.7 : progress < 0.4 ? 0.8 : 1.2;
+  }
+
+  template <class R, class Draws>
   SKDE_FN static double scale_factor(const R& run, i64 g, int i, int entry, double mean, double progress,
-                                     const IndividualDraws<Layout>& draws) {
+                                     const Draws& draws) {
     const auto& s = run.settings;
-    if (s.staged && entry == s.H - 1) mean = 0.9;
-    const auto around = [&](double cauchy) { return mean + 0.1 * cauchy; };
-    const double drawn = draws.first_accepted(Layout::CAUCHY, run.seed, g, i, around, [](double F) { return F <= 0; });
-    const double F = min_of(drawn, 1.0);
+    const double F = HistoryLayout::scale_factor(run, g, i, s.staged && entry == s.H - 1 ? 0.9 : mean, 0.1, draws);
     return s.staged && progress < 0.6 ? min_of(F, 0.7) : F;
   }
 
-  template <class R>
-  SKDE_FN static double crossover_rate(const R& run, int entry, double mean, double progress, double normal) {
+  template <class R, class Draws>
+  SKDE_FN static double crossover_rate(const R& run, int entry, double mean, double progress, const Draws& draws) {
     const auto& s = run.settings;
-    if (s.staged && entry == s.H - 1) mean = 0.9;
-    double CR = mean == TERMINAL ? 0 : mean + 0.1 * normal;
-    CR = max_of(min_of(CR, 1.0), 0.0);
-    if (s.staged && progress < 0.5) CR = max_of(CR, progress < 0.25 ? 0.7 : 0.6);
-    return CR;
+    const double middle = s.staged && entry == s.H - 1 ? 0.9 : mean;
+    const double CR = HistoryLayout::crossover_rate(middle, 0.1, draws);
+    return s.staged && progress < 0.5 ? max_of(CR, progress < 0.25 ? 0.7 : 0.6) : CR;
   }
 
   // The rank of pbest. jSO leaves the target out in the first half of the search.
@@ -248,5 +286,7 @@ struct SuccessHistory : BaseAlgorithm {
     return k + (steps_over && k >= i);
   }
 };
+
+using SuccessHistory = SuccessHistoryDE<HistoryRules>;
 
 }  // namespace SKDE_NAMESPACE

@@ -15,10 +15,11 @@
 
 namespace SKDE_NAMESPACE {
 
+constexpr double TERMINAL = -1;  // an entry of which CR is always 0
+
 template <class A> struct SuccessMemory {
   template <class R> SKDE_FN static double* M_F(const R& run) { return run.memory(0) + A::ENTRIES; }
   template <class R> SKDE_FN static double* M_CR(const R& run) { return M_F(run) + run.settings.H; }
-  static constexpr double TERMINAL = -1;  // an entry of which CR is always 0
 
   template <class Team, class R> SKDE_FN static void start(Team& team, const R& run) {
     const auto& s = run.settings;

@@ -20,6 +20,7 @@
 //
 // A vector with the name `trials` is the place where trials are made.
 #pragma once
+#include "core/math.cuh"
 #include "core/order.cuh"
 #include "core/task.cuh"
 
@@ -56,6 +57,18 @@ struct PopulationReduction {
     return limited ? share : 0.0;
   }
   SKDE_FN int population(double progress) const { return int(first - (first - last) * progress + 0.5); }
+};
+
+// A population that shrinks, grows to `late` at `late_from`, and shrinks again.
+struct RegrowingReduction : PopulationReduction {
+  double power, late, late_from;
+
+  SKDE_FN int population(double progress) const {
+    const bool ends = progress > late_from;
+    const double rest = 1 - (ends ? (progress - late_from) / (1 - late_from) : progress / late_from);
+    const double share = ends ? rest * rest : rest > 0 ? exp(power * log(rest)) : 0.0;
+    return int(last + ((ends ? max_of(late, last) : first) - last) * share + 0.5);
+  }
 };
 
 // A reference set of `size` individuals, in the last rows of a population, that survives an iteration of `generations`

@@ -97,6 +97,10 @@ template <class Algorithm, class real_> struct Run {
   }
   // The same from the record of generation g - 1.
   SKDE_FN void enter(i64 g) { enter(g, g > 0 ? *evals_after(g - 1) : 0); }
+  // The individuals of generation g + 1, of a population that shrinks.
+  SKDE_FN int next_pop(i64 g) const {
+    return settings.reduction.population(settings.reduction.progress(evals + pop, g + 1));
+  }
   SKDE_FN i64* evals_after(i64 g) const { return task.evals + (g & 1) * task.n_runs + run; }
   // Whether the population of a later generation may be another one.
   static constexpr bool VARIES = REDUCES || ITERATES;

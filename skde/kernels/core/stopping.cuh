@@ -13,16 +13,19 @@ SKDE_FN i64 history_slot(i64 g) {
   return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
-// SciPy's rule: the standard deviation of `all` values, the first `pop` of them in f, is at most tol times the size of
-// their mean.
-template <class Team, class real>
-SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
-  const auto value = [&](int i) { return i < pop ? f[i] : members[i - pop]; };
+// SciPy's rule: the standard deviation of the values at(0) ... at(all - 1) is at most tol times the size of their mean.
+template <class real, class Team, class At> SKDE_FN bool are_close(Team& team, int all, At at, double tol) {
   const real n = real(all);
-  const real mean = team.sum(all, [&](int i) { return value(i); }) / n;
-  const real variance = team.sum(all, [&](int i) { return (value(i) - mean) * (value(i) - mean); }) / n;
+  const real mean = team.sum(all, [&](int i) { return at(i); }) / n;
+  const real variance = team.sum(all, [&](int i) { return (at(i) - mean) * (at(i) - mean); }) / n;
   const bool finite = mean - mean == real(0) && variance - variance == real(0);
   return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
+}
+
+// The same of `all` values, the first `pop` of them in f.
+template <class Team, class real>
+SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
+  return are_close<real>(team, all, [&](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
 }
 template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
   const int all = run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
