@@ -11,7 +11,7 @@ import numpy as np
 from .common import COMBINATION, RENEWAL, STRATEGY, exp, log
 from .philox import Draws, below, unit
 from .soupde import permutation
-from .success_history import SuccessHistory, Vector, folded_sum, ranking
+from .success_history import SuccessHistory, Vector, folded_sum, ranking, replaces
 
 FIRST, RESTART, REFINEMENT = range(3)
 TRIES, KEPT = 8, 32  # draws of a component; boxes, and copies of the memory
@@ -210,9 +210,14 @@ class Arrde:
         self.rows = len(f)
         if self.best is None:
             self.best = (trials[0].copy(), float(f[0]))
-        k = ranking([float(v) for v in f])[0]
-        if ahead(float(f[k]), self.best[1]):
-            self.best = (trials[k].copy(), float(f[k]))
+        else:
+            # After generation 0 the best may be a parent.
+            parents = zip(self.search.x, self.search.f or [], strict=True)
+            pairs = zip(zip(trials, map(float, f), strict=True), parents, strict=True)
+            survivors = [trial if replaces(trial[1], parent[1]) else parent for trial, parent in pairs]
+            x, value = survivors[ranking([value for _, value in survivors])[0]]
+            if ahead(value, self.best[1]):
+                self.best = (x.copy(), value)
         self.search.tell(trials, f)
 
     @property

@@ -127,7 +127,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     const int best = int(run.order(g)[0]), H = run.settings.H;
     double* const now = Rules::numbers(run);
     const auto f = values(run, g)[best];
-    const bool leads = precedes(f, run.f(g)[0], false);
+    const bool leads = g > 0 && precedes(f, run.f(g)[0], false);  // generation 0 is as it was drawn
     const bool improves = g > 0 && now[Rules::PHASE] == Rules::FIRST && f < values(run, g - 1)[run.order(g - 1)[0]];
     const int bests = g > 0 ? int(now[Rules::BESTS]) : 0;
     team.sync();
