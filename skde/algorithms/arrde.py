@@ -80,8 +80,17 @@ class ARRDE(Algorithm):
     Notes
     -----
     Source: K. F. Muzakka, A. H. Shali, H. Suhendar, S. Möller, M. Finsterbusch, Robust differential evolution via
-    nonlinear population size reduction and adaptive restart: the ARRDE algorithm, arXiv:2511.18429, 2025, by the
-    program of the first author in the package minionpy, which has the constants.
+    nonlinear population size reduction and adaptive restart: the ARRDE algorithm, arXiv:2511.18429, 2025, in the form
+    of the first author's program in the package minionpy, version 1.9, from which rules and constants are; they were
+    not compared with the text of the paper. The first row of a fit's population is the best point found. Differences
+    from the program: its first population is a Latin hypercube; it draws a component that left the box between the
+    bound and the mirrored component; its archive loses random parents where it is full, new ones among them; it keeps
+    all records, where here at most as many as individuals at first are kept, all of them equally likely; it keeps all
+    intervals and all memories of ended phases, here the last 32; where records are too few, parents from the archives
+    of earlier phases follow the bests of the first phase; it draws components outside the intervals exactly, here they
+    are drawn again at most seven times; entries of the memory are drawn without replacement in a population of at most
+    as many individuals; it does not learn from the generation that ends a phase; an entry of CR that is 0 for good
+    stays so, as in `JSO`; values that are all 0 end a phase; a generation that does not fit in the budget is left out.
 
     Examples
     --------
