@@ -242,6 +242,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
                 raise ValueError(f"X must have a row for each of the {len(rows)} ids, got {len(told)}")
         values = part_values(f, shape, partial.points)
         where = runner.batch.xp.asarray(rows)
+        before = partial.told[where], partial.points[where]
         if ids is not None and told is not None:
             replace_points(runner, partial, where, told)
         partial.values[where] = values
@@ -254,6 +255,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
                     end_round(runner, partial)
             except BaseException:  # such as one of a constraint: the values can then be told again
                 partial.has_value[rows] = ~partial.needed[rows]
+                partial.told[where], partial.points[where] = before
                 raise
 
 
@@ -296,12 +298,17 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
 # -- evaluations after the last generation -----------------------------------------------------------------------------
 
 
-def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array | None, IntArray | None]:
-    """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
+def final_done(runner: Runner, n_evals: int) -> bool:
+    """Return whether no point is to be evaluated again; the first call makes the points of the first round."""
     if runner.rounds is None and runner.final is None:
         runner.rounds = rounds(runner, n_evals)
         next_round(runner, None)
-    partial = runner.partial
+    return runner.final is not None
+
+
+def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array | None, IntArray | None]:
+    """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
+    partial = None if final_done(runner, n_evals) else runner.partial
     if partial is None:
         return None, None
     rows = partial.hand_out(len(partial.asked) if n is None else n)

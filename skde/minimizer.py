@@ -513,21 +513,22 @@ class Minimizer(BaseSolver):
         >>> bool(m.fun_ < 1e-3)
         True
         """
+        n = None if n is None else check_int("n", n, 0)
+        with_ids = check_bool("return_ids", return_ids)
         runner, ids = self._begun_runner(), None
         if n is None:
             X = ask_tell.ask(runner)
         else:
-            X, ids = ask_tell.ask_some(runner, check_int("n", n, 0))
+            X, ids = ask_tell.ask_some(runner, n)
         if X is None and self.final_evals:
             X, ids = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
             X = self._library.given(X)
-        if return_ids is False:
-            return X
-        check_bool("return_ids", return_ids)
-        return X, ask_tell.ids_of_asked(runner) if ids is None else ids
+        if with_ids:
+            return X, ask_tell.ids_of_asked(runner) if ids is None else ids
+        return X
 
     def tell(self, X: Array | None = None, f: Any = None, *, ids: Any = None) -> Self:
         """Set the values of points that `ask` returned, and select when a generation has all of its values.
@@ -584,7 +585,9 @@ class Minimizer(BaseSolver):
         polled in every generation.
         """
         runner = self._begun_runner()
-        return ask_tell.poll_stopped(runner) and not (self.final_evals and runner.final is None)
+        if not ask_tell.poll_stopped(runner):
+            return False
+        return not self.final_evals or ask_tell.final_done(runner, check_int("final_evals", self.final_evals, 0))
 
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""

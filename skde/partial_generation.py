@@ -43,7 +43,7 @@ class PartialGeneration:
     def __init__(self, first: int, asked: Array, points: Array, needed: Any, xp: Any) -> None:
         self.first, self.asked = first, asked
         self.needed = needed
-        self.told, self.points = asked.copy(), points
+        self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed
         self._rows: dict[bytes, list[int]] | None = None

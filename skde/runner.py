@@ -281,7 +281,7 @@ class Runner:
 
     def results(self) -> list[RunResult]:
         """Return every run's result so far."""
-        state = (self.generation, self.ending, self.seconds, self.final is None)
+        state = (self.generation, self.ending, self.seconds, self.final is None, int(self.extra_evals.sum()))
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
             made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, self.polished)

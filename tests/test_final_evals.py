@@ -247,3 +247,23 @@ def test_other_errors_are_raised_all_the_same() -> None:
         make(**options).fit("sphere", dim=3)
     with pytest.raises(ValueError, match="on_error must be one of 'raise', 'nan'; got 'ignore'"):
         make(on_error="ignore").fit(Noisy(), bounds=BOX)
+
+
+def test_ask_and_tell_end_where_no_run_has_a_feasible_point() -> None:
+    m = make(bounds=BOX, constraints=NonlinearConstraint(lambda x: x[0], 9.0, 10.0), max_evals=400)
+    asked = 0
+    while not m.stopped_:
+        X = m.ask()
+        asked += len(X)
+        m.tell(X, f=np.zeros(len(X)))
+    assert asked == m.n_evals_ == 100
+    assert "No feasible point" in m.message_
+
+
+def test_the_evaluations_of_every_round_are_counted_at_once() -> None:
+    m, asked = make(bounds=BOX, max_evals=400), 0
+    while not m.stopped_:
+        X = m.ask()
+        asked += len(X)
+        m.tell(X, (X**2).sum(axis=1))
+        assert m.n_evals_ == asked

@@ -247,3 +247,34 @@ def test_values_from_the_host_for_points_on_a_gpu() -> None:
     X, ids = m.ask(8, return_ids=True)
     assert array_namespace(X) is not np
     assert m.tell(f=f(to_numpy(X)), ids=ids).n_evals_ == 8
+
+
+def test_a_wrong_return_ids_hands_out_no_trials() -> None:
+    m = make()
+    with pytest.raises(TypeError, match="return_ids must be True or False, got 'yes'"):
+        m.ask(3, return_ids="yes")  # type: ignore[arg-type]
+    assert m.ask(8, return_ids=True)[1].tolist() == list(range(8))
+    assert isinstance(make().ask(3, return_ids=np.False_), np.ndarray)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bounds", [BOX, TYPED], ids=["box", "typed"])
+def test_a_constraint_that_fails_takes_back_the_points_of_a_tell(bounds: Any) -> None:
+    broken: list[int] = []
+
+    def g(x: Any) -> Any:
+        if broken:
+            raise RuntimeError("broken")
+        return x[0]
+
+    m, plain = (make(bounds=bounds, constraints=NonlinearConstraint(g, -9.0, 9.0)) for _ in range(2))
+    X, ids = m.ask(8, return_ids=True)
+    others = X.copy()
+    others[:, -1] /= 2
+    broken.append(1)
+    with pytest.raises(RuntimeError, match="broken"):
+        m.tell(others, f(others), ids=ids)
+    broken.clear()
+    m.tell(X, f(X))
+    plain.tell(plain.ask(), f(X))
+    assert results(m) == results(plain)
+    assert np.array_equal(m.population_, plain.population_)
