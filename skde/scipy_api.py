@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from scipy.optimize import OptimizeResult
 from sklearn.base import clone
 
 from skde.algorithms import Algorithm
+from skde.callbacks import Progress
 from skde.minimizer import Minimizer
+from skde.scipy_inputs import takes_result
 from skde.validation import check_names, shown
 
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))
@@ -114,7 +117,14 @@ def scipy_method(algorithm: str | Algorithm = "auto", **parameters: Any) -> Call
             options.pop(derivative, None)
         callback = options.pop("callback", None)
         if callback is not None:
-            options["callbacks"] = [lambda progress: callback(progress.x)]
+            options["callbacks"] = [partial(call_back, callback)]
         return minimize(fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options})
 
     return method
+
+
+def call_back(callback: Callable[..., Any], progress: Progress) -> Any:
+    """Call SciPy's callback in the form that it takes, and return its answer."""
+    if takes_result(callback):
+        return callback(intermediate_result=OptimizeResult(x=progress.x, fun=progress.fun))
+    return callback(progress.x)

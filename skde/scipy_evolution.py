@@ -101,8 +101,8 @@ def differential_evolution(
     -----
     Differences from SciPy: generations are always updated at once, as with updating="deferred"; a pair of mutation is
     drawn from for every trial, not for every generation; with constraints, the sum of violations decides between two
-    infeasible points, not every one of them; populations have at least six points for rand2; min > max is an error; the
-    numbers of one seed are others.
+    infeasible points, not every one of them, and a constraint that is NaN is violated; populations have at least six
+    points for rand2; min > max is an error; the numbers of one seed are others.
 
     Examples
     --------

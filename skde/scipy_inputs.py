@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -103,7 +105,7 @@ def checked_bounds(bounds: Any) -> FloatArray:
             f"{shown(bounds)}"
         )
     for j in np.flatnonzero(box[:, 0] > box[:, 1]):
-        raise ValueError(f"bounds[{j}] must have min <= max, got {shown(bounds[j])}")
+        raise ValueError(f"bounds[{j}] must have min <= max, got {tuple(box[j].tolist())}")
     return box
 
 
@@ -173,6 +175,14 @@ def scale_factor(mutation: Any) -> float | tuple[float, float]:
     return low if low == high else (low, high)
 
 
+def takes_result(callback: Callable[..., Any]) -> bool:
+    """Whether a callback takes an OptimizeResult, by the one name that SciPy has for it."""
+    try:
+        return set(signature(callback).parameters) == {"intermediate_result"}
+    except ValueError:  # a function of C without a signature
+        return False
+
+
 class Violation:
     """The violations of one of SciPy's constraints, as its differential evolution has them.
 
@@ -218,9 +228,11 @@ class Violation:
         return np.asarray(c, np.float64)
 
     def of(self, points: FloatArray, together: bool) -> FloatArray:
-        """Return the violations of points of shape (S, N), of shape (S, M)."""
+        """Return the violations of points of shape (S, N), of shape (S, M); infinite for NaN."""
         c = self.components(points, together)
-        return np.asarray((np.maximum(self.lower - c, 0) + np.maximum(c - self.upper, 0)).T)
+        with np.errstate(invalid="ignore"):  # of an infinite c at an infinite bound, which fmax drops
+            excess = np.fmax(self.lower - c, 0) + np.fmax(c - self.upper, 0)
+        return np.asarray(np.where(np.isnan(c), np.inf, excess).T)
 
     def sides(self, points: FloatArray, together: bool) -> tuple[FloatArray, FloatArray]:
         """Return the g <= 0 and the h = 0 that say the same, of shapes (m, S) and (l, S)."""

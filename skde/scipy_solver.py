@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from inspect import signature
 from typing import Any
 
 import joblib
@@ -25,6 +24,7 @@ from skde.scipy_inputs import (
     generator,
     initial_population,
     scale_factor,
+    takes_result,
 )
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real
@@ -258,7 +258,7 @@ class DifferentialEvolutionSolver:
         self._add_constraints(result)
         result.convergence = self.tol / (self.convergence + EPSILON)
         try:
-            if set(signature(self.callback).parameters) == {"intermediate_result"}:
+            if takes_result(self.callback):
                 return bool(self.callback(intermediate_result=result))
             return bool(self.callback(np.copy(result.x), result.convergence))
         except StopIteration:

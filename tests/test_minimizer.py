@@ -117,6 +117,19 @@ def test_as_a_method_of_scipy() -> None:
         scipy.optimize.minimize(scipy.optimize.rosen, [0.0, 0.0], method=method)
 
 
+def test_scipy_method_calls_a_callback_with_a_result() -> None:
+    seen = []
+
+    def stop(intermediate_result: scipy.optimize.OptimizeResult) -> bool:
+        seen.append(intermediate_result)
+        return len(seen) == 3
+
+    options = {"method": scipy_method("de", random_state=0), "bounds": [(-2, 2)] * 2, "callback": stop}
+    result = scipy.optimize.minimize(scipy.optimize.rosen, [0.0, 0.0], **options)
+    assert len(seen) == 3
+    assert seen[-1].fun == result.fun == scipy.optimize.rosen(seen[-1].x)
+
+
 def test_bounds_in_every_form() -> None:
     fits = [
         make().fit(f, bounds=BOX),

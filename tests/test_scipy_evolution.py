@@ -185,6 +185,26 @@ def test_infeasible_points_are_not_evaluated() -> None:
         differential_evolution(rosen, BOX, constraints=wrong, vectorized=True, updating="deferred")
 
 
+def test_a_constraint_that_is_nan_is_violated() -> None:
+    seen = []
+
+    def f(x: Any) -> Any:
+        seen.append(x[0])
+        return (x[0] - 0.5) ** 2 + x[1] ** 2
+
+    unknown = NonlinearConstraint(lambda x: np.nan if x[0] > 0 else -1.0, -np.inf, 0.0)
+    result = differential_evolution(f, [(-1, 1)] * 2, constraints=unknown, rng=0, maxiter=50, polish=False)
+    assert max(seen) <= 0
+    assert result.maxcv == 0
+    everywhere = NonlinearConstraint(lambda x: np.nan, -np.inf, 0.0)
+    result = differential_evolution(f, [(-1, 1)] * 2, constraints=everywhere, rng=0, maxiter=2, polish=False)
+    assert result.maxcv == np.inf
+    assert not result.success
+    below = NonlinearConstraint(lambda x: -np.inf, -np.inf, 0.0)
+    result = differential_evolution(f, [(-1, 1)] * 2, constraints=below, rng=0, maxiter=2, polish=False)
+    assert result.maxcv == 0
+
+
 def test_disp_prints_every_generation(capsys: pytest.CaptureFixture[str]) -> None:
     differential_evolution(rosen, BOX, rng=0, maxiter=2, disp=True)
     lines = capsys.readouterr().out.splitlines()
@@ -207,6 +227,7 @@ def test_the_end() -> None:
     ("options", "error", "message"),
     [
         ({"bounds": [(2, 0)]}, ValueError, r"bounds\[0\] must have min <= max"),
+        ({"bounds": Bounds([0, 2], [2, 0])}, ValueError, r"bounds\[1\] must have min <= max, got \(2.0, 0.0\)"),
         ({"mutation": (0.5, 3)}, ValueError, "mutation constant"),
         ({"recombination": 2}, ValueError, "recombination"),
         ({"strategy": "best1bim"}, ValueError, "did you mean 'best1bin'"),

@@ -239,7 +239,7 @@ def get_side(name: str, given: Any) -> Algorithm:
     if isinstance(given, str):
         algorithm = get_algorithm(given, pop_size=POP_SIZE)
     if algorithm.iteration_length > 1:
-        raise ValueError(f"{name} must be one of differential evolution or particle swarms, got {algorithm!r}")
+        raise ValueError(f"{name} must be any algorithm but 'ss', got {algorithm!r}")
     return algorithm
 
 

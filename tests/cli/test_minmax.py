@@ -106,7 +106,7 @@ def test_a_saved_solver_resumes(capsys, tmp_path):
         (["minmax/rustem1", "--algorithm-x", "de,pso"], "one algorithm is needed, such as de:F=0.5,CR=0.9"),
         (
             ["minmax/rustem1", "--algorithm-y", "ss"],
-            "algorithm_y must be one of differential evolution or particle swarms",
+            "algorithm_y must be any algorithm but 'ss'",
         ),
         (["minmax/rustem1", "--strategy", "rand/1/bin"], "--strategy is for --preset"),
         (["minmax/rustem1", "--preset", "fabri"], "did you mean 'fabris2012'"),
