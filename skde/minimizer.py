@@ -156,7 +156,8 @@ class Minimizer(BaseSolver):
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
-        RuntimeWarning. Exceptions of constraints, and values that are no number, are always errors.
+        RuntimeWarning, with execution="joblib" in the workers. Exceptions of constraints, and values that are no
+        number, are always errors.
 
     Attributes
     ----------
@@ -630,8 +631,8 @@ class Minimizer(BaseSolver):
         check_populations(self, header, arrays, spec)
         source = header["source"]
         compiled = "problem" in source or "device_objective" in source
-        self.execution = model_on(self.execution, self.device)
         with entry(HEADER):
+            self.execution = model_on(self.execution, self.device)
             runner = Runner(make_engine(self, None if compiled or not source else Objective(box)), spec)
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])

@@ -58,14 +58,16 @@ class RowByRow:
         rows = X if isinstance(X, np.ndarray) else X.get()
         workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
         if workers <= 1:
-            values = evaluate_rows(self.function, rows, self.checked)
+            done = [evaluate_rows(self.function, rows, self.checked)]
         else:
-            parts = joblib.Parallel(n_jobs=self.n_jobs)(
+            done = joblib.Parallel(n_jobs=self.n_jobs)(
                 joblib.delayed(evaluate_rows)(self.function, part, self.checked)
                 for part in np.array_split(rows, workers)
             )
-            values = np.concatenate(parts)
-        return array_namespace(X).asarray(values)
+        parts, errors = zip(*done, strict=True)
+        if isinstance(self.function, NanOnError):
+            self.function.warn(next(filter(None, errors), ""))
+        return array_namespace(X).asarray(np.concatenate(parts))
 
 
 class NanOnError:
@@ -75,27 +77,40 @@ class NanOnError:
     ----------
     function : callable
         Function of one point, of shape (dim,).
+
+    Attributes
+    ----------
+    first_error : str
+        The first exception in this process; empty: there was none.
     """
 
     def __init__(self, function: Callable[[FloatArray], Any]) -> None:
         self.function = function
+        self.first_error = ""
         self.warned = False
 
     def __call__(self, x: FloatArray) -> Any:
-        """Return the function's value at a point; the first exception becomes a warning."""
+        """Return the function's value at a point."""
         try:
             return self.function(x)
         except Exception as error:  # whatever the user's code raises
-            if not self.warned:
-                self.warned = True
-                warnings.warn(
-                    f"the objective raised {error!r}; with on_error='nan' the values of points that raise are NaN",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
+            self.first_error = self.first_error or repr(error)
             return math.nan
 
+    def warn(self, error: str) -> None:
+        """Warn of an exception, once; of a worker's, too, because a worker's own warnings reach no caller."""
+        if error and not self.warned:
+            self.warned = True
+            warnings.warn(
+                f"the objective raised {error}; with on_error='nan' the values of points that raise are NaN",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
-def evaluate_rows(function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]) -> FloatArray:
-    """Return function(row) for every row, each checked."""
-    return np.array([checked(function(row), row) for row in rows], dtype=np.float64)
+
+def evaluate_rows(
+    function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]
+) -> tuple[FloatArray, str]:
+    """Return function(row) for every row, each checked, and the first exception that a `NanOnError` has met."""
+    values = np.array([checked(function(row), row) for row in rows], dtype=np.float64)
+    return values, function.first_error if isinstance(function, NanOnError) else ""

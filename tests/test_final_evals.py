@@ -232,6 +232,13 @@ def test_an_exception_is_a_nan_where_that_is_asked_for(constraints: Any) -> None
     assert again.fun == m.fun_
 
 
+def test_an_exception_in_a_worker_becomes_a_warning_of_the_caller() -> None:
+    options = {"vectorized": False, "final_evals": 0, "max_evals": 100, "on_error": "nan", "n_jobs": 2}
+    with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no mesh'\)") as caught:
+        make(**options).fit(sometimes, bounds=BOX)
+    assert len(caught) == 1
+
+
 def test_other_errors_are_raised_all_the_same() -> None:
     options = {"vectorized": False, "final_evals": 0, "on_error": "nan"}
     with pytest.raises(TypeError, match="the objective must return one real number"):

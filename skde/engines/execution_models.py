@@ -115,5 +115,8 @@ def model_path(model: str, engine: Engine) -> str:
 
 def model_on(execution: str, device: str | Sequence[str]) -> str:
     """Return the execution of a saved fit on a device: "auto" for a model that the device does not have."""
-    models = GPU_MODELS if device == "cpu" else CPU_MODELS if device != "auto" else {}
-    return "auto" if execution in models else execution
+    if isinstance(device, str):
+        missing = set(GPU_MODELS if device == "cpu" else CPU_MODELS if device != "auto" else ())
+    else:
+        missing = set(EXECUTION_MODELS) - (set() if "cpu" in device else {"persistent"})
+    return "auto" if execution in missing else execution
