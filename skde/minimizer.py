@@ -151,8 +151,9 @@ class Minimizer(BaseSolver):
         Further evaluations of every run, for a noisy Python function, after its last generation: up to half of them
         choose x_ among the members of the population, and fun_ is the mean of the others. They are part of max_evals,
         if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the value of
-        one evaluation, the luckiest of all. Runs without a feasible point have none. A file or
-        a pickle that is made before they are complete has none of their values.
+        one evaluation, the luckiest of all. Runs without a feasible point have none. A file or a pickle that is made
+        before they are complete has none of their values. After an interruption `resume` makes all of them again, and
+        the total may exceed max_evals by those that were lost.
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
