@@ -34,8 +34,8 @@ def check_warm_objective(before: Objective | None, box: FloatArray, objective: O
         raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
     if before is None or before.identity != objective.identity:
         raise ValueError(
-            "warm_start=True: the objective differs from that of the first fit, whose values the population has; "
-            "set warm_start=False"
+            "warm_start=True: the objective differs from that of the first fit, and the population has values of "
+            "that one; set warm_start=False"
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 from sklearn.base import clone
 
@@ -118,7 +119,8 @@ def scipy_method(algorithm: str | Algorithm = "auto", **parameters: Any) -> Call
         callback = options.pop("callback", None)
         if callback is not None:
             options["callbacks"] = [partial(call_back, callback)]
-        return minimize(fun, bounds, args, algorithm, x0=x0, **{"vectorized": False, **parameters, **options})
+        given = {"vectorized": False, "dim": np.size(x0), **parameters, **options}
+        return minimize(fun, bounds, args, algorithm, x0=x0, **given)
 
     return method
 

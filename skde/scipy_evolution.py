@@ -93,7 +93,7 @@ def differential_evolution(
     Raises
     ------
     ValueError, TypeError
-        For parameters that are not allowed.
+        For parameters that are not allowed, and for values of func that are no real numbers.
     RuntimeError
         For a function, a constraint or a strategy that returns an array of a wrong shape.
 

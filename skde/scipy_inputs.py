@@ -124,6 +124,8 @@ def initial_population(
             raise ValueError(
                 f"The population supplied needs to have shape (S, len(x)), where S >= {least}; got {rows.shape}"
             )
+        if np.isnan(rows).any():
+            raise ValueError(f"init must be numbers, got NaN in row {np.argwhere(np.isnan(rows))[0, 0]}")
         start = box.units(rows)
     if x0 is not None:
         point = np.asarray(x0, np.float64)
@@ -153,7 +155,7 @@ def generator(rng: Any, seed: Any) -> Any:
 
 def check_strategy(strategy: Any) -> Any:
     """Return a strategy: a name of SciPy or a function."""
-    if not callable(strategy) and strategy not in STRATEGIES:
+    if not callable(strategy) and not (isinstance(strategy, str) and strategy in STRATEGIES):
         raise ValueError(
             f"Please select a valid mutation strategy: {', '.join(STRATEGIES)} or a callable; got {shown(strategy)}"
             f"{nearest(strategy, STRATEGIES)}"
@@ -163,7 +165,10 @@ def check_strategy(strategy: Any) -> Any:
 
 def scale_factor(mutation: Any) -> float | tuple[float, float]:
     """Return mutation as F: a number, or a pair in increasing order."""
-    values = np.atleast_1d(np.asarray(mutation, np.float64))
+    try:
+        values = np.atleast_1d(np.asarray(mutation, np.float64))
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape not in ((1,), (2,)) or not (
         np.isfinite(values).all() and (values >= 0).all() and (values < 2).all()
     ):

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult
 
 from skde.algorithms import DE
+from skde.arrays import check_real_dtype
 from skde.local_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
@@ -27,7 +28,7 @@ from skde.scipy_inputs import (
     takes_result,
 )
 from skde.typing import FloatArray
-from skde.validation import check_choice, check_int, check_real
+from skde.validation import check_choice, check_int, check_real, shown
 
 POLISH_EVALS = 15_000  # SciPy's limit of L-BFGS-B
 EPSILON = float(np.finfo(np.float64).eps)
@@ -99,6 +100,8 @@ class DifferentialEvolutionSolver:
         self.strategy = check_strategy(strategy)
         self.maxiter = 1000 if maxiter is None else check_int("maxiter", maxiter, 0)
         self.tol, self.atol = check_real("tol", tol), check_real("atol", atol)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback must be a function or None, got {shown(callback)} ({type(callback).__name__})")
         self.callback, self.polish, self.disp = callback, polish, disp
         self.updating = check_choice("updating", updating, ("immediate", "deferred"))
         self.vectorized, self._map = self._workers(workers, vectorized)
@@ -362,6 +365,9 @@ class DifferentialEvolutionSolver:
                 if self.vectorized
                 else "func(x, *args) must return a scalar value"
             )
+        if energies.dtype.kind == "O":  # such as of fractions
+            energies = np.array([float(energy) for energy in energies])
+        check_real_dtype(energies, "the values of func")
         return np.asarray(energies, np.float64)
 
     def _values(self, points: FloatArray) -> FloatArray:

@@ -117,6 +117,15 @@ def test_as_a_method_of_scipy() -> None:
         scipy.optimize.minimize(scipy.optimize.rosen, [0.0, 0.0], method=method)
 
 
+def test_scipy_method_takes_one_pair_of_bounds_for_all_variables() -> None:
+    options = {"method": scipy_method("de", max_iter=20, random_state=0), "x0": [0.0, 0.0, 0.0]}
+    every, one = (
+        scipy.optimize.minimize(scipy.optimize.rosen, bounds=bounds, **options)
+        for bounds in ([(-2, 2)] * 3, scipy.optimize.Bounds(-2, 2))
+    )
+    assert np.array_equal(every.x, one.x)
+
+
 def test_scipy_method_calls_a_callback_with_a_result() -> None:
     seen = []
 

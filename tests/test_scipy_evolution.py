@@ -205,6 +205,17 @@ def test_a_constraint_that_is_nan_is_violated() -> None:
     assert result.maxcv == 0
 
 
+@pytest.mark.parametrize("value", [1j, "a"])
+def test_values_that_are_no_real_numbers_are_refused(value: Any) -> None:
+    with pytest.raises(TypeError, match="the values of func must hold real numbers, got dtype"):
+        differential_evolution(lambda x: value, BOX)
+
+
+def test_a_function_that_forgets_to_return_is_refused() -> None:
+    with pytest.raises(TypeError, match="NoneType"):
+        differential_evolution(lambda x: None if x[0] > 1 else 1.0, BOX)
+
+
 def test_disp_prints_every_generation(capsys: pytest.CaptureFixture[str]) -> None:
     differential_evolution(rosen, BOX, rng=0, maxiter=2, disp=True)
     lines = capsys.readouterr().out.splitlines()
@@ -231,7 +242,11 @@ def test_the_end() -> None:
         ({"mutation": (0.5, 3)}, ValueError, "mutation constant"),
         ({"recombination": 2}, ValueError, "recombination"),
         ({"strategy": "best1bim"}, ValueError, "did you mean 'best1bin'"),
+        ({"strategy": ["best1bin"]}, ValueError, "select a valid mutation strategy"),
+        ({"mutation": "a"}, ValueError, "mutation constant must be .* got 'a'"),
+        ({"callback": 3}, TypeError, "callback must be a function or None, got 3"),
         ({"init": "sobel"}, ValueError, "did you mean 'sobol'"),
+        ({"init": np.where(np.eye(6, 2) > 0, np.nan, 1.0)}, ValueError, "init must be numbers, got NaN in row 0"),
         ({"init": np.zeros((4, 2))}, ValueError, "S >= 5"),
         ({"updating": "later"}, ValueError, "updating must be one of"),
         ({"workers": 0, "updating": "deferred"}, ValueError, "workers must be"),

@@ -27,7 +27,7 @@ class CHC(Algorithm):
     from the part of the interval that is inside the box. The best of parents and children survive. The threshold d
     begins with a quarter of all bits, and falls by one after a generation in which no child of parents that may mate
     survives. When it is below 0, it is set to its first value, and the next generation consists of the best individual
-    and of copies of it, in which every component is drawn anew from the box with probability `divergence`.
+    and of copies of it, in which every component is drawn from the box again with probability `divergence`.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def shared_memory(work: Work, device: Device, team: str, teams: int, resident: i
 
 
 def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int, int], int]) -> Plan:
-    """Choose a launch whose blocks are all resident at once.
+    """Choose a launch in which all blocks are resident at once.
 
     Parameters
     ----------

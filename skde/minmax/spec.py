@@ -199,7 +199,7 @@ def check_lagrangian(
 def incumbents_spec(
     box: FloatArray, seeds: IntArray, schedule: CycleSchedule, limits: IntArray, rules: dict[str, Any], dtype: str
 ) -> Spec:
-    """Return the spec of the incumbents: populations of one, whose generations are the cycles."""
+    """Return the spec of the incumbents: populations of one, with cycles as generations."""
     n_runs = len(seeds)
     return Spec(
         algorithm="de",  # any algorithm, because an incumbent has no trials
