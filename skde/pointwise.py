@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class RowByRow:
                 for part in np.array_split(rows, workers)
             )
         parts, errors = zip(*done, strict=True)
+        check_same_shape([part[:1] for part in parts])
         if isinstance(self.function, NanOnError):
             self.function.warn(next(filter(None, errors), ""))
         return array_namespace(X).asarray(np.concatenate(parts))
@@ -112,5 +113,19 @@ def evaluate_rows(
     function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]
 ) -> tuple[FloatArray, str]:
     """Return function(row) for every row, each checked, and the first exception that a `NanOnError` has met."""
-    values = np.array([checked(function(row), row) for row in rows], dtype=np.float64)
-    return values, function.first_error if isinstance(function, NanOnError) else ""
+    values = [checked(function(row), row) for row in rows]
+    try:
+        array = np.array(values, dtype=np.float64)
+    except ValueError:
+        check_same_shape(values)
+        raise
+    return array, function.first_error if isinstance(function, NanOnError) else ""
+
+
+def check_same_shape(values: Sequence[Any]) -> None:
+    """Refuse values of several points that have different shapes."""
+    shapes = sorted({np.shape(value) for value in values})
+    if len(shapes) > 1:
+        raise ValueError(
+            f"a function must return as many numbers for every point, got shapes {shapes[0]} and {shapes[1]}"
+        )

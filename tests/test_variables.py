@@ -334,6 +334,11 @@ def test_functions_of_one_point_and_results_in_the_form_of_scipy() -> None:
     assert set(result.population.ravel().tolist()) <= set(range(10))
 
 
+def test_params_need_a_point_of_all_variables() -> None:
+    with pytest.raises(ValueError, match=r"x must have shape \(2,\), got \(1,\)"):
+        Variables({"n": Integer(0, 3), "kind": Categorical(["a", "b"])}).params([1])
+
+
 def test_params_need_typed_variables() -> None:
     m = Minimizer("jde", max_iter=1, random_state=0, device="cpu").fit("sphere", dim=2)
     with pytest.raises(AttributeError, match="params_ needs typed variables"):

@@ -415,7 +415,9 @@ def parse_constraint(what: str, given: Any, dim: int) -> Constraint | None:
     if isinstance(given, NonlinearConstraint):
         return Nonlinear(what, given.fun, given.lb, given.ub)
     if isinstance(given, Mapping) and callable(given.get("fun")) and given.get("type") in ("ineq", "eq"):
-        function, args = given["fun"], tuple(given.get("args", ()))
+        function, args = given["fun"], given.get("args", ())
+        if not isinstance(args, tuple | list):
+            raise TypeError(f"{what}['args'] must be a tuple, such as (value,), got {shown(args)}")
         return Nonlinear(what, lambda x: function(x, *args), 0.0, 0.0 if given["type"] == "eq" else np.inf)
     raise TypeError(f"{what} must be {ALLOWED}; got {given!r} ({type(given).__name__})")
 

@@ -142,7 +142,14 @@ class Variables:
         -------
         params : dict
             Integers are int, categories are their choices, all others are float.
+
+        Raises
+        ------
+        ValueError
+            For a point of another shape.
         """
+        if np.shape(x) != (len(self),):
+            raise ValueError(f"x must have shape ({len(self)},), got {np.shape(x)}")
         return {
             name: variable.parameter(float(value))
             for name, variable, value in zip(self.names, self.members, x, strict=True)

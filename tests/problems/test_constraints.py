@@ -147,6 +147,7 @@ def test_constraints_that_say_nothing_sensible(constraints: Any, message: str) -
         (radius, r"constraints must be LinearConstraint, NonlinearConstraint or Bounds of scipy.optimize, or a list"),
         ([DISC, 3], r"constraints\[1\] must be LinearConstraint, .* got 3 \(int\)"),
         ({"type": "less", "fun": radius}, r"constraints\[0\] must be LinearConstraint"),
+        ({"type": "eq", "fun": radius, "args": 3}, r"constraints\[0\]\['args'\] must be a tuple, .* got 3"),
         (NonlinearConstraint("radius", 0, 1), r"constraints\[0\].fun must be callable, got 'radius'"),
     ],
 )
@@ -175,6 +176,14 @@ def test_constraints_that_return_another_shape(function: Any, bound: Any, messag
         found.n_inequalities, found.values(np.ones((5, 2)))
     with pytest.raises(ValueError, match=message):
         make(constraints=constraint).fit(total, bounds=BOX)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_constraint_has_as_many_components_for_every_point(n_jobs: int) -> None:
+    varying = NonlinearConstraint(lambda x: x[: 1 + (x[0] > 0)], -1, 1)
+    wrong = ConstrainedProblem(lambda x: x @ x, [(-1, 1)] * 2, varying, vectorized=False).with_jobs(n_jobs)
+    with pytest.raises(ValueError, match=r"as many numbers for every point, got shapes \(1,\) and \(2,\)|\(1, 1\)"):
+        wrong.constraint_values(np.array([[-0.5, 0.0], [0.5, 0.0]]))
 
 
 def test_a_constraint_keeps_its_number_of_components() -> None:
