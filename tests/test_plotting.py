@@ -45,6 +45,20 @@ def game(X: FloatArray, Y: FloatArray) -> FloatArray:
     return np.asarray((X[:, :1] - 2) ** 2 - (Y[:, 0] - 2) ** 2 + X[:, :1] * Y[:, 0])
 
 
+@pytest.mark.parametrize("kind", ["convergence", "distribution", "ecdf"])
+def test_plots_without_a_run_are_refused(kind: str) -> None:
+    for histories, message in (({}, "the comparison has no run to draw"), ({"jde": []}, "jde has no run to draw")):
+        with pytest.raises(ValueError, match=message):
+            ComparisonDisplay(histories, 0.0).plot(kind=kind)
+    with pytest.raises(ValueError, match="there is no run to draw"):
+        ConvergenceDisplay([]).plot()
+
+
+def test_the_best_point_of_a_population_may_be_a_list() -> None:
+    display = PopulationDisplay(np.eye(3), x=[1, 2, 3]).plot(variables=(0, 2))  # type: ignore[arg-type]
+    assert np.array_equal(display.lines_[-1].get_xydata(), [[1, 3]])
+
+
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
@@ -201,12 +215,17 @@ def test_populations_of_results() -> None:
     [
         ((0, 3), None, r"variables must be an integer in \[0, 2\], got 3"),
         ((0, 1, 2), None, "variables must be two indices or names, or 'pca'"),
+        (3, None, "variables must be two indices or names, or 'pca', got 3"),
         ("pca", abs, "landscape needs two variables"),
     ],
 )
 def test_populations_refuse_bad_input(variables: Any, landscape: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PopulationDisplay(np.zeros((5, 3))).plot(variables=variables, landscape=landscape)
+    with pytest.raises(ValueError, match="landscape must return 14400 values, one a row, got shape"):
+        PopulationDisplay(np.zeros((5, 3))).plot(variables=(0, 1), landscape=lambda X: X[:2, 0])
+    with pytest.raises(ValueError, match="two individuals or more, got 1"):
+        PopulationDisplay([[1, 2, 3]]).plot()  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="this one has dim=1"):
         PopulationDisplay(np.zeros((5, 1))).plot()
 
@@ -331,6 +350,8 @@ def test_min_max_plots_refuse_bad_input() -> None:
     with pytest.raises(ValueError, match="this is a constrained problem"):
         MinMaxDisplay.from_estimator(solver)
     assert ConvergenceDisplay.from_estimator(solver).ax_.get_title() == "fabris2012/p6, D = 3"
+    with pytest.raises(TypeError, match="estimator must be a MinMaxSolver, got Minimizer"):
+        MinMaxDisplay.from_estimator(make().fit("sphere", dim=2))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="it has no y, population_x, population_y"):
         MinMaxDisplay.from_result(make().fit("sphere", dim=2).result_)
 

@@ -209,6 +209,9 @@ class ComparisonDisplay:
         -------
         self : ComparisonDisplay
         """
+        for name, runs in self.histories.items() or [("the comparison", [])]:
+            if not runs:
+                raise ValueError(f"{name} has no run to draw")
         check_choice("kind", kind, KINDS)
         floor = check_real("floor", floor, 0, low_open=True, high_open=True)
         if kind == "ecdf" and self.f_opt is None:

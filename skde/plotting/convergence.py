@@ -166,6 +166,8 @@ class ConvergenceDisplay:
         -------
         self : ConvergenceDisplay
         """
+        if not self.histories:
+            raise ValueError("there is no run to draw")
         check_choice("x_axis", x_axis, AXES)
         check_choice("spread", spread, SPREADS)
         floor = check_real("floor", floor, 0, low_open=True, high_open=True)

@@ -119,9 +119,11 @@ class MinMaxDisplay:
 
         Raises
         ------
-        ValueError
-            For the solution of a constrained problem.
+        ValueError, TypeError
+            For the solution of a constrained problem, and for another solver.
         """
+        if not isinstance(estimator, MinMaxSolution):
+            raise TypeError(f"estimator must be a MinMaxSolver, got {type(estimator).__name__}")
         x, y = estimator.x_, estimator.y_
         (box_x, box_y), (space_x, space_y) = estimator._boxes, estimator._spaces
         if box_y is None:

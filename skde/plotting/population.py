@@ -9,6 +9,7 @@ import numpy as np
 
 from skde.base import BaseSolver
 from skde.curves import is_logarithmic
+from skde.objectives.caller_library import on_host
 from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
 from skde.plotting.solvers import name_of, title_of
 from skde.typing import FloatArray
@@ -73,9 +74,9 @@ class PopulationDisplay:
         name: str | None = None,
         title: str | None = None,
     ) -> None:
-        self.population = np.asarray(population, np.float64)
-        self.fitness = fitness
-        self.x = x
+        self.population = np.asarray(on_host(population), np.float64)
+        self.fitness = None if fitness is None else np.asarray(on_host(fitness), np.float64)
+        self.x = None if x is None else np.asarray(on_host(x), np.float64)
         self.box = box
         self.space = space
         self.names = [f"x{k}" for k in range(self.population.shape[1])] if space is None else list(space.names)
@@ -194,6 +195,8 @@ class PopulationDisplay:
         if dim < 2:
             raise ValueError(f"a population is drawn by two variables, and this one has dim={dim}")
         places = self._places((0, 1) if variables is None and dim == 2 else variables)
+        if places is None and len(self.population) < 2:
+            raise ValueError("principal components need two individuals or more, got 1: variables=(0, 1)")
         if places is None and landscape is not None:
             raise ValueError("landscape needs two variables: variables=(0, 1)")
         ax = axes_of(ax)
@@ -212,7 +215,7 @@ class PopulationDisplay:
         """Return the indices of the two variables; None for the principal components."""
         if variables is None or (isinstance(variables, str) and variables == PCA):
             return None
-        if isinstance(variables, str) or len(variables) != 2:
+        if isinstance(variables, str) or np.ndim(variables) != 1 or len(variables) != 2:
             raise ValueError(f"variables must be two indices or names, or {PCA!r}, got {shown(variables)}")
         return [self._place(variable) for variable in variables]
 
@@ -256,7 +259,10 @@ class PopulationDisplay:
             x, y = (np.linspace(low, high, GRID) for low, high in limits)
             points = np.tile(fixed, (GRID * GRID, 1))
             points[:, places[0]], points[:, places[1]] = (grid.ravel() for grid in np.meshgrid(x, y))
-            draw_landscape(ax, x, y, np.asarray(landscape(points), np.float64).reshape(GRID, GRID), "f")
+            values = np.asarray(landscape(points), np.float64)
+            if values.size != len(points):
+                raise ValueError(f"landscape must return {len(points)} values, one a row, got shape {values.shape}")
+            draw_landscape(ax, x, y, values.reshape(GRID, GRID), "f")
 
     def _draw_points(
         self, ax: Any, points: FloatArray, best: FloatArray | None, name: str | None, style: dict[str, Any]
@@ -264,7 +270,7 @@ class PopulationDisplay:
         """Draw the individuals, those without a finite value, and the best point."""
         label = "individuals" if name is None else f"individuals of {name}"
         style = {"s": 22, "linewidths": 0.4, "edgecolors": "white", "zorder": 3, "label": label, **style}
-        values = None if self.fitness is None else np.asarray(self.fitness, np.float64)
+        values = self.fitness
         finite = np.ones(len(points), bool) if values is None else np.isfinite(values)
         if values is None or not len(set(values[finite].tolist())) > 1:
             self.points_ = ax.scatter(*points[finite].T, **style)
