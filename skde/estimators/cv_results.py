@@ -9,7 +9,7 @@ import numpy as np
 from numpy.ma import MaskedArray
 from scipy.stats import rankdata
 
-from skde.estimators.fold_fits import FoldScores
+from skde.estimators.fold_fits import FoldScores, error_value
 from skde.estimators.parameter_space import Candidate
 from skde.typing import FloatArray
 
@@ -43,8 +43,11 @@ def cv_results(
     results.update(parameter_columns(candidates))
     results["params"] = [candidate.params for candidate in candidates]
     results[N_FITS] = done.sum(axis=1)
-    default = np.nan if error_score == "raise" else error_score
-    for metric in dict.fromkeys(name for of_splits in scores for fit in of_splits.values() for name in fit.test):
+    default = error_value(error_score)
+    fits = [fit for of_splits in scores for fit in of_splits.values()]
+    # A scorer that fails has one number, whether or not it would have had several metrics.
+    named = [fit for fit in fits if fit.several] or fits
+    for metric in dict.fromkeys(name for fit in named for name in fit.test):
         add_scores(results, f"test_{metric}", table(lambda fit, m=metric: fit.test.get(m, default)), done)
         results[f"rank_test_{metric}"] = ranks(results[f"mean_test_{metric}"], results[N_FITS])
         if train_score:

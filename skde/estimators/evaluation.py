@@ -15,7 +15,7 @@ import joblib
 import numpy as np
 
 from skde.callbacks import stops
-from skde.estimators.fold_fits import FoldScores, FoldTask, fit_and_score
+from skde.estimators.fold_fits import FoldScores, FoldTask, error_value, fit_and_score
 from skde.estimators.parameter_space import Candidate, ParameterSpace
 from skde.estimators.search_record import SearchRecord
 from skde.stopping import MESSAGES, Status
@@ -186,9 +186,9 @@ class Evaluation:
     # -- fits ----------------------------------------------------------------------------------------------------------
 
     def score(self, scores: FoldScores) -> float:
-        """Return the score of the metric to search by; NaN where a fit failed and nothing says how it counts."""
+        """Return the score of the metric to search by; the error score of a fit that failed before it had metrics."""
         metric = self.metric if self.metric is not None and scores.several else next(iter(scores.test), "")
-        return scores.test.get(metric, math.nan)
+        return scores.test.get(metric, error_value(self.task.error_score))
 
     def _fit(self, missing: dict[tuple[str, int], Candidate]) -> None:
         parallel = joblib.Parallel(
@@ -210,6 +210,7 @@ class Evaluation:
                     self.on_fit(self)
                 limit = self.limits.max_time
                 if limit is not None and time.monotonic() - self._begin >= limit:
+                    self._note()
                     raise SearchEnd(MESSAGES[Status.TIME])
         failed = self.failures()
         if len(failed) == self.record.n_fits:
@@ -250,18 +251,23 @@ class Evaluation:
         params = None if best is None else dict(best.params)
         return SearchProgress(self.search, self.record.n_fits, len(self.tried), seconds, score, params)
 
-    def _report(self) -> None:
-        """Write the file, and call the callbacks."""
+    def _note(self) -> SearchProgress:
+        """Add the state of the search to its history, and return it."""
         progress = self.progress()
         self.history.append((progress.n_fits, progress.seconds, progress.best_score))
+        return progress
+
+    def _report(self) -> None:
+        """Write the file, and call the callbacks."""
+        progress = self._note()
         if time.monotonic() - self._saved >= SAVE_SECONDS:
             self.save()
         if stops(self.callbacks, progress):
             raise SearchEnd(MESSAGES[Status.CALLBACK])
 
     def save(self) -> None:
-        """Write the file, if there is to be one."""
-        if self.checkpoint is not None:
+        """Write the file, if there is to be one; without a score it would only keep `fit` from beginning."""
+        if self.checkpoint is not None and self.record.scores:
             self.record.save(self.checkpoint)
         self._saved = time.monotonic()
 

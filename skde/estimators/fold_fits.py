@@ -158,6 +158,11 @@ def number(value: Any, name: str = "") -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def error_value(error_score: Any) -> float:
+    """Return the score of a fit that failed; NaN with "raise", as in a search that is resumed."""
+    return np.nan if error_score == "raise" else float(error_score)
+
+
 def as_dict(scores: float | Scores) -> Scores:
     """Return scores by metric; a single one is "score"."""
     return scores if isinstance(scores, dict) else {SCORE: scores}

@@ -104,8 +104,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
     message_ : str
         The reason for the end of the search.
     history_ : dict of str to ndarray
-        "n_fits", "seconds" and "best_score" after every batch of fits; the score is that of the best configuration with
-        all its fits.
+        "n_fits", "seconds" and "best_score" after every batch of fits, and at the time limit; the score is that of the
+        best configuration with all its fits.
 
     Notes
     -----
@@ -290,9 +290,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
         finally:
             if bar is not None:
                 bar.close()
-            evaluation.save()
             if evaluation.tried:
                 self._store(evaluation)
+            evaluation.save()  # last: a file that cannot be written must not take the results
         self._warn(evaluation)
 
     def _store(self, evaluation: Evaluation) -> None:
@@ -447,6 +447,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
             "return_train_score": self.return_train_score,
             "random_state": self.random_state if isinstance(self.random_state, Integral) else None,
         }
+        described["choices"] = [parameter.choices for parameter in space.parameters if parameter.choices is not None]
         texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in described.items()}
         points = [space.at(np.full(len(space.parameters), u)).identity for u in (0.0, 0.3, 1.0)]
         return {**texts, "space": ", ".join(points), "data and splits": joblib.hash((X, y, splits))}

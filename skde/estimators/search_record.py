@@ -13,6 +13,7 @@ from skde.validation import shown
 
 FORMAT = "skde-search"
 VERSION = 1
+ADDED = ("choices",)  # inputs that files of earlier versions do not have
 
 
 @dataclass
@@ -54,6 +55,8 @@ class SearchRecord:
             With the input that differs.
         """
         for name, value in setting.items():
+            if name not in self.setting and name in ADDED:
+                continue
             if self.setting.get(name) != value:
                 before = shown(self.setting.get(name))
                 raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pickle
 import re
 import sys
@@ -234,6 +235,30 @@ def test_fits_that_fail(method: str) -> None:
         search(search=method).set_params(estimator=Counted(fails=-1)).fit(X, y)
 
 
+def test_metrics_that_fail_add_no_column() -> None:
+    def metrics(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+        if estimator.a > 0.5:
+            raise ValueError("no metric")
+        return {"first": estimator.a, "second": 1.0}
+
+    space = {"a": [0.2, 0.4, 0.6]}
+    with pytest.warns(UserWarning, match="Scoring failed|non-finite"):
+        found = search(space, search="de", scoring=metrics, refit="first").fit(X, y)
+    assert [name for name in found.cv_results_ if name.startswith("rank_")] == ["rank_test_first", "rank_test_second"]
+    assert found.best_params_ == {"a": 0.4}
+
+
+@pytest.mark.parametrize("scoring", [None, lambda estimator, X, y: estimator.score(X, y)])
+def test_a_fit_that_fails_has_the_error_score_also_during_the_search(scoring: Any) -> None:
+    seen: list[float] = []
+    options: dict[str, Any] = {"search": "de", "scoring": scoring, "error_score": 2.0, "refit": False}
+    failing = search({"a": [0.9, 0.2]}, callbacks=lambda progress: seen.append(progress.best_score), **options)
+    with pytest.warns(FitFailedWarning):
+        failing.set_params(estimator=Counted(fails=0.5)).fit(X, y)
+    assert failing.cv_results_["mean_test_score"].max() == 2.0
+    assert seen == [2.0]
+
+
 def test_the_time_limit_ends_between_two_fits() -> None:
     class Slow(Counted):
         def fit(self, X: Any, y: Any, **params: Any) -> Slow:
@@ -245,6 +270,7 @@ def test_the_time_limit_ends_between_two_fits() -> None:
     assert found.message_ == "The time limit was reached."
     assert 1 <= found.n_fits_ <= 6
     assert 0 <= found.best_params_["a"] <= 1
+    assert found.history_["n_fits"][-1] == found.n_fits_
 
 
 def test_callbacks() -> None:
@@ -323,6 +349,40 @@ def test_a_killed_search_is_resumed_from_its_file(tmp_path: Path) -> None:
         search(**options).resume(X, y)
     with pytest.raises(ValueError, match=r"begin one by fit"):
         search().resume(X, y)
+
+
+def test_a_list_with_other_values_is_another_space(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"search": "de", "random_state": 0, "checkpoint": tmp_path / "search.json"}
+    search({"a": [0.1, 0.2], "mode": ["x", "y"]}, **options).fit(X, y)
+    with pytest.raises(ValueError, match=r"choices=.*0\.1.* and this one has .*0\.7"):
+        search({"a": [0.7, 0.8], "mode": ["x", "y"]}, **options).resume(X, y)
+    again = search({"a": [0.1, 0.2], "mode": ["x", "y"]}, **options).resume(X, y)
+    assert again.best_params_["a"] == 0.2
+
+
+def test_a_file_without_choices_is_resumed(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    options: dict[str, Any] = {"search": "de", "random_state": 0, "checkpoint": file}
+    search({"a": [0.1, 0.2]}, **options).fit(X, y)
+    data = json.loads(file.read_text())
+    del data["setting"]["choices"]  # as in files of earlier versions
+    file.write_text(json.dumps(data))
+    assert search({"a": [0.1, 0.2]}, **options).resume(X, y).best_params_ == {"a": 0.2}
+
+
+def test_a_search_that_fails_before_its_first_fit_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        search({"aa": [0.1, 0.2]}, search="de", checkpoint=file).fit(X, y)
+    assert not file.exists()
+    assert search({"a": [0.1, 0.2]}, search="de", checkpoint=file).fit(X, y).best_params_ == {"a": 0.2}
+
+
+def test_a_file_that_cannot_be_written_leaves_the_results(tmp_path: Path) -> None:
+    found = search(search="de", checkpoint=tmp_path / "none" / "search.json")
+    with pytest.raises(FileNotFoundError):
+        found.fit(X, y)
+    assert found.best_params_ in found.cv_results_["params"]
 
 
 # -- spaces ------------------------------------------------------------------------------------------------------------
