@@ -91,6 +91,12 @@ class BaseModel(BaseEstimator):
             choose_engine(self.device)  # refuses a device that is not there
         return number
 
+    def _forget(self) -> None:
+        """Remove the results of an earlier fit: its samples may have had other features and classes."""
+        for name in ("theta_", "bootstrap_thetas_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
     def _predictor(self, X: Array, n_outputs: int | None) -> Predictor:
         """Return the model with samples."""
         if callable(self.model):
@@ -127,7 +133,10 @@ class BaseModel(BaseEstimator):
         """Fit; `make_loss` is called with the library of arrays and the rows of the samples."""
         plan, callbacks = self._plan(), callback_list(self.callbacks)
         variables = self._variables(X.shape[1], n_outputs)
-        penalized = np.array([callable(self.model) or not name.startswith("intercept") for name in variables.names])
+        penalized = np.ones(len(variables), bool)
+        if not callable(self.model):  # by the model's names: the bounds may have others
+            names = LinearModel(n_outputs).names(X.shape[1])
+            penalized = np.array([not name.startswith("intercept") for name in names])
         with placed(number) as xp:
 
             def task_of(rows: Any) -> FitTask:
@@ -151,15 +160,13 @@ class BaseModel(BaseEstimator):
             by_jacobian = self._by_jacobian(task)
             watch = FitWatch(self, task.predictor, variables, callbacks, plan.max_time)
             found = Found(theta=variables.middle)
-            if hasattr(self, "theta_"):
-                del self.theta_  # of samples that may have had other features and classes
             try:
                 fit_model(task, plan, seeds, found, watch)
             finally:
                 if np.isfinite(found.loss):
                     self._store(task, plan, found)
             if self.standard_errors == "bootstrap":
-                tasks = (task_of(rows) for rows in self._resampled(y, seeds[0]))
+                tasks = (task_of(rows) for rows in self._resampled(y, weights, seeds[0]))
                 thetas = bootstrap_thetas(tasks, plan, found, self.n_bootstrap, seeds[0], watch)
                 self.bootstrap_thetas_ = thetas
                 if len(thetas) > 1:
@@ -169,12 +176,18 @@ class BaseModel(BaseEstimator):
             self.n_evals_ = task.predictor.n_evals
         return self
 
-    def _resampled(self, y: FloatArray, seed: int) -> Iterator[IntArray]:
-        """Yield the rows of samples that are drawn with replacement, of a classifier within each class."""
+    def _resampled(self, y: FloatArray, weights: FloatArray, seed: int) -> Iterator[IntArray]:
+        """Yield the rows of samples that are drawn with replacement, of a classifier within each class.
+
+        Draws without any weight are made again: they have no loss.
+        """
         random = np.random.default_rng(seed)
         groups = [np.flatnonzero(y == one) for one in np.unique(y)] if is_classifier(self) else [np.arange(len(y))]
         for _ in range(self.n_bootstrap):
-            yield np.concatenate([random.choice(rows, len(rows)) for rows in groups])
+            drawn = np.concatenate([random.choice(rows, len(rows)) for rows in groups])
+            while not weights[drawn].any():
+                drawn = np.concatenate([random.choice(rows, len(rows)) for rows in groups])
+            yield drawn
 
     def _by_jacobian(self, task: FitTask) -> bool:
         """Return whether there are standard errors by the Jacobian."""

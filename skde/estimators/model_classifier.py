@@ -159,6 +159,7 @@ class ModelClassifier(ClassifierMixin, BaseModel):
         check_choice("output", self.output, OUTPUTS)
         check_choice("response_method", self.response_method, RESPONSES)
         number = self._place(X)
+        self._forget()
         X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -128,6 +128,7 @@ class Search:
         self.exact = convex or not self.searched  # a local search is enough
         ridge = task.alpha * task.penalized[self.linear] if task.penalty == "l2" else np.zeros(len(self.linear))
         self.solver = LinearSolver(self.predictions, task.y, task.weights, task.limits, self.linear, ridge)
+        self._evals_before = 0  # of the model, before the population
 
     def predictions(self, theta: Array) -> Array:
         """Return the predictions for candidates."""
@@ -184,6 +185,7 @@ class Search:
             callbacks=self.report if self.watch.callbacks else None,
             random_state=seed,
         )
+        self._evals_before = self.task.predictor.n_evals
         try:
             minimizer.fit(self.values if vectorized else self.value, x0=x0)
             return self.noted(minimizer)
@@ -194,12 +196,20 @@ class Search:
 
     def noted(self, minimizer: Minimizer) -> FloatArray:
         """Note the best candidate of a population, and return it."""
+        self.count(minimizer.n_evals_)
         theta = self.completed(minimizer.x_[None])
         self.watch.note(theta, minimizer.fun_)
         return theta
 
+    def count(self, n_evals: int) -> None:
+        """Count the candidates of a population's evaluations, which joblib's workers count in copies of the model."""
+        calls = 1 + (len(self.linear) + 1 if self.linear else 0)  # the linear parameters take a candidate each, and one
+        predictor = self.task.predictor
+        predictor.n_evals = max(predictor.n_evals, self._evals_before + calls * n_evals)
+
     def report(self, progress: Progress) -> bool:
         """Call the callbacks of the fit."""
+        self.count(progress.n_evals)
         return self.watch.report(progress, self.completed)
 
     def completed(self, searched: FloatArray) -> FloatArray:

@@ -95,12 +95,11 @@ class ModelRegressor(RegressorMixin, BaseModel):
     loss_ : float
         The loss, with the penalty.
     standard_errors_, covariance_ : ndarray or None
-        Standard errors and covariance of the parameters; NaN for parameters at a bound and, by "jacobian", for typed
-        ones.
+        Standard errors and covariance of the parameters; by "jacobian", NaN for parameters at a bound and typed ones.
     bootstrap_thetas_ : ndarray of shape (n_bootstrap, n_parameters)
         The parameters of the fits for "bootstrap"; fewer, where max_time or a callback ended them.
     n_evals_ : int
-        Candidates that the model was called with.
+        Candidates that the model was called with, also for a bootstrap.
     n_restarts_, n_agreeing_ : int
         The number of searches, and of those that agree with the best.
     restart_losses_ : ndarray of shape (n_restarts_,)
@@ -208,6 +207,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         delta = check_real("delta", self.delta, 0, low_open=True)
         quantile = check_real("quantile", self.quantile, 0, 1, low_open=True, high_open=True)
         number = self._place(X)
+        self._forget()
         X, y = validate_data(self, on_host(X), on_host(y), dtype=np.float64, y_numeric=True)
         y = np.asarray(y, np.float64)
         weights = checked_weights(sample_weight, len(X))

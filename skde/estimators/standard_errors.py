@@ -73,6 +73,7 @@ def bootstrap_thetas(
     thetas: list[FloatArray] = []
     for task in tasks:
         theta = found.theta if watch.ended else refit(task, plan, found, seed, watch)
+        watch.predictor.n_evals += task.predictor.n_evals
         if watch.ended:  # the last fit is not complete
             reason = "a callback" if watch.stopped else f"max_time={watch.max_time}"
             effect = "standard_errors_ is of these" if len(thetas) > 1 else "standard_errors_ is None"

@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import curve_fit, linprog
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, get_scorer, log_loss, mean_absolute_error, roc_auc_score
 from sklearn.model_selection import cross_val_score
@@ -236,6 +237,78 @@ def test_a_function_and_a_scorers_name_as_loss() -> None:
         own = ModelRegressor(loss=one, bounds=(-5, 5), **{**QUICK, **quick}).fit(X, OUTLIERS, weights)
         named = ModelRegressor(loss="absolute", bounds=(-5, 5), **{**QUICK, **quick}).fit(X, OUTLIERS, weights)
         assert own.loss_ == pytest.approx(named.loss_, rel=1e-6)
+
+
+def test_the_intercept_has_no_penalty_whatever_its_name() -> None:
+    X = np.linspace(-1, 1, 20)[:, None]
+    y = 5 + 2 * X[:, 0]
+    options: dict[str, Any] = {"penalty": "l2", "alpha": 1.0, "random_state": 0}
+    unnamed = ModelRegressor(bounds=[(-10, 10)] * 2, **options).fit(X, y)
+    named = ModelRegressor(bounds={"a": (-10, 10), "intercept_of_none": (-10, 10)}, **options).fit(X, y)
+    assert named.theta_.tolist() == unnamed.theta_.tolist()
+
+
+def test_samples_of_a_bootstrap_have_a_weight() -> None:
+    X = np.linspace(0, 4, 30)[:, None]
+    y = 2.5 * np.exp(-1.3 * X[:, 0]) + 0.01 * np.cos(9 * X[:, 0])
+    weights = np.where(np.arange(30) % 10 == 0, 1.0, 0.0)
+
+    def model(X: Any, theta: Any) -> Any:
+        return theta[0] * np.exp(-theta[1] * X[:, 0])
+
+    options: dict[str, Any] = {"standard_errors": "bootstrap", "n_bootstrap": 60, "random_state": 0}
+    fit = ModelRegressor(model, [(0, 10), (0, 5)], **options).fit(X, y, weights)
+    assert fit.standard_errors_ is not None
+    assert np.isfinite(fit.standard_errors_).all()
+
+
+def test_a_fit_that_is_refused_leaves_no_classes_of_other_samples() -> None:
+    X = np.linspace(-1, 1, 20)[:, None]
+    classifier = ModelClassifier(random_state=0).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="alpha"):
+        classifier.set_params(alpha=-1).fit(X, np.where(X[:, 0] > 0, "b", "a"))
+    with pytest.raises(NotFittedError):
+        classifier.predict(X)
+
+
+def test_a_fit_without_a_bootstrap_keeps_none_of_an_earlier_one() -> None:
+    X = np.linspace(-1, 1, 20)[:, None]
+    fit = ModelRegressor(loss="huber", standard_errors="bootstrap", n_bootstrap=2, random_state=0).fit(X, X[:, 0])
+    assert fit.set_params(n_bootstrap=2).bootstrap_thetas_.shape == (2, 2)
+    assert not hasattr(fit.set_params(standard_errors=None).fit(X, X[:, 0]), "bootstrap_thetas_")
+
+
+def test_evaluations_of_a_bootstrap_count() -> None:
+    X = np.linspace(0, 4, 30)[:, None]
+    calls = 0
+
+    def model(X: Any, theta: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return theta[0] * np.exp(-theta[1] * X[:, 0])
+
+    options: dict[str, Any] = {"standard_errors": "bootstrap", "n_bootstrap": 3, "random_state": 0}
+    fit = ModelRegressor(model, [(0, 10), (0, 5)], **options).fit(X, np.exp(-X[:, 0]))
+    assert fit.n_evals_ == calls
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_evaluations_of_workers_count(loss: str) -> None:
+    X = np.linspace(0, 4, 30)[:, None]
+
+    def model(X: Any, theta: Any) -> Any:
+        return theta[0] * np.exp(-theta[1] * X[:, 0])
+
+    def fitted(n_jobs: int) -> ModelRegressor:
+        options: dict[str, Any] = {"max_evals": 100, "n_agreeing": 1, "max_restarts": 1, "random_state": 0}
+        seen: list[int] = []
+        options |= {"standard_errors": None, "n_jobs": n_jobs}
+        fit = ModelRegressor(model, [(0, 10), (0, 5)], loss=loss, **options)
+        fit.set_params(callbacks=lambda progress: seen.append(progress.n_evals)).fit(X, np.exp(-X[:, 0]))
+        assert seen[-1] == fit.n_evals_
+        return fit
+
+    assert fitted(2).n_evals_ == fitted(1).n_evals_
 
 
 def test_penalties() -> None:
