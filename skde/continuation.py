@@ -32,7 +32,12 @@ def check_warm_objective(before: Objective | None, box: FloatArray, objective: O
         raise ValueError("x0 cannot be given with warm_start=True: the population of the first fit goes on")
     if not np.array_equal(objective.box, box):
         raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
-    if before is None or before.identity != objective.identity:
+    if before is None:
+        raise ValueError(
+            "warm_start=True: the objective of the first fit is not known, which was loaded or asked: "
+            "resume(objective) continues it; or set warm_start=False"
+        )
+    if before.identity != objective.identity:
         raise ValueError(
             "warm_start=True: the objective differs from that of the first fit, and the population has values of "
             "that one; set warm_start=False"

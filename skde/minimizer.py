@@ -459,7 +459,10 @@ class Minimizer(BaseSolver):
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Let the runs go on from their populations, with new limits."""
         runner = self._runner
-        check_warm_objective(getattr(self, "_objective", None), self._box, objective, x0)
+        before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
+        if before is None and "problem" in source:
+            before = saved_objective(self, source, self._space, runner.rules)
+        check_warm_objective(before, self._box, objective, x0)
         batch = runner.batch
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)

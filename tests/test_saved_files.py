@@ -372,3 +372,20 @@ def test_an_execution_that_is_no_text_is_refused(saved: Path, tmp_path: Path, wr
     serialization.save(tmp_path / "wrong", header, arrays)
     with pytest.raises(ValueError, match="wrong' is incomplete or inconsistent: entry 'header'"):
         Minimizer.load(tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("problem", ["rastrigin", "fabris2012/p2"])
+def test_a_loaded_fit_of_a_problem_has_a_warm_start(tmp_path: Path, problem: str) -> None:
+    m = fit(problem, fit_options={}, warm_start=True)
+    m.save(tmp_path / "fit")
+    loaded = Minimizer.load(tmp_path / "fit")
+    assert loaded.fit(problem).fun_ == m.fit(problem).fun_
+    assert loaded.n_iter_ == m.n_iter_ == 10
+    with pytest.raises(ValueError, match="the objective differs"):
+        Minimizer.load(tmp_path / "fit").fit("sphere", dim=len(m.x_), bounds=m._box)
+
+
+def test_a_loaded_fit_of_a_function_has_no_warm_start(tmp_path: Path) -> None:
+    fit(warm_start=True).save(tmp_path / "fit")
+    with pytest.raises(ValueError, match="the objective of the first fit is not known"):
+        Minimizer.load(tmp_path / "fit").fit(f)
