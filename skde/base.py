@@ -22,7 +22,7 @@ from skde.run_results import values_of_points
 from skde.runner import Runner
 from skde.serialization import check_keys, entry, json_view
 from skde.typing import Array, FloatArray
-from skde.validation import nearest
+from skde.validation import nearest, shown
 from skde.variables import Variables
 
 # The keys of a header's entry `source`, by which the objective is found again.
@@ -213,16 +213,20 @@ class BaseSolver(BaseEstimator):
         Raises
         ------
         ValueError
-            For an unknown parameter, with the nearest name.
+            For an unknown parameter, with the nearest name, and for a parameter of something that has none.
         """
         names = list(self.get_params(deep=False))
         for name in parameters:
-            own = name.partition("__")[0]
+            own, nested, _ = name.partition("__")
             if own not in names:
                 kind = type(self).__name__
                 raise ValueError(
                     f"Invalid parameter {own!r} for {kind}{nearest(own, names)}; it has {', '.join(names)}"
                 )
+            value = parameters.get(own, getattr(self, own))
+            if nested and not isinstance(value, BaseEstimator):
+                example = f", such as {own}=JDE()" if own.startswith("algorithm") else ""
+                raise ValueError(f"{name} needs a parameter object{example}; got {shown(value)}")
         super().set_params(**parameters)
         return self
 

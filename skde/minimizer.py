@@ -291,21 +291,6 @@ class Minimizer(BaseSolver):
         self.final_evals = final_evals
         self.on_error = on_error
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; those of the algorithm, ``algorithm__F``, where it is an object.
-
-        Raises
-        ------
-        ValueError
-            For a parameter that is not there, with those that are.
-        """
-        algorithm = parameters.get("algorithm", self.algorithm)
-        nested = [name for name in parameters if name.startswith("algorithm__")]
-        if nested and not isinstance(algorithm, Algorithm):
-            raise ValueError(f"{nested[0]} needs a parameter object, such as algorithm=JDE(); got {algorithm!r}")
-        super().set_params(**parameters)
-        return self
-
     # -- fit and resume ------------------------------------------------------------------------------------------------
 
     def fit(self, objective: Any, *, dim: int | None = None, bounds: Any = None, x0: Any = None) -> Minimizer:

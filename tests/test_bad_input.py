@@ -173,6 +173,12 @@ def test_parameters_that_are_none() -> None:
         with pytest.raises(ValueError, match=rf"{name} needs a parameter object, such as algorithm=JDE\(\); got '"):
             m.set_params(**{name: 0.5})
     assert Minimizer("jde").set_params(algorithm=DE(), algorithm__F=0.3).algorithm.F == 0.3
+    with pytest.raises(ValueError, match="migration__every needs a parameter object; got None"):
+        Minimizer().set_params(migration__every=3)
+    with pytest.raises(
+        ValueError, match=r"algorithm_x__F needs a parameter object, such as algorithm_x=JDE\(\); got 'jde'"
+    ):
+        MinMaxSolver().set_params(algorithm_x__F=0.5)
 
 
 @pytest.mark.parametrize(
