@@ -136,10 +136,10 @@ class Minimizer(BaseSolver):
         tenth of max_time. The result never gets worse, nor infeasible. Integers, ordinal variables and categories stay
         as they are. A run that has reached its target is not polished, nor one that a callback ended.
     callbacks : callable, list of callables or None, default None
-        Called with a `Progress` after each engine call: after every generation of a Python function on the CPU, every
-        few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on several devices,
-        and about every second with execution="joblib"; during a polish about every 40 ms. A callback that returns True,
-        or raises StopIteration, ends the fit.
+        Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
+        CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on
+        several devices, and about every second with execution="joblib"; during a polish about every 40 ms. A callback
+        that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
         1: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None

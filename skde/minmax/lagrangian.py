@@ -92,7 +92,10 @@ def check_penalty(given: Any, constraints: int) -> Any:
     """Return the factors r, checked, of shape (constraints,)."""
     if np.ndim(given) == 0:
         return np.full(constraints, check_real("penalty", given, 0, low_open=True, high_open=True))
-    r = np.asarray(given, np.float64)
+    try:
+        r = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        r = np.empty(0)
     if r.shape != (constraints,) or not ((r > 0) & np.isfinite(r)).all():
         raise ValueError(f"penalty must be positive numbers, one for each of {constraints} constraints, got {given!r}")
     return r

@@ -310,7 +310,8 @@ def test_verbose(capsys: pytest.CaptureFixture[str]) -> None:
 def test_lagrangians() -> None:
     with pytest.raises(TypeError, match="problem must be a ConstrainedProblem, got"):
         AugmentedLagrangian(f)
-    for penalty, message in (([1, 2], "one for each of 1 constraints"), (0, "penalty must be"), (np.inf, "penalty")):
+    wrong = (([1, 2], "one for each of 1 constraints"), (0, "penalty must be"), (np.inf, "penalty"))
+    for penalty, message in (*wrong, (["a"], "penalty must be positive numbers"), ([1j], "penalty must be positive")):
         with pytest.raises(ValueError, match=message):
             AugmentedLagrangian(problem(RING), penalty=penalty)
     L = AugmentedLagrangian(problem(RING))
