@@ -217,12 +217,12 @@ def test_a_failing_function_ends_all_and_the_fit_can_be_resumed(error: type[Base
             stop(error)
         return squares(X)
 
-    m = make(device=["cpu"] * 3, max_iter=100)
+    m = make(device=["cpu"] * 3, max_iter=1000)  # more than one engine call can do
     with pytest.raises(error or KeyboardInterrupt):
         m.fit(broken, bounds=BOX)
     if error is not ZeroDivisionError:
         assert Status.INTERRUPTED in [run.status for run in m.runs_]
-    assert equal(m.resume(squares), make(max_iter=100).fit(squares, bounds=BOX))
+    assert equal(m.resume(squares), make(max_iter=1000).fit(squares, bounds=BOX))
 
 
 @pytest.mark.parametrize(
