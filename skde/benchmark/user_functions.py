@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 from skde.benchmark.functions import Function, Suite
 from skde.typing import FloatArray
-from skde.validation import nearest
+from skde.validation import check_bounds, check_real, nearest
 
 # Each entry point is a function with an attribute bounds, or a mapping of names to such functions.
 ENTRY_POINTS = "skde.suites"
@@ -39,10 +40,12 @@ def user_suite(name: str, found: Any = None) -> Suite:
 
     Raises
     ------
-    ValueError
-        For a module or a name that is not there, and for functions without bounds or f_opt.
+    ValueError, TypeError
+        For a module or a name that is not there, and for functions without bounds or f_opt, or with wrong ones.
     """
     if found is None:
+        if not all(name.partition(":")[::2]):
+            raise ValueError(f"suite must be the name of one or MODULE:NAME, got {name!r}")
         found = import_name(name)
     functions: Mapping[str, Any] = found if isinstance(found, Mapping) else {name.rpartition(".")[2]: found}
     functions = {key.rpartition(":")[2]: function for key, function in functions.items()}
@@ -52,6 +55,7 @@ def user_suite(name: str, found: Any = None) -> Suite:
         for attribute in ("bounds", "f_opt"):
             if getattr(function, attribute, None) is None:
                 raise ValueError(f"{key!r} of {name!r} has no {attribute}; it needs {NEEDED}")
+        check_real(f"f_opt of {key!r} of {name!r}", function.f_opt, low_open=True, high_open=True)
     fixed = {key: box_of(name, key, function) for key, function in functions.items()}
     # Where no function has a number of variables, the user gives the dimensions.
     dims = None if any(box.ndim == 1 for box in fixed.values()) else (lambda key: (len(fixed[key]),))
@@ -83,6 +87,10 @@ def box_of(suite: str, name: str, function: Any) -> FloatArray:
         box = np.empty(0)
     if box.shape != (2,) and (box.ndim != 2 or box.shape[1] != 2):
         raise ValueError(f"{name!r} of {suite!r} has the bounds {function.bounds!r}; it needs {NEEDED}")
+    try:
+        check_bounds(np.atleast_2d(box))
+    except ValueError as error:
+        raise ValueError(f"{name!r} of {suite!r}: {error}") from None
     return box
 
 
@@ -92,7 +100,7 @@ def import_name(text: str) -> Any:
     Raises
     ------
     ValueError
-        For a module or a name that is not there.
+        For a module or a name that is not there, and for a module that cannot be imported.
     """
     module_name, _, path = text.partition(":")
     here = os.getcwd()
@@ -100,16 +108,24 @@ def import_name(text: str) -> Any:
         sys.path.insert(0, here)
     try:
         owner = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise ValueError(f"importing {module_name!r} needs {error.name!r}, which is not installed") from None
-        files = [file.stem for file in Path(here).glob("*.py")]
-        raise ValueError(
-            f"suite {text!r}: there is no module {error.name!r} in {here} or among the installed packages"
-            f"{nearest(error.name, files)}"
-        ) from None
+    except Exception as error:  # the user's module may raise anything
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
+            files = [file.stem for file in Path(here).glob("*.py")]
+            raise ValueError(
+                f"there is no module {error.name!r} in {here} or among the installed packages"
+                f"{nearest(error.name, files)}"
+            ) from None
+        raise ValueError(f"importing {module_name!r} raised {error_line(error)}") from error
     for name in path.split("."):
         if not hasattr(owner, name):
-            raise ValueError(f"suite {text!r}: {module_name!r} has no {name!r}{nearest(name, dir(owner))}")
+            raise ValueError(f"{module_name!r} has no {name!r}{nearest(name, dir(owner))}")
         owner = getattr(owner, name)
     return owner
+
+
+def error_line(error: Exception) -> str:
+    """Return one line on an exception of the user's code, with its place."""
+    if isinstance(error, SyntaxError):  # its text has the place
+        return f"{type(error).__name__}: {error}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"

@@ -190,7 +190,7 @@ VARIABLES: dict[str, Callable[[str], Variable]] = {
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE: a whole number, a number, a pair of numbers LOW,HIGH, or else text."""
+    """Read NAME=VALUE: a whole number, a number, a pair of numbers LOW,HIGH, True or False, or else text."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"NAME=VALUE is needed, such as F=0.5, got {text!r}")
@@ -201,7 +201,7 @@ def setting(text: str) -> tuple[str, Any]:
     if re.fullmatch(rf"{NUMBER}\s*,\s*{NUMBER}", value):
         low, high = value.split(",")
         return name, (float(low), float(high))
-    return name, value
+    return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
 def names(text: str) -> list[str]:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
-import traceback
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +10,7 @@ from typing import Any
 from skde import __version__
 from skde.algorithms import ALGORITHMS, Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
+from skde.benchmark.user_functions import error_line, import_name
 from skde.cli.arguments import (
     VARIABLE_FORMS,
     InputError,
@@ -41,7 +38,7 @@ from skde.plotting import ConvergenceDisplay
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.result import best_run
-from skde.validation import check_choice, nearest
+from skde.validation import check_choice
 from skde.variables import Variables
 
 EXAMPLES = """examples:
@@ -173,12 +170,6 @@ class UserFunction:
             raise InputError(f"{self.name} raised {error_line(error)}{hint}") from error
 
 
-def error_line(error: Exception) -> str:
-    """Return one line on an exception of the user's code."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
-
-
 def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
     """Return the problem of that name, or import MODULE:FUNCTION, also from the current directory."""
     module_name, colon, path = text.partition(":")
@@ -192,23 +183,7 @@ def find_objective(text: str, dim: int | None, scalar: bool = False) -> Any:
         return problem
     if not (module_name and path):
         raise InputError(f"the objective must be a problem's name or MODULE:FUNCTION, got {text!r}")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        owner = importlib.import_module(module_name)
-    except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
-            files = [file.stem for file in Path(here).glob("*.py")]
-            raise InputError(
-                f"there is no module {error.name!r} in {here} or among the installed packages"
-                f"{nearest(error.name, files)}"
-            ) from None
-        raise InputError(f"importing {module_name!r} raised {error_line(error)}") from error
-    for name in path.split("."):
-        if not hasattr(owner, name):
-            raise InputError(f"{module_name!r} has no {name!r}{nearest(name, dir(owner))}")
-        owner = getattr(owner, name)
+    owner = import_name(text)
     if isinstance(owner, Problem | ConstrainedProblem | DeviceObjective):
         return owner
     if not callable(owner):

@@ -2,6 +2,7 @@
 
 import json
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,6 +139,41 @@ def test_bad_bounds_are_refused(module):
         function.bounds = bounds
         with pytest.raises(ValueError, match=r"(?s)'bowl' of '.*' has the bounds .*; it needs f.bounds = "):
             find_suite(f"{module}:bowl")
+
+
+def test_wrong_bounds_and_minima_are_refused_before_the_first_run(module):
+    function = find_suite(f"{module}:bowl").function("bowl", 2).objective
+    for bounds, told in (((5, -5), "low < high"), ([(0, 1), (0, np.inf)], "must be finite")):
+        function.bounds = bounds
+        with pytest.raises(ValueError, match=f"'bowl' of '{module}:bowl': bounds.*{told}"):
+            find_suite(f"{module}:bowl")
+    function.bounds = (-5, 5)
+    for f_opt, error in ((np.nan, ValueError), (np.inf, ValueError), ("0", TypeError)):
+        function.f_opt = f_opt
+        with pytest.raises(error, match=f"f_opt of 'bowl' of '{module}:bowl' must be a number"):
+            find_suite(f"{module}:bowl")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1 / 0\n", "importing 'unfinished' raised ZeroDivisionError: division by zero (.*unfinished.py, line 1)"),
+        ("def f(:\n", "importing 'unfinished' raised SyntaxError: invalid syntax \\(unfinished.py, line 1\\)$"),
+        ("import not_there_at_all\n", "importing 'unfinished' raised ModuleNotFoundError: .*unfinished.py, line 1"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_one_line(module, text, told, capsys):
+    Path("unfinished.py").write_text(text)
+    with pytest.raises(ValueError, match=told):
+        find_suite("unfinished:f")
+    assert main(["bench", "run", "--suite", "unfinished:f", "--algorithms", "de"]) == 2
+    assert capsys.readouterr().err.startswith("skde: error: importing 'unfinished' raised")
+
+
+def test_a_suite_needs_a_module_and_a_name(module):
+    for text in (":f", f"{module}:"):
+        with pytest.raises(ValueError, match="must be the name of one or MODULE:NAME"):
+            find_suite(text)
 
 
 def test_a_module_that_is_not_there_is_named(module):

@@ -109,6 +109,12 @@ def test_settings_reach_the_algorithm(capsys):
     assert found["n_evals"] == 3 * 20
 
 
+@pytest.mark.parametrize(("text", "value"), [("True", True), ("false", False)])
+def test_settings_may_be_true_or_false(capsys, text, value):
+    arguments = ["--dim", "3", "--algorithm", "cmaes", "--max-iter", "2", "--set", f"active={text}"]
+    assert found_by(capsys, "sphere", *arguments)["algorithm"]["parameters"]["active"] is value
+
+
 @pytest.mark.parametrize("execution", ["serial", "threads"])
 def test_execution_models(capsys, execution):
     arguments = ("minimize", "rastrigin", "--dim", "4", "--algorithm", "jde", "--max-iter", "30")
