@@ -20,6 +20,7 @@ from skde.typing import FloatArray
 
 LONGEST_LABEL = 26
 LOWEST = 1e-8
+SIZES = {"axis", "algorithm", "dtype", "dim", "pop_size", "n_runs", "us"}  # of a figure of `skde bench speed --scale`
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ def read_scale(path: Path) -> Record | None:
     except ValueError:
         return None
     rows = record.get("figures") if isinstance(record, dict) else None
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) and "axis" in row for row in rows):
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) and row.keys() >= SIZES for row in rows):
         return None
     return {"figures": rows, **record}
 

@@ -66,17 +66,22 @@ def make_report(
     """
     found = read_folder(folder, zero)
     if baseline is not None:
-        check_choice("baseline", baseline, {name for e in found.experiments for name in e.algorithms})
+        check_choice("baseline", baseline, dict.fromkeys(name for e in found.experiments for name in e.algorithms))
     report = Report(title_of(found), list(found.notes), [], [])
     several = len(found.experiments) > 1
     for experiment in found.experiments:
-        prefix = re.sub(r"\W+", "-", f"{experiment.suite}-{experiment.budget}-") if several else ""
+        prefix = name_part(f"{experiment.suite}-{experiment.budget}-") if several else ""
         add_experiment(report, experiment, baseline, prefix, say)
     for file, record in found.scales.items():
-        parts = plots.scale_plots(record, f"{Path(file).stem}-")
+        parts = plots.scale_plots(record, name_part(f"{Path(file).stem}-"))
         if parts:
             report.sections.append(Section(f"Speed, {file}", [*parts]))
     return report
+
+
+def name_part(text: str) -> str:
+    """Return text without the characters that mean something in links, SVG and names of files."""
+    return re.sub(r"\W+", "-", text)
 
 
 def title_of(folder: Folder) -> str:

@@ -241,16 +241,37 @@ def test_the_baseline_can_be_chosen(tmp_path):
     write(tmp_path, all_cells(curves=False))
     made = {part.name: part for part in make_report(tmp_path, baseline="de").parts()}
     assert [row[5] for row in made["ranks-d5"].rows] == [3, 3, None]
-    with pytest.raises(ValueError, match=r"baseline must be one of .*; got 'jd'; did you mean 'jde'"):
+    with pytest.raises(ValueError, match=r"baseline must be one of 'de', 'jde', 'shade:H=50'; got 'jd'; did you mean 'jde'"):
         make_report(tmp_path, baseline="jd")
 
 
-def test_a_record_of_sizes(tmp_path):
-    rows = [
-        {"axis": axis, "algorithm": "de", "dtype": "float64", "dim": 30, "pop_size": size, "n_runs": 1, "us": [us, us]}
-        for axis, size, us in (("population", 100, 5.0), ("population", 1000, 60.0))
-    ]
+SIZES = [
+    {"axis": axis, "algorithm": "de", "dtype": "float64", "dim": 30, "pop_size": size, "n_runs": 1, "us": [us, us]}
+    for axis, size, us in (("population", 100, 5.0), ("population", 1000, 60.0))
+]
+
+
+def test_the_name_of_a_record_of_sizes_may_have_any_characters(tmp_path):
+    (tmp_path / 'my "scale" & more.json').write_text(json.dumps({"settings": {}, "figures": SIZES}))
+    made = make_report(tmp_path)
+    (part,) = made.parts()
+    assert part.name == "my-scale-more-float64"
+    files = write_report(made, tmp_path / "page")
+    ElementTree.fromstring((tmp_path / "page" / f"{part.name}.svg").read_text())
+    assert f"({part.name}.svg)" in (tmp_path / "page" / "report.md").read_text()
+    assert tmp_path / "page" / f"{part.name}.svg" in files
+
+
+@pytest.mark.parametrize("name", SIZES[0])
+def test_records_of_sizes_with_missing_values_are_named(tmp_path, name):
+    write(tmp_path, all_cells(curves=False))
+    rows = [*SIZES, {key: value for key, value in SIZES[0].items() if key != name}]
     (tmp_path / "scale.json").write_text(json.dumps({"settings": {}, "figures": rows}))
+    assert "scale.json" in make_report(tmp_path).notes[0]
+
+
+def test_a_record_of_sizes(tmp_path):
+    (tmp_path / "scale.json").write_text(json.dumps({"settings": {}, "figures": SIZES}))
     (part,) = make_report(tmp_path).parts()
     assert (part.name, part.title) == ("scale-float64", "Time of a generation, float64")
     assert part.svg.count("<svg") == 1
