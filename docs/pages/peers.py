@@ -66,8 +66,8 @@ def page() -> str:
         "on which the two programs differ.",
         "",
         "In 10 variables arrde is better than minionpy's ARRDE on functions 13, 20, 23 and 24 and worse on 27 and 30.",
-        'The rule at the bounds explains it: with `repair="reflect"`, which is close to minionpy\'s, 51 runs on each of',
-        "these six show no difference, while on 13, 23 and 27 they differ from those with random repair.",
+        'The rule at the bounds explains it: with `repair="reflect"`, which is close to theirs, 51 runs on each of',
+        "these six show no difference, while on 13, 23, 27 and 30 they differ from those with random repair.",
     ]
     return "\n".join(lines) + "\n"
 
