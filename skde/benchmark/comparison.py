@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from skde.benchmark.records import Cell
-from skde.benchmark.verdicts import (
-    VERDICTS,
-)
+from skde.benchmark.statistics import numbers
+from skde.benchmark.verdicts import VERDICTS
 from skde.typing import FloatArray
 
 
@@ -66,17 +62,12 @@ class Comparison:
 
 def errors(cell: Cell) -> FloatArray:
     """Return the errors of a cell's runs; null means infinity."""
-    return finite_or_infinite(cell["error"])
+    return numbers(cell["error"])
 
 
 def best_of(cell: Cell) -> FloatArray:
     """Return the best values of a cell's runs; null means infinity."""
-    return finite_or_infinite(cell["best"])
-
-
-def finite_or_infinite(values: Sequence[float | None]) -> FloatArray:
-    """Return values with infinity for null."""
-    return np.array([np.inf if value is None else value for value in values], np.float64)
+    return numbers(cell["best"])
 
 
 def with_std(printed: str | None, std: str | None) -> str:

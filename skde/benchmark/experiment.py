@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -193,7 +192,7 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
     found.experiments = [
         Experiment(files, zero_of(suite) if zero is None else zero) for (suite, _), files in groups.items()
     ]
-    for path in sorted(found.path.glob("*.trials")):
+    for path in sorted(one for one in found.path.glob("*.trials") if one.is_file()):  # a platform has a folder
         found.notes.append(
             f"{path.name} has finished runs of cells that are not complete, which are not in the report; the command "
             "of the record goes on with them."
@@ -269,8 +268,3 @@ def differences(experiment: Experiment, value: Any) -> str:
     for file, record in experiment.files.items():
         files.setdefault(value(record), file)
     return ", ".join(f"{found} in {file}" for found, file in files.items()) if len(files) > 1 else ""
-
-
-def numbers(values: Sequence[Any]) -> FloatArray:
-    """Return the values of a cell as numbers, infinite where there is none."""
-    return np.array([np.inf if value is None else value for value in values], np.float64)

@@ -184,8 +184,10 @@ class Suite:
         if self.package is not None:
             self.package.require(f"the suite {self.name!r}")
         if self.dims is not None and dim not in self.dims(name):
-            allowed = ", ".join(map(str, self.dims(name)))
-            raise ValueError(f"dims of {name!r} of {self.name!r} must be of {allowed}; got {dim}")
+            allowed = self.dims(name)
+            whole = len(allowed) > 2 and allowed == tuple(range(allowed[0], allowed[-1] + 1))
+            text = f"from {allowed[0]} to {allowed[-1]}" if whole else f"of {', '.join(map(str, allowed))}"
+            raise ValueError(f"dims of {name!r} of {self.name!r} must be {text}; got {dim}")
 
     def function(self, name: str, dim: int) -> Function:
         """Return one function.

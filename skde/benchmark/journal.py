@@ -148,7 +148,7 @@ class Journal:
                     cell = entry.pop("function"), entry.pop("dim"), entry.pop("algorithm")
                     run = entry.pop("run")
                     self.trials.setdefault(cell, {})[run] = Trial.of_entries(entry)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise ValueError(
                     f"line {number} of {path} is no trial of skde bench run ({error}); remove the line or the file"
                 ) from None

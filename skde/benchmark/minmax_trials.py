@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skde.benchmark.records import Cell, errors_of, or_null
+from skde.benchmark.statistics import numbers
 from skde.minmax import MinMaxSolver
 from skde.problems import optimal_value
 from skde.typing import FloatArray
@@ -67,8 +68,8 @@ def measure_solver(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: in
 
 def feasible_best(cell: Cell) -> FloatArray:
     """Return the best values of the runs that found a feasible point; null means infinity."""
-    pairs = zip(cell["best"], cell["feasible"], strict=True)
-    return np.array([np.inf if best is None else best for best, feasible in pairs if feasible], np.float64)
+    values: FloatArray = numbers(cell["best"])[np.array(cell["feasible"], bool)]
+    return values
 
 
 def describe(found: Sequence[float] | FloatArray) -> Values:

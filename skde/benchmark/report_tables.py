@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.experiment import Experiment, numbers
+from skde.benchmark.experiment import Experiment
 from skde.benchmark.hypothesis_tests import (
     ALPHA,
     critical_difference,
@@ -21,7 +21,7 @@ from skde.benchmark.hypothesis_tests import (
 )
 from skde.benchmark.report_pages import Table
 from skde.benchmark.scoring import expected_running_time, rank_scores, success_rate
-from skde.benchmark.statistics import rank_sum
+from skde.benchmark.statistics import numbers, rank_sum
 
 GROUP_ALPHA = 0.01  # of the best group, as in the table of Nashed et al., 2012
 

@@ -51,6 +51,11 @@ def merge(records: Mapping[str, Record]) -> Record:
     return {**record, "cells": list(cells.values())}
 
 
+def numbers(values: Sequence[float | None]) -> FloatArray:
+    """Return values of a record as numbers; null means infinity."""
+    return np.array([np.inf if value is None else value for value in values], np.float64)
+
+
 def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
     """Return a cell's errors.
 
@@ -67,7 +72,7 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
         Values that were not finite are infinite. The others have six digits, so that two runs at the same local minimum
         have equal errors although their values may be rounded differently.
     """
-    values = np.array([np.inf if error is None else error for error in round_values(cell["error"])], np.float64)
+    values = numbers(round_values(cell["error"]))
     values[np.abs(values) < zero] = 0.0
     return values
 

@@ -1,6 +1,7 @@
 """The file of finished trials of cells that are not complete."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -73,6 +74,10 @@ def test_other_files_and_settings_are_refused(file):
         Journal(file, {**SETTINGS, "budget": "400"})
     lines = journal.path.read_text().splitlines()
     journal.path.write_text("\n".join([lines[0], '{"function": "f0"}', lines[1]]) + "\n")
+    with pytest.raises(ValueError, match=r"line 2 of .*runs.json.trials is no trial .*; remove the line or the file"):
+        Journal(file, SETTINGS)
+    short = {**json.loads(lines[1]), "history": [[1]]}
+    journal.path.write_text("\n".join([lines[0], json.dumps(short)]) + "\n")
     with pytest.raises(ValueError, match=r"line 2 of .*runs.json.trials is no trial .*; remove the line or the file"):
         Journal(file, SETTINGS)
 

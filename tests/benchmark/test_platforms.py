@@ -176,6 +176,13 @@ def test_the_folder_is_that_of_one_logger(ioh_package, tmp_path):
         assert [run["best"]["y"] for run in scenario["runs"]] == pytest.approx(cell["error"], rel=1e-6)
 
 
+def test_dimensions_that_follow_each_other_are_a_range(ioh_package):
+    with pytest.raises(ValueError, match=r"dims of 'f1' of 'ioh:bbob' must be from 2 to 640; got 999"):
+        find_suite("ioh:bbob").check("f1", 999)
+    with pytest.raises(ValueError, match=r"dims of 'f1' of 'ioh:cec2022' must be of 10, 20; got 2"):
+        find_suite("ioh:cec2022").check("f1", 2)
+
+
 def test_suites_of_ioh(ioh_package, tmp_path):
     for suite, dim in (("ioh:sbox", 3), ("ioh:cec2022", 10)):
         record = experiment(suite, tmp_path / suite.partition(":")[2], dims=(dim,), runs=1, names=("f1", "f12"))

@@ -16,6 +16,7 @@ from skde.benchmark.records import write_record
 from skde.benchmark.report import make_report, write_report
 from skde.benchmark.report_pages import Table, csv_text, markdown_table, number_text
 from skde.benchmark.report_plots import pop_size_of, reached_at, tick_text
+from skde.benchmark.trial_logs import TRIALS
 from skde.cli.main import main
 
 POINTS = [1, 10, 100, 1000]
@@ -361,6 +362,12 @@ def test_records_of_different_versions_and_machines_are_named(tmp_path):
     assert "different processors, a, other: their times cannot be compared" in notes
     assert "the records differ in seed: 0 in a.json, 3 in b.json" in notes
     assert "runs" not in notes
+
+
+def test_the_folder_of_a_platforms_trials_is_no_incomplete_cell(tmp_path):
+    write(tmp_path, all_cells(curves=False))
+    (tmp_path / TRIALS).mkdir()
+    assert read_folder(tmp_path).notes == []
 
 
 def test_runs_of_incomplete_cells_are_named(tmp_path):
