@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import MinMaxSolver, get_problem
+from skde import DE, JADE, MinMaxSolver, get_problem
 
 from .games import BOX, game, make
 
@@ -111,3 +111,15 @@ def test_the_best_of_several_runs_on_a_gpu() -> None:
     boxes = problem.bounds_x, problem.bounds_y
     cpu, gpu = (make(n_runs=12, device=d).fit(lambda X, Y: problem(X, Y), *boxes) for d in ("cpu", "cuda"))
     assert (gpu.x_.tolist(), gpu.y_.tolist(), gpu.fun_) == (cpu.x_.tolist(), cpu.y_.tolist(), cpu.fun_)
+
+
+@pytest.mark.parametrize("sizes", [(20, 1000), (300, 2000)])
+def test_y_may_be_sorted_where_x_is_not(sizes: tuple[int, int]) -> None:
+    """The memory for sorting was that of x alone."""
+    sides = DE(pop_size=sizes[0]), JADE(pop_size=sizes[1])
+    found = [
+        MinMaxSolver(*sides, n_cycles=4, random_state=0, device="cpu", n_jobs=n_jobs).fit("minmax/parabolas")
+        for n_jobs in (1, 2)
+    ]
+    assert found[0].fun_ == found[1].fun_
+    assert np.array_equal(found[0].y_, found[1].y_)

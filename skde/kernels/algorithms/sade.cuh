@@ -182,8 +182,9 @@ struct Sade : BaseAlgorithm {
   SKDE_FN static void count(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, int begin, int n) {
     double *const now = memory(run), *const ring = now + RING;
     const auto* const code = run.array(Arrays::code, g) + begin;
-    double *const in = ring + prefetch.entering * run.pop + begin, *const out =
-                                                                       ring + prefetch.leaving * run.pop + begin;
+    double *const in = ring + i64(prefetch.entering) * run.pop + begin, *const out = ring +
+                                                                                     i64(prefetch.leaving) * run.pop +
+                                                                                     begin;
     struct Codes {
       double entering, leaving;
     };

@@ -206,6 +206,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
           if (g > 0 && i + share.step < share.end) Algorithm::fetch(team, run, g, i + share.step);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
+        if (!room) team.sync();  // the trial's place is that of a row that the selection may write
         judge_trial<Algorithm>(team, run, h, i, turn.now, trial, f, parent);
         team.sync();
         if (!R::ITERATES || h == last) break;

@@ -10,7 +10,6 @@
 #define SKDE_UNROLL _Pragma("unroll")
 #define SKDE_NO_UNROLL _Pragma("unroll 1")
 #define SKDE_SIMD
-#define SKDE_SIMD_OR(flag)
 #define SKDE_SIMD_ADD(total)
 #else
 #include <time.h>
@@ -23,7 +22,6 @@
 #define SKDE_NO_UNROLL
 #define SKDE_SIMD _Pragma("omp simd")
 #define SKDE_PRAGMA(text) _Pragma(#text)
-#define SKDE_SIMD_OR(flag) SKDE_PRAGMA(omp simd reduction(| : flag))
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 

@@ -23,23 +23,24 @@ template <class real> struct Mutant {
 };
 
 // Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass. All
-// components go through vector registers: near the bounds one in two has left the box, which no processor predicts.
+// components go through vector registers: near the bounds one in two has left the box, which no processor predicts. On
+// a GPU only those lanes are here that have such a component.
 template <class Team, class real>
 SKDE_OUTLINE void repair_components(Team& team, Repair rule, const Stream& stream, int dim, const real* lower,
                                     const real* upper, const real* x, real* out) {
   const auto repair_by = [&](Repair by, auto word) SKDE_INLINED {
-    team.map(dim, out, [&](int j, int k) SKDE_INLINED {
-      const real v = out[j], inside = repair(by, v, x[j], lower[j], upper[j], word(j, k));
-      return (v >= lower[j]) & (v <= upper[j]) ? v : inside;
+    team.each(dim, [&](int j) SKDE_INLINED {
+      const real v = out[j], inside = repair(by, v, x[j], lower[j], upper[j], word(j));
+      out[j] = (v >= lower[j]) & (v <= upper[j]) ? v : inside;
     });
   };
-  const auto no_word = [](int, int) { return 0u; };
+  const auto no_word = [](int) { return 0u; };
   if (rule == Repair::MIDPOINT) return repair_by(Repair::MIDPOINT, no_word);
   if (rule == Repair::CLIP) return repair_by(Repair::CLIP, no_word);
   if (rule == Repair::REFLECT) return repair_by(Repair::REFLECT, no_word);
   if (rule == Repair::PERIODIC) return repair_by(Repair::PERIODIC, no_word);
-  const ComponentWords<Team, Stream, 2> words(team, stream, dim);
-  repair_by(Repair::RANDOM, [&](int j, int k) { return words.at(j, k); });
+  const LaneWords<Team, Stream, 2> words(team, stream, dim);
+  repair_by(Repair::RANDOM, [&](int j) { return words.at(j); });
 }
 
 template <class Team, class R, class real>

@@ -177,6 +177,7 @@ template <class real> struct CoevolutionDrivers {
     Task<real> largest = x;  // for the threads' memory
     largest.dim = std::max({x.dim, y.dim, co.features});
     largest.pop_max = std::max({x.pop_max, y.pop_max, co.capacity});
+    largest.sorting_size = std::max(x.sorting_size, y.sorting_size);
     for_each_run(largest, threads, 1, [&](Lane<real>& team, i64 run, ThreadShare& share) {
       Cycle<Lane<real>, real, ThreadShare> cycle{co, x, y, incumbents, arrays, run, team, share};
       body(cycle);

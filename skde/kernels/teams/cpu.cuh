@@ -338,4 +338,10 @@ template <class Team, class Stream, int set = 0> struct ComponentWords {
   SKDE_FN u32 at(int j, int) const { return word[j]; }
 };
 
+// The same where not all lanes of a team need their words: here there is one lane.
+template <class Team, class Stream, int set> struct LaneWords : ComponentWords<Team, Stream, set> {
+  using ComponentWords<Team, Stream, set>::ComponentWords;
+  SKDE_FN u32 at(int j) const { return this->word[j]; }
+};
+
 }  // namespace SKDE_NAMESPACE

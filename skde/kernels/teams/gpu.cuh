@@ -336,4 +336,11 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   }
 };
 
+// The same where not all lanes of a team need their words: each makes its own, without the others.
+template <class Team, class Stream, int> struct LaneWords {
+  Stream stream;
+  SKDE_FN LaneWords(Team&, const Stream& stream, int) : stream(stream) {}
+  SKDE_FN u32 at(int j) const { return stream.component(j); }
+};
+
 }  // namespace SKDE_NAMESPACE
