@@ -236,6 +236,13 @@ def test_the_benchmark_of_islands(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "16 islands of 16" in capsys.readouterr().out
 
 
+def test_the_benchmark_of_large_populations_refuses_other_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = module_of("benchmarks/speed/large_populations.py")  # it needs a GPU
+    monkeypatch.setattr("sys.argv", ["large_populations.py", "--algorithms", "de,psoo"])
+    with pytest.raises(ValueError, match=r"each of --algorithms must be one of .*; did you mean 'pso'"):
+        script.main()
+
+
 def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

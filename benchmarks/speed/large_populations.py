@@ -17,8 +17,9 @@ from typing import Any
 from skde.benchmark import provenance
 from skde.benchmark.generations import constant_size, generation_us, new_batch
 from skde.benchmark.speed import driver
-from skde.engines import CudaEngine
+from skde.engines import choose_device
 from skde.problems import get_problem
+from skde.validation import check_choice
 
 SETTINGS = [
     *((name, 30, 10**5) for name in ("de", "pso", "jade", "lshade", "sade", "gade", "gode", "lsrtde")),
@@ -50,7 +51,9 @@ def main() -> None:
     parser.add_argument("--algorithms", default="", help="only these, such as de,pso")
     given = parser.parse_args()
     wanted = [name for name in given.algorithms.split(",") if name]
-    engine = CudaEngine()
+    for name in wanted:
+        check_choice("each of --algorithms", name, dict.fromkeys(name for name, _, _ in SETTINGS))
+    engine = choose_device("cuda")[0]
     rows = []
     for name, dim, pop_size in SETTINGS:
         for dtype in ("float64", "float32") if not wanted or name in wanted else ():

@@ -92,7 +92,7 @@ class Journal:
         self.trials: dict[CellKey, dict[int, Trial]] = {}
         if self.path is not None and self.path.exists():
             self._read(self.path)
-            self._rewrite()  # without a torn line, so that the next one begins on a line of its own
+            self._rewrite()  # without a torn line, so that the next one begins a line
 
     def of(self, cell: CellKey) -> dict[int, Trial]:
         """Return the finished trials of a cell by their runs."""

@@ -228,7 +228,7 @@ def running_times_table(experiment: Experiment, dim: int, prefix: str) -> Table 
     title = f"Expected running times, D = {dim}"
     note = (
         "Evaluations until an error is reached, if runs are repeated until one reaches it: the evaluations of all runs "
-        "until they do, divided by the number of runs that do. From the curves, whose points are 12 % apart."
+        "until they do, divided by the number of runs that do. From the curves, with points 12 % apart."
     )
     header = ["function", "algorithm", *(tick_text(goal) for goal in goals)]
     return Table(f"{prefix}running-times-d{dim}", title, note, header, rows, n_labels=2, folded=True)

@@ -37,8 +37,8 @@ AXES = {
 }
 QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
 # Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
-# target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. What all trials
-# share, such as the best, does not count.
+# target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. Vectors that
+# all trials share, such as the best, do not count.
 VECTORS = {
     **dict.fromkeys(
         (

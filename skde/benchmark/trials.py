@@ -216,7 +216,7 @@ def plan_parts(
     engine, _ = choose_engine(settings.device, settings.n_jobs)
     if not suite.compiled and engine.name != "cpu":
         raise ValueError(
-            f"device must be 'cpu' for {suite.name!r}, whose functions take NumPy arrays; got {engine.name!r}"
+            f"device must be 'cpu' for {suite.name!r}: its functions take NumPy arrays; got {engine.name!r}"
         )
     if suite.platform is not None and budget.seconds is not None:
         raise ValueError(f"{suite.name!r} needs a budget of evaluations, such as 10000*dim; got {budget.text!r}")

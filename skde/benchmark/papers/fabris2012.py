@@ -58,8 +58,8 @@ NOTES = (
     ),
     Note(
         "the paper's best, 7047.83, is below the optimum, 7049.248: it is the Lagrangian's minimum for r = 1e7 and "
-        "multipliers of 0, 7047.82, whose point violates the constraints by 2.6e-4; and the optimum that it prints, "
-        "7049.33, is an older value",
+        "multipliers of 0, 7047.82, at a point that violates the constraints by 2.6e-4; and the optimum that it "
+        "prints, 7049.33, is an older value",
         "p5",
     ),
     Note(
