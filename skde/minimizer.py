@@ -57,7 +57,7 @@ from skde.reevaluation import reevaluate
 from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
-from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters
+from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged
 from skde.variables import Variables, as_variables, checked_variables
 
 
@@ -555,6 +555,8 @@ class Minimizer(BaseSolver):
         do not use these values: they evaluate the whole generation.
         """
         runner = self._fitted("ask")
+        refuse_ragged("X", X)
+        refuse_ragged("f", f)
         if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):
             objective = constraints_alone(self)
             if objective is None:

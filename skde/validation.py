@@ -202,6 +202,14 @@ def float_array(value: Any, message: str) -> FloatArray:
         raise ValueError(f"{message}, got {shown(value)}") from error
 
 
+def refuse_ragged(name: str, given: Any) -> None:
+    """Refuse rows of different lengths, by the parameter's name, which NumPy's message does not have."""
+    try:
+        np.shape(given)
+    except ValueError as error:
+        raise ValueError(f"{name} must have rows of one length, got {shown(given)}") from error
+
+
 def listed(bounds: Any) -> Any:
     """Return bounds that can be read more than once: those of an iterator, such as a zip, as a list."""
     return list(bounds) if isinstance(bounds, Iterator) else bounds

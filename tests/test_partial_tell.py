@@ -278,3 +278,13 @@ def test_a_constraint_that_fails_takes_back_the_points_of_a_tell(bounds: Any) ->
     plain.tell(plain.ask(), f(X))
     assert results(m) == results(plain)
     assert np.array_equal(m.population_, plain.population_)
+
+
+def test_ragged_rows_are_refused_by_name() -> None:
+    m = make()
+    X = m.ask()
+    with pytest.raises(ValueError, match="X must have rows of one length, got"):
+        m.tell([[1.0], [1.0, 2.0]], f(X))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="f must have rows of one length, got"):
+        m.tell(X, [[1.0], [1.0, 2.0]])
+    assert m.tell(X.tolist(), f(X).tolist()).n_evals_ == 8
