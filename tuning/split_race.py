@@ -5,6 +5,7 @@ skde finds `race_splits` by its entry point: it imports nothing of skde.tuning.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
@@ -110,7 +111,7 @@ class SplitTarget(Target):
         costs = self.evaluation.costs(pairs)
         seconds = (time.perf_counter() - begin) / max(len(jobs), 1)
         for cost in costs:
-            yield Outcome(cost, seconds)
+            yield Outcome(cost, seconds, error="the score is NaN or -inf" if cost == math.inf else None)
 
     def describe(self) -> str:
         """Return the estimator as text."""

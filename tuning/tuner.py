@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -353,7 +353,9 @@ class RacingTuner(TunerResults, BaseEstimator):
 
     def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
         """Check the inputs of decisions, and return them."""
-        if not isinstance(self.instances, Iterable) or isinstance(self.instances, str | bytes | Mapping):
+        # An iterator can be read once only, and a set has another order in another process.
+        refused = (str, bytes, Mapping, Set, Iterator)
+        if not isinstance(self.instances, Iterable) or isinstance(self.instances, refused):
             raise TypeError(
                 f"instances must be a sequence of at least 1, got {self.instances!r} ({type(self.instances).__name__})"
             )

@@ -235,6 +235,11 @@ def test_fits_that_fail(method: str) -> None:
         search(search=method).set_params(estimator=Counted(fails=-1)).fit(X, y)
 
 
+def test_a_race_without_a_score_says_so() -> None:
+    with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: the score is NaN"):
+        search(scoring=lambda estimator, X, y: np.nan).fit(X, y)
+
+
 def test_metrics_that_fail_add_no_column() -> None:
     def metrics(estimator: Any, X: Any, y: Any) -> dict[str, float]:
         if estimator.a > 0.5:

@@ -28,6 +28,8 @@ TUNER = [
     ("instances", 5, "instances must be a sequence of at least 1, got 5 (int)"),
     ("instances", "abc", "instances must be a sequence of at least 1, got 'abc' (str)"),
     ("instances", [], "instances must be at least 1, got 0"),
+    ("instances", iter([1.0, 2.0]), "instances must be a sequence of at least 1, got <list_iterator object"),
+    ("instances", {1.0, 2.0}, "instances must be a sequence of at least 1, got {1.0, 2.0} (set)"),
     ("max_experiments", "many", "max_experiments must be an integer >= 1, got 'many' (str)"),
     ("max_experiments", 0, "max_experiments must be an integer >= 1, got 0"),
     ("max_experiments", 1e3, "max_experiments must be an integer >= 1, got 1000.0 (float)"),

@@ -420,6 +420,11 @@ def test_why_all_configurations_failed() -> None:
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_command_line_with_an_open_quote() -> None:
+    with pytest.raises(ValueError, match=r"a command line of whole words, got .program 'x.: No closing quotation"):
+        as_target("program 'x", Limits(1.0), 1, "cpu")
+
+
 @pytest.mark.parametrize("what", [3, None, [], ["a", 3], ""])
 def test_values_that_are_not_targets(what: Any) -> None:
     with pytest.raises(TypeError, match="the target must be an algorithm of skde"):

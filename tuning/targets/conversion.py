@@ -35,7 +35,7 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vect
         return SequentialTarget(EstimatorCost(target), n_jobs)
     if callable(target):
         return SequentialTarget(FunctionCost(target), n_jobs)
-    words = shlex.split(target) if isinstance(target, str) else target
+    words = words_of(target) if isinstance(target, str) else target
     if isinstance(words, Sequence) and words and all(isinstance(word, str) for word in words):
         hint = nearest(words[0], ALGORITHMS) if len(words) == 1 else ""
         return SequentialTarget(CommandCost(list(words), limits, hint), n_jobs)
@@ -43,3 +43,11 @@ def as_target(target: Any, limits: Limits, n_jobs: int | None, device: str, vect
         "the target must be an algorithm of skde, a scikit-learn estimator, a function (config, instance, seed) -> "
         f"cost, or a command line, got {target!r} ({type(target).__name__})"
     )
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command line."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:  # of quotes and backslashes
+        raise ValueError(f"the target must be a command line of whole words, got {command!r}: {error}") from None
