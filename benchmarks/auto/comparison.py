@@ -40,7 +40,7 @@ PEERS = (
 # They take 60 to 600 microseconds an evaluation, and most of the others fewer than 8.
 SLOW = ("cma:bipop", "scipy:dual_annealing")
 # Those that large budgets are left to in many variables.
-LEADING = (AUTO, "cmaes", "jso", "lshade", "lsrtde", "rdex", "sade", "shade", *PEERS[:6])
+LEADING = (AUTO, "arrde", "cmaes", "jso", "lshade", "lsrtde", "rdex", "sade", "shade", *PEERS[:6])
 FUNCTIONS = range(1, 25)
 # Not the first, on which the candidates of "auto" were compared.
 INSTANCES = (2, 3, 4)
