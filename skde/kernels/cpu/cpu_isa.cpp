@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -24,7 +25,7 @@ using skde_core::AnyEvaluate;
 template <class real> struct Worker {
   std::vector<real> scratch;
   std::vector<u32> words;
-  std::vector<SortItem> sorting;
+  std::unique_ptr<SortItem[]> sorting;  // not initialised: pages that no sort touches cost nothing
   Ahead ahead;
   Lane<real> team;
 
@@ -34,8 +35,8 @@ template <class real> struct Worker {
     team.scratch = scratch.data();
     team.words = words.data();
     team.ahead = &ahead;
-    sorting.resize(size_t(task.sorting_size));
-    team.sorting = sorting.data();
+    sorting.reset(new SortItem[size_t(task.sorting_size)]);
+    team.sorting = sorting.get();
   }
 };
 
