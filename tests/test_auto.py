@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from skde import CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
+from skde import ARRDE, CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
 from skde.algorithms.auto import BY_BUDGET, Circumstances, rule
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
@@ -34,6 +34,7 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
         (Circumstances(2, 2000), JSO(pop_size=20)),
         (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
         (Circumstances(20, 6001), CMAES(pop_size=12)),
+        (Circumstances(7, 21_001), ARRDE(pop_size=89)),
         (Circumstances(10, 100_000), JSO(pop_size=182)),
         (Circumstances(16, 160_000), RDEX(pop_size=288)),
         (Circumstances(10, None, 50), RDEX(pop_size=200)),
@@ -92,7 +93,11 @@ def test_what_ran_is_an_attribute() -> None:
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [({"max_evals": 30_000}, "jso"), ({"max_evals": None, "max_time": 0.05}, "shade"), ({"max_evals": None}, "jso")],
+    [
+        ({"max_evals": 30_000}, "arrde"),
+        ({"max_evals": None, "max_time": 0.05}, "shade"),
+        ({"max_evals": None}, "arrde"),
+    ],
 )
 def test_budgets(given: dict[str, Any], name: str) -> None:
     assert fit(**given).algorithm_.name == name

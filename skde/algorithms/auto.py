@@ -81,10 +81,11 @@ BY_BUDGET = (
     Row(3000, 3, "jso", lambda dim: 20),
     Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
     Row(3000, math.inf, "cmaes"),
+    Row(math.inf, 7, "arrde"),
     Row(math.inf, 15, "jso"),
     Row(math.inf, math.inf, "rdex"),
 )
-# With constraints or discrete variables the rule of midpoints is better, and the two other algorithms are not.
+# With constraints or discrete variables the rule of midpoints is better, and the other three algorithms are not.
 SPECIAL_BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, 7, "jso", lambda dim: 20, MIDPOINT),
