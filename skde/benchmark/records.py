@@ -32,7 +32,7 @@ PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
 SOURCE = ("cpu", "commit")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
-DIGITS = 6
+DIGITS = 10
 
 
 def read_record(file: str | os.PathLike[str]) -> Record:
@@ -191,8 +191,8 @@ def collapse(values: list[Any], runs: int | None) -> Any:
 
 
 def shorten(value: Any) -> Any:
-    """Return a whole number below 1e10 as an integer, because that takes fewer characters."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e10 else value
+    """Return a whole number of at most ten digits as an integer, because that takes fewer characters."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 10**DIGITS else value
 
 
 def is_number(value: Any) -> bool:
@@ -226,7 +226,7 @@ def best_values(error: Sequence[float | None], f_opt: float) -> list[float | Non
 
 
 def round_values(values: Sequence[float | None]) -> list[float | None]:
-    """Return the values in six significant digits."""
+    """Return the values in ten significant digits."""
     return [None if value is None else float(f"{value:.{DIGITS}g}") for value in values]
 
 

@@ -61,7 +61,7 @@ class Reproduction(ABC):
     of_best : bool
         Whether the paper's values are the best values, not their errors.
     exact : bool
-        Whether records have the best values exactly, or errors in six digits.
+        Whether records have the best values exactly, or errors in ten digits.
     """
 
     paper: ClassVar[Paper]

@@ -69,7 +69,7 @@ def errors(cell: Cell, zero: float = 1e-8) -> FloatArray:
     Returns
     -------
     errors : ndarray of shape (runs,)
-        Values that were not finite are infinite. The others have six digits, so that two runs at the same local minimum
+        Values that were not finite are infinite. The others have ten digits, so that two runs at the same local minimum
         have equal errors although their values may be rounded differently.
     """
     values = numbers(round_values(cell["error"]))

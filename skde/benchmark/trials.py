@@ -117,7 +117,7 @@ def run(
     functions : sequence of str or None, default None
         The suite's functions; None: all.
     exact : bool, default False
-        Whether the best values are stored exactly, which takes more space. Otherwise the errors have six significant
+        Whether the best values are stored exactly, which takes more space. Otherwise the errors have ten significant
         digits, as the statistics do, and the best values are the sums of minimum and error.
     curves : bool, default False
         Whether cells have convergence curves, which take more space: see `curve_entries`.

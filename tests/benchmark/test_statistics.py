@@ -37,7 +37,7 @@ def test_small_errors_are_zero():
 def test_the_last_bits_of_a_value_do_not_count():
     at_a_local_minimum = record(("f1", 10, "a", [300.0] * 30), ("f1", 10, "b", [300.00000000000045] * 30))
     assert compare(at_a_local_minimum, "a")["dims"][0]["against"]["b"] == {"better": 0, "equal": 1, "worse": 0}
-    apart = record(("f1", 10, "a", [300.0] * 30), ("f1", 10, "b", [300.001] * 30))
+    apart = record(("f1", 10, "a", [300.0] * 30), ("f1", 10, "b", [300.000001] * 30))
     assert compare(apart, "a")["dims"][0]["against"]["b"] == {"better": 0, "equal": 0, "worse": 1}
 
 
