@@ -11,7 +11,7 @@
 //   population   N_min + (N - N_min) (1 - t / refine_from)^power, and from then on N_min + (N_late - N_min) (1 - u)^2,
 //                u the share of the rest that is spent
 //
-// Row 0 of the population is the best point found, which a restart would lose; the member 0 has a place of its own.
+// Row 0 of the population is the best point found, which a restart would lose. Member 0 is in a row of the archive.
 #pragma once
 #include "algorithms/arrde_phases.cuh"
 

@@ -180,11 +180,10 @@ struct Sade : BaseAlgorithm {
   // that leaves it.
   template <class Team, class R>
   SKDE_FN static void count(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, int begin, int n) {
-    double *const now = memory(run), *const ring = now + RING;
+    double *const now = memory(run), *const ring = now + RING + begin;
     const auto* const code = run.array(Arrays::code, g) + begin;
-    double *const in = ring + i64(prefetch.entering) * run.pop + begin, *const out = ring +
-                                                                                     i64(prefetch.leaving) * run.pop +
-                                                                                     begin;
+    double* const in = ring + product(prefetch.entering, run.pop);
+    double* const out = ring + product(prefetch.leaving, run.pop);
     struct Codes {
       double entering, leaving;
     };
