@@ -57,10 +57,11 @@ template <class A> struct FrontAndTop {
     now[A::NEXT_SLOT] = (next + successes.many) % run.pop % left, now[A::NEXT_POP] = left;
   }
 
-  // The stages of a small population, for each individual. Stage 0 is that of find_successes() and record(), by one
-  // team; stage 1: the new top, and the ranks in the new front; stage 2: the new front.
+  // The stages of a small population, for each individual. Stage 0: the values of the top in their order, while one team
+  // is in find_successes() and record(); stage 1: the new top, and the ranks in the new front; stage 2: the new front.
   static constexpr int STAGES = 3;
   template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
+    if (stage == 0) sort_top(team, run, g, i, 1);
     if (stage == 1) rank_all(team, run, g, i);
     if (stage == 2) make_front(team, run, g, i);
   }
@@ -120,6 +121,26 @@ template <class A> struct FrontAndTop {
   // The number of successes before a slot of the front is replaced.
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
+  // The value with which each trial competes: that of a trial before it which has taken the slot, or of the old member.
+  template <class real> struct Rivals {
+    const real *const won, *const front, *const chosen, *const turn;
+    const int next, pop;
+
+    template <class R>
+    SKDE_FN Rivals(const R& run, i64 g)
+        : won(run.array(Arrays::won, g)),
+          front(run.array(Arrays::value, g - 1)),
+          chosen(run.scratch(Scratch::chosen)),
+          turn(run.scratch(Scratch::turn)),
+          next(int(A::numbers(run, g - 1)[A::NEXT_SLOT])),
+          pop(run.pop) {}
+    SKDE_FN real value(int i) const {
+      const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
+      const real trial = won[replaced], member = front[slot];  // no branch between the loads: then they vectorise
+      return real(replaced) < turn[i] ? trial : member;
+    }
+  };
+
   // Finds the successes of a generation, and returns their number. Each trial competes with the member in slot c of the
   // front after the trials before it; if it succeeds, it takes the next slot. A round decides all trials from the
   // successes of the last round, until a round changes nothing. After k rounds the first k trials are right, and nearly
@@ -137,36 +158,35 @@ template <class A> struct FrontAndTop {
   // trials need more rounds.
   template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
     using real = typename R::real;
-    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]), some = is_large(pop) ? PARTIALS : pop;
-    const real *const front = run.array(Arrays::value, g - 1), *const all_chosen = run.scratch(Scratch::chosen);
+    const int pop = run.pop, some = is_large(pop) ? PARTIALS : pop;
+    const Rivals<real> all_rivals(run, g);
     const real* const all_f = run.array(Arrays::f_trial, g);
-    real *const all_rivals = run.scratch(Scratch::rival), *const all_succeed = run.scratch(Scratch::succeeds);
+    real *const all_succeed = run.scratch(Scratch::succeeds), *const all_now = run.scratch(Scratch::now_succeeds);
     real *const all_turns = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
     int successes = 0;
     for (int begin = 0; begin < pop; begin += some) {
       const int n = min_of(some, pop - begin);
-      const real *const f = all_f + begin, *const chosen = all_chosen + begin;
-      real *const rival = all_rivals + begin, *const succeeds = all_succeed + begin, *const turn = all_turns + begin;
+      const real* const f = all_f + begin;
+      real *succeeds = all_succeed + begin, *now = all_now + begin, *const turn = all_turns + begin;
       int more, changed;
       do {
         team.sync();
         more = team.pack(n, [=](int i) { return succeeds[i] > 0; }, [=](int i) { return f[i]; }, turn, won, successes);
         team.sync();
-        team.map(n, rival, [=](int i, int) {
-          const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
-          const real trial = won[replaced], member = front[slot];  // no branch between the loads: then they vectorise
-          return real(replaced) < turn[i] ? trial : member;
-        });
-        changed = team.count(n, [=](int i) { return wins(f[i], rival[i]) != succeeds[i]; });
-        team.map(n, succeeds, [=](int i, int) { return wins(f[i], rival[i]); });
-      } while (changed);
+        const bool here = team.fill(
+            n, now, [=](int i, int) { return wins(f[i], all_rivals.value(begin + i)); },
+            [=](int i, real wins_now) { return wins_now != succeeds[i]; });
+        changed = team.count(Team::size, [=](int) { return here; });
+        real* const last = succeeds;
+        succeeds = now, now = last;
+      } while (changed);  // then both have the same
       successes += more;
     }
     return successes;
   }
 
   // The steps before and after the rounds, for the n trials from number `begin` on. suppose() lets each compete with the
-  // old member of its slot; follow() computes slots, gains and the values that ranking needs.
+  // old member of its slot; follow() computes slots, gains and the values of the front's survivors.
   template <class real> SKDE_FN static real wins(real trial, real other) {
     return real(replaces(trial, other) & !is_nan(trial));
   }
@@ -181,19 +201,24 @@ template <class A> struct FrontAndTop {
     using real = typename R::real;
     const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
     const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
-    const real *const f_top = run.f(g - 1), *const turn = run.scratch(Scratch::turn) + begin;
-    const real *const rival = run.scratch(Scratch::rival) + begin, *const succeeds =
-                                                                       run.scratch(Scratch::succeeds) + begin;
+    const real *const turn = run.scratch(Scratch::turn) + begin, *const succeeds =
+                                                                     run.scratch(Scratch::succeeds) + begin;
+    const Rivals<real> rivals(run, g);
     const real none = real(infinity()) - real(infinity());
-    team.map(n, run.array(Arrays::slot, g) + begin, [&](int i, int) {
+    team.map(n, run.array(Arrays::slot, g) + begin, [=](int i, int) {
       const real slot = real(next) + turn[i];
       return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
     });
     team.map(n, run.array(Arrays::gain, g) + begin,
-             [&](int i, int) { return succeeds[i] * improvement(f[i], rival[i]); });
-    team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f_top[row_of(run, g, begin + k)]; });
+             [=](int i, int) { return succeeds[i] * improvement(f[i], rivals.value(begin + i)); });
     team.map(n, run.scratch(Scratch::survivors) + begin,
-             [&](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
+             [=](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
+  }
+
+  // The values of the top in their order, for n places from number `begin` on.
+  template <class Team, class R> SKDE_FN static void sort_top(Team& team, const R& run, i64 g, int begin, int n) {
+    const auto* const f = run.f(g - 1);
+    team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f[row_of(run, g, begin + k)]; });
   }
 
   // The pieces of a large population, and a count for each.
@@ -222,6 +247,7 @@ template <class A> struct FrontAndTop {
       auto* const won = run.array(Arrays::won, g);
       each_piece(run, share, [&](int, int begin, int n) {
         follow(team, run, g, begin, n, successes);
+        sort_top(team, run, g, begin, n);
         team.each(n, [&](int k) {
           if (begin + k >= successes) won[begin + k] = 0;
         });

@@ -133,12 +133,34 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
+  // Every warp of a team does the same; the first one writes. Values are loaded before the first is stored, as in a row.
   template <class Test, class Value>
   SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed, int first = 0) const {
-    return number(n, test, [=](int j, int before, bool holds) {
-      rank[j] = real(first + before);
-      if (holds) packed[first + before] = value(j);
-    });
+    constexpr int AT_ONCE = 4;
+    const int l = lane % width;
+    int many = first;
+#pragma unroll 1
+    for (int base = l; base < n + l; base += AT_ONCE * width) {
+      bool holds[AT_ONCE];
+      real v[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        const int j = min_of(base + k * width, n - 1);
+        holds[k] = test(j), v[k] = value(j);
+      }
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        const int j = base + k * width;
+        const unsigned held = ballot(holds[k] & (j < n));
+        const int before = many + __popc(held & ((1u << l) - 1));
+        if (lane < width && j < n) {
+          rank[j] = real(before);
+          if (holds[k]) packed[before] = v[k];
+        }
+        many += __popc(held);
+      }
+    }
+    return many - first;
   }
 
   // Every warp of a team does the same; the first one calls visit().
