@@ -12,8 +12,8 @@ HEAD = """## Large populations on a GPU
     python benchmarks/speed/large_populations.py --out docs/benchmarks/large-NAME.json
 
 Microseconds of a generation of Rastrigin's function, and next to them those of the faster one of evosax 0.3.2 and EvoX
-1.4 in float32, measured one day before on another machine of the kind. Peers are faster in PSO with D=100, NP=10^5 and
-with D=1000, NP=10^4.
+1.4 in float32, measured one day before on another machine of the kind. Peers were faster in PSO with D=100, NP=10^5 and
+with D=1000, NP=10^4. Later figures next to evosax in one run are above; EvoX is only here.
 """
 # Algorithm, dimension, population -> microseconds of the fastest peer in float32.
 PEERS = {
@@ -31,8 +31,6 @@ shares of the L2 cache, of the issue slots and of the resident warps that are us
 and for barriers, in instructions that others issue. Most settings are limited by latency: registers allow a quarter of
 the warps, and the steps of an individual follow each other. Only rows of 1000 components come near the memory's rate.
 """
-SMALL = """Small populations before and after that work, in turn in one process for each:
-"""
 
 
 def section() -> list[str]:
@@ -44,7 +42,7 @@ def section() -> list[str]:
             f"{record['driver']['gpu']}, {record['date'][:10]}, commit {record['commit'][:10]} ({path.name}).",
             "",
         ]
-        lines += times(record["figures"]) + counters(record.get("counters", [])) + small(record.get("small", []))
+        lines += times(record["figures"]) + counters(record.get("counters", []))
     return lines
 
 
@@ -74,16 +72,4 @@ def counters(rows: list[dict[str, Any]]) -> list[str]:
     for row in rows:
         setting = f"{row['algorithm']}, D={row['dim']}, NP={row['pop_size']}, {row['dtype']}"
         lines.append(f"| {setting} | {' | '.join(str(row[key]) for key in COLUMNS.values())} |")
-    return [*lines, ""]
-
-
-def small(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the table of small populations."""
-    if not rows:
-        return []
-    lines = [SMALL, "| algorithm | precision | D | NP | before | now | ratio |", "|---|---|---|---|---|---|---|"]
-    for row in rows:
-        keys = ("algorithm", "dtype", "dim", "pop_size")
-        figures = f"{row['before']:.4g} | {row['now']:.4g} | {row['before / now']:.3f}"
-        lines.append(f"| {' | '.join(str(row[key]) for key in keys)} | {figures} |")
     return [*lines, ""]

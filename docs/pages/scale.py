@@ -51,7 +51,15 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
     source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({name}.json)"
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
-    lines = [f"### {where}", "", f"{source}; copies: {rate:.4g} GB/s.", "", f"![Time of an evaluation]({name}.svg)", ""]
+    dtypes = " and ".join(record["settings"]["dtypes"])
+    lines = [
+        f"### {where}, {dtypes}",
+        "",
+        f"{source}; copies: {rate:.4g} GB/s.",
+        "",
+        f"![Time of an evaluation]({name}.svg)",
+        "",
+    ]
     for axis in dict.fromkeys(row["axis"] for row in record["figures"]):
         for dtype in record["settings"]["dtypes"]:
             rows = [row for row in record["figures"] if (row["axis"], row["dtype"]) == (axis, dtype)]
@@ -142,7 +150,8 @@ def plot(record: dict[str, Any]) -> bytes:
             line_of_panels[0].set_ylabel("ns an evaluation")
         figure.legend(labels.values(), labels.keys(), loc="outside right center", fontsize=7)
 
-    return drawn((3.2 * len(axes_names) + 1.6, 3.2 * len(dtypes)), draw)
+    height = max(3.2 * len(dtypes), 0.17 * (len(names) + 6))  # all names fit next to one panel
+    return drawn((3.2 * len(axes_names) + 1.6, height), draw)
 
 
 def curves(record: dict[str, Any], rows: Rows, size: str) -> Iterator[tuple[str, list[tuple[int, float]], str]]:

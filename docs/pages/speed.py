@@ -17,11 +17,7 @@ Ratios are from one run; absolute figures depend on the machine.
 """
 PEERS = ("scipy", "pygmo", "minionpy")
 CHANGES = {
-    "draws-h200.json": "Draws of 32 generations at once",
-    "sums-h200.json": "One pass of sums for the learning of F and CR, and loads that do not wait for each other",
-    "waits-h200.json": "Earlier loads, and branches around rare code (SaDE became slower)",
-    "addresses-h200.json": "Addresses computed once, all loads of a sum at once, and learning in place in SaDE",
-    "checks-h200.json": "Checks of every array and file, and rules that win over limits",
+    "layout-h200.json": "Large populations, settings in place of twin kernels, and fewer passes in L-SRTDE",
 }
 
 # The bars of the plot, and their figures in the record.
