@@ -14,6 +14,7 @@ SMALLEST = 1e-10  # a variance
 HALVINGS = 30
 LEVEL = 3  # steps without a decrease, of which the first ones are still more precise
 PRECISION = 1e-14  # of a value, relative to it
+RANK = 1e-9  # of singular values, relative to the largest: smaller ones are errors of differences
 TINY = 1e-9  # a step, relative to the parameters: another one of Newton's kind ends at rounding
 
 Function = Callable[[FloatArray], FloatArray]
@@ -68,6 +69,8 @@ def scored(
             matrix = np.concatenate([matrix, np.diag(np.sqrt(2.0 * ridge[free]))])
             right = np.concatenate([right, -np.sqrt(2.0 * ridge[free]) * theta[free]])
         low, high = limits[free].T
+        still = unseen(matrix)
+        matrix, right = np.concatenate([matrix, still]), np.concatenate([right, np.zeros(len(still))])
         move = lsq_linear(matrix, right, (low - theta[free], high - theta[free]), method="bvls").x
         for halving in range(HALVINGS):
             trial = theta.copy()
@@ -83,6 +86,21 @@ def scored(
         if not moved or level == LEVEL:
             break
     return theta
+
+
+def unseen(matrix: FloatArray) -> FloatArray:
+    """Return rows for the directions that a matrix maps to 0, up to the errors of differences.
+
+    A least squares problem with these rows, and 0 on their right, has no step in such a direction. Else rounding would
+    choose it: as a common shift of the scores of all classes, which can lead to the bounds.
+    """
+    length = np.sqrt((matrix * matrix).sum(axis=0))
+    length[length == 0.0] = 1.0
+    _, sizes, axes = np.linalg.svd(np.linalg.qr(matrix / length, mode="r"))
+    largest = sizes.max(initial=0.0)
+    seen = int((sizes > RANK * largest).sum())
+    rows: FloatArray = (largest or 1.0) * axes[seen:] * length
+    return rows
 
 
 def probabilities(scores: FloatArray) -> FloatArray:

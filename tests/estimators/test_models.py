@@ -420,6 +420,13 @@ def test_a_model_of_several_classes() -> None:
     assert fits[0].score(points, classes) > 0.6
 
 
+def test_rounding_shifts_no_intercepts_to_the_bounds() -> None:
+    """A shift of the intercepts of all classes changes no loss, so that only rounding would choose its length."""
+    samples = np.random.default_rng(1).random((15, 30))
+    fit = ModelClassifier(random_state=0).fit(samples, np.arange(15) % 3)
+    assert abs(fit.theta_).max() < 10  # of 100
+
+
 def test_bootstrap_of_a_classifier() -> None:
     fit = ModelClassifier(standard_errors="bootstrap", n_bootstrap=20, random_state=0).fit(POINTS, NAMES)
     assert fit.standard_errors_ is not None
