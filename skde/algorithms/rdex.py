@@ -19,20 +19,19 @@ class RDEX(LSRTDE):
     r"""L-SRTDE with a second mutation late in the search, and with perturbed components.
 
     The populations, the top :math:`t` and the front :math:`n`, and the first mutation are those of `LSRTDE`. Once
-    the share exploit_from of the budget is spent, a trial has where :math:`u (1 - t) < \rho`, for a uniform u and the
-    share t of the budget, the mutation
+    the share exploit_from of the budget is spent, every trial draws a uniform u. Where :math:`u (1 - \tau) < \rho`,
+    with the share :math:`\tau` that is spent, its mutation is
 
     .. math::
         v = n_c + F (a - n_c) + F (b - d),
 
     where a, b and d are the best, the middle and the worst of three drawn points: :math:`t_{pbest}`, one of the
-    :math:`\max(2, 0.17 N (1 - t / 2))` best, :math:`n_{r1}` and :math:`t_{r2}`. A point
-    of rank k is drawn with the weight N - k. F is drawn from a Cauchy distribution around an entry of a second memory,
-    with the scale 0.1, again while it is negative, and cut at 1; CR from :math:`N(M_{CR}, 0.1)`, cut to [0, 1]. Both
-    are of the same entry, or around 0.9, which is as likely as each entry. After a generation with successes an entry
-    of F becomes the Lehmer mean of the F of the successful trials, weighted by the improvements. :math:`\rho` is the
-    share of the improvements in the last generation that the second mutation made; exploit_rate, where one mutation
-    made all of them.
+    :math:`\max(2, 0.17 N (1 - \tau / 2))` best, :math:`n_{r1}` and :math:`t_{r2}`. A point of rank k is drawn with the
+    weight N - k. F is drawn from a Cauchy distribution around an entry of a second memory, with the scale 0.1, again
+    while it is negative, and cut at 1; CR from :math:`N(M_{CR}, 0.1)`, cut to [0, 1]. Both are of the same entry, or
+    around 0.9, which is as likely as each entry. After a generation with successes an entry of F becomes the Lehmer
+    mean of the F of the successful trials, weighted by the improvements. :math:`\rho` is the share of the improvements
+    in the last generation that the second mutation made; exploit_rate, where one mutation made all of them.
 
     With probability perturbation_rate, the components of a trial that are not crossed are not those of :math:`n_c`,
     but differ from them by a Cauchy draw that is scaled with the width of the box.
@@ -40,13 +39,13 @@ class RDEX(LSRTDE):
     Parameters
     ----------
     memory_size : int, default 5
-        Number of entries of both memories, >= 1.
+        Number of entries of both memories, in [1, 10000].
     CR_start : float, default 1.0
         First value of all entries of CR, in [0, 1]; those of F begin with 1.
     pop_size : int or None, default None
         Size of both populations at the start, >= 4; None: 18 for every variable.
     pop_min : int, default 4
-        Size of both populations at the end, >= 4.
+        Size of both populations at the end, at most `pop_size`, >= 4.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     exploit_rate : float, default 0.7
@@ -56,7 +55,7 @@ class RDEX(LSRTDE):
     perturbation_rate : float, default 0.4
         Probability, in [0, 1], that the components of a trial which are not crossed are perturbed.
     perturbation_scale : float, default 0.0005
-        Scale of a perturbation as a share of the box's width, >= 0.
+        Scale of a perturbation as a share of the box's width, in [0, 1].
 
     Notes
     -----
@@ -67,8 +66,8 @@ class RDEX(LSRTDE):
     the box, where components are repaired here; improvements are those over the rival of a trial's competition, where
     the program computes those for :math:`\rho` from the last trial of each slot and the slot's value at the start of
     the generation; limits on F and CR in the first 60 % of the budget are left out, because the second mutation begins
-    later. In its rule :math:`u (1 - t) < \rho` the program divides whole numbers, so that t is 0; here, as in
-    minionpy's RDEX, t is the share, so that the second mutation makes nearly all late trials. With t = 0, errors on
+    later. In its rule :math:`u (1 - \tau) < \rho` the program divides whole numbers, so that :math:`\tau` is 0; here,
+    as in minionpy's RDEX, it is the share, so that the second mutation makes nearly all late trials. With 0, errors on
     CEC 2017's functions 4, 11 and 13 in 10 variables are higher than minionpy's (medians of 15 runs: 0.26, 0.009 and
     5.4; 0, 0 and 0). minionpy's runs may end outside the box, which explains the two of 29 functions on which it is
     better in 10 variables (`docs/peers.md`).
@@ -98,17 +97,14 @@ class RDEX(LSRTDE):
         """Check the parameters and return those of the kernel."""
         shares = {
             name: check_real(self._name(name), getattr(self, name), 0, 1)
-            for name in ("exploit_rate", "exploit_from", "perturbation_rate")
+            for name in ("exploit_rate", "exploit_from", "perturbation_rate", "perturbation_scale")
         }
-        scale = check_real(self._name("perturbation_scale"), self.perturbation_scale, 0, 1)
-        return {**super().kernel_parameters(setting), **shares, "perturbation_scale": scale}
+        return {**super().kernel_parameters(setting), **shares}
 
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: those of `LSRTDE`, the second memory and the rate."""
-        further = FURTHER["MEANS_F"] + int(parameters["H"])
-        return StateSizes(memory=super().needs(setting, parameters).memory + further) | super().needs(
-            setting, parameters
-        )
+        sizes = super().needs(setting, parameters)
+        return sizes._replace(memory=sizes.memory + FURTHER["MEANS_F"] + int(parameters["H"]))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check what `LSRTDE` checks, the rate of the second mutation and the entries of F."""
