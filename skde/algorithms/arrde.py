@@ -59,7 +59,7 @@ class ARRDE(Algorithm):
     p_best : float, default 0.11
         Share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
     memory_size : int, default 6
-        Number of entries of the memory, >= 1.
+        Number of entries of the memory, in [1, 10000].
     archive_rate : float, default 1.0
         Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.3, 0.8
@@ -67,9 +67,10 @@ class ARRDE(Algorithm):
     pop_size : int or None, default None
         Number of individuals at the start, >= 4; None: for every variable :math:`2 + 5.756 \max(\log_{10}(E / D) - 2,
         0)^{1.609}` with the budget E in evaluations (10000 for every variable, where the budget is one of iterations),
-        at most 3000.
+        at most 3000, or 2 for every variable if that is more.
     pop_min : int or None, default None
-        Number of individuals at refine_from and at the end, >= 4; None: half of the number of variables, or 4.
+        Number of individuals at refine_from and at the end, at most `pop_size`, >= 4; None: half of the number of
+        variables, rounded up, or 4.
     refine_from : float, default 0.9
         Share of the budget, in (0, 1), at which the last refinement begins.
     tol_first, tol_restart, tol_refine : float, default 1e-8, 1e-4, 1e-6

@@ -54,9 +54,9 @@ class Row(NamedTuple):
     Attributes
     ----------
     evals_per_dim : float
-        The row is for budgets of at most so many evaluations for every variable,
+        Largest budget in evaluations for every variable.
     most_dim : float
-        and for at most so many variables.
+        Largest number of variables.
     name : str
         The algorithm's name in the registry.
     pop_size : callable or None

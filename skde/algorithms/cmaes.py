@@ -51,7 +51,7 @@ class CMAES(Algorithm):
 
     - the best values of the last :math:`10 + \lceil 30 D / \lambda \rceil` generations differ by at most `tol_fun` /
       10, or by at most `tol_fun`, as do the values of the generation;
-    - all standard deviations are below `tol_x`, in widths of the box, or one is above 1000 times `sigma0`;
+    - all standard deviations are below `tol_x`, in widths of the box, or one is above 1000 times the step at the start;
     - a fifth of a standard deviation does not change a component of the mean;
     - the condition number of C is above 1e14;
     - neither the best value nor the median had a new minimum for :math:`100 + 100 D^{3/2} / \lambda` generations, and

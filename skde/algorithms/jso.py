@@ -27,9 +27,10 @@ class JSO(LSHADE):
     Parameters
     ----------
     p_best : float, default 0.25
-        Share of the population, in (0, 1], from which pbest is drawn at the start; half of it at the end.
+        Share of the population, in (0, 1], from which pbest is drawn at the start; half of it at the end;
+        at least two individuals.
     memory_size : int, default 5
-        Number of entries of the memory, >= 1.
+        Number of entries of the memory, in [1, 10000].
     archive_rate : float, default 1.0
         Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.3, 0.8
@@ -37,7 +38,7 @@ class JSO(LSHADE):
     pop_size : int or None, default None
         Number of individuals at the start, >= 4; None: 25 log(dim) sqrt(dim).
     pop_min : int, default 4
-        Number of individuals at the end, >= 4.
+        Number of individuals at the end, at most `pop_size`, >= 4.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     opposition : float, default 0.0

@@ -24,7 +24,7 @@ class LSHADE(SuccessHistoryDE):
     p_best : float, default 0.11
         Share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
     memory_size : int, default 6
-        Number of entries of the memory, >= 1.
+        Number of entries of the memory, in [1, 10000].
     archive_rate : float, default 2.6
         Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.5
@@ -32,7 +32,7 @@ class LSHADE(SuccessHistoryDE):
     pop_size : int or None, default None
         Number of individuals at the start, >= 4; None: 18 for every variable.
     pop_min : int, default 4
-        Number of individuals at the end, >= 4.
+        Number of individuals at the end, at most `pop_size`, >= 4.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
     opposition : float, default 0.0

@@ -36,13 +36,13 @@ class LSRTDE(Algorithm):
     Parameters
     ----------
     memory_size : int, default 5
-        Number of entries of the memory, >= 1.
+        Number of entries of the memory, in [1, 10000].
     CR_start : float, default 1.0
         First value of all entries, in [0, 1].
     pop_size : int or None, default None
         Size of both populations at the start, >= 4; None: 20 for every variable.
     pop_min : int, default 4
-        Size of both populations at the end, >= 4.
+        Size of both populations at the end, at most `pop_size`, >= 4.
     repair : {"random", "midpoint", "reflect", "clip", "periodic"}, default "random"
         As in `DE`.
 

@@ -39,7 +39,7 @@ class PSO(Algorithm):
         every generation that did not improve the best value (the graph of SPSO-2011).
     n_neighbors : int or None, default None
         ring: number of neighbours without the particle itself, even, half of them on either side (None: 2). random:
-        average number of other particles that a particle informs (None: 3). global: not used.
+        average number of other particles that a particle informs (None: 3). global: not used. Below `pop_size`, >= 1.
     v_max : float or None, default None
         Largest component of a velocity as a fraction of the distance between its bounds, > 0; None: no limit.
     pop_size : int, default 40

@@ -44,8 +44,8 @@ class SADE(OppositionAlgorithm):
     current-to-rand/1     :math:`v = x_i + K (x_{r1} - x_i) + F (x_{r2} - x_{r3})`
     ====================  ==========================================================================
 
-    with :math:`F \sim N(0.5, 0.3)` and :math:`CR \sim N(CR_{m,k}, 0.1)`, drawn again while outside [0, 1]. After LP
-    generations, from the numbers of successes ns and failures nf in the last LP generations,
+    with :math:`F \sim N(0.5, 0.3)` and :math:`CR \sim N(CR_{m,k}, 0.1)`. Only CR is drawn again while it is outside
+    [0, 1]. After LP generations, from the numbers of successes ns and failures nf in the last LP generations,
 
     .. math::
         p_k = \frac{S_k}{\sum_l S_l}, \quad S_k = \frac{ns_k}{ns_k + nf_k} + 0.01, \qquad

@@ -24,7 +24,7 @@ class SHADE(SuccessHistoryDE):
     p_best : float, default 0.2
         Largest share of the population, in (0, 1], from which pbest is drawn; at least two individuals.
     memory_size : int, default 100
-        Number of entries H of the memory, >= 1.
+        Number of entries H of the memory, in [1, 10000].
     archive_rate : float, default 1.0
         Size of the archive as a multiple of the population's, in [0, 100]; 0: no archive.
     F_start, CR_start : float, default 0.5

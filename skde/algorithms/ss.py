@@ -51,9 +51,9 @@ class SS(Algorithm):
     pop_size : int, default 140
         Number of points P of the initial population, at least `n_best` + `n_diverse`.
     n_best : int, default 9
-        Number of references chosen by value, >= 1; together with `n_diverse`, at least 2.
+        Number of references chosen by value, in [1, 2048]; together with `n_diverse`, at least 2.
     n_diverse : int, default 1
-        Number of references chosen by distance, >= 0.
+        Number of references chosen by distance, in [0, 2048].
     lambda_ : float, default 0.22
         Distance of the two children's alpha from 0.5, in [0, 0.5].
     n_local : int, default 85
