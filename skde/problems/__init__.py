@@ -97,10 +97,12 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     Raises
     ------
     ValueError, TypeError
-        For a name (the nearest one is suggested), a dimension or an option that does not exist, and for official data
-        that are not installed or have a wrong shape.
+        For a name (the nearest one is suggested), a dimension, an option or its value that is not allowed, and for
+        official data that are not installed or have a wrong shape.
     FileNotFoundError
-        If a file of official data is missing.
+        If the folder or a file of official data is missing.
+    MemoryError
+        If there is no memory for the problem's data.
 
     Examples
     --------
@@ -116,7 +118,9 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     suite = suite_of(canonical)
     if suite is None:
         names = [name for kind in SUITES for name in problem_names(kind)]
-        raise ValueError(f"there is no problem named {name!r}{nearest(name, names)} (skde.problem_names() lists all)")
+        raise ValueError(
+            f"there is no problem named {name!r}{nearest(name, names)} (skde.problem_names(kind) lists those of a kind)"
+        )
     allowed_dims = suite.dim_range(canonical)
     dim = check_int(
         f"dim of {name!r}", allowed_dims.default if dim is None else dim, allowed_dims.least, allowed_dims.most
