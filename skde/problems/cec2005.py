@@ -113,8 +113,3 @@ class OfficialData:
             np.array(getattr(getattr(import_module(f"{PACKAGE}.cec2005"), function), name), np.float64)
         )
         return numbers[:rows, :dim]
-
-
-def given_options(data: str, folder: Any) -> dict[str, Any]:
-    """Return the options of official data that differ from the defaults."""
-    return ({} if data == "generated" else {"data": data}) | ({} if folder is None else {"folder": str(folder)})

@@ -7,7 +7,6 @@ them. F1 Zakharov, F2 Rosenbrock, F3 Rastrigin, F4 Schwefel, F5 to F7 hybrids, F
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +17,12 @@ from numpy.typing import NDArray
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
 from skde.problems.nashed2012 import Options, elliptic_weights, index_weights, roots
-from skde.problems.official_data import OfficialFiles
+from skde.problems.official_data import SPECS, OfficialFiles, given_options
 from skde.typing import FloatArray
 from skde.validation import check_choice
 
 SUITE = "janssen2024"
 BOX = 100.0
-SPECS = ("cec", "paper")
 OFFICIAL = OfficialFiles(
     "minionpy has the files for 10, 30, 50 and 100 variables (pip install minionpy); the folder needs its folders "
     "input_data_2014 and input_data_2017 with M_18_D50.txt, shift_data_18.txt, shuffle_data_18_D50.txt and so on",
@@ -182,8 +180,5 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
         rows = zip(definition.sigma, definition.height, definition.bias, strict=True)
         numbers = [np.array([(1 / (2 * dim * sigma**2), height, bias) for sigma, height, bias in rows])]
     arrays = (parts.shifts, columns, *numbers, *(weights(kind, lengths[0]) for kind in definition.weights))
-    given = {"data": data, "folder": None if folder is None else os.fspath(folder), "spec": spec}
-    usual = {"data": "generated", "folder": None, "spec": "cec"}
-    options = {option: value for option, value in given.items() if value != usual[option]}
     bounds = np.tile([-BOX, BOX], (dim, 1))
-    return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, options)
+    return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, given_options(data, folder, spec))

@@ -20,7 +20,8 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
-from skde.problems.cec2005 import OfficialData, given_options
+from skde.problems.cec2005 import OfficialData
+from skde.problems.official_data import given_options
 from skde.typing import FloatArray
 from skde.validation import check_int
 

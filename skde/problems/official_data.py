@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from skde.typing import FloatArray
 from skde.validation import check_choice, check_path, shown
 
 CHOICES = ("generated", "official")
+SPECS = ("cec", "paper")
 
 
 class OfficialFiles(NamedTuple):
@@ -110,3 +112,10 @@ class OfficialFiles(NamedTuple):
         if sorted(numbers) != list(range(1, n + 1)):
             raise ValueError(f"{path} must have every whole number of 1 ... {n} once")
         return order
+
+
+def given_options(data: str, folder: Any, spec: str = "cec") -> dict[str, Any]:
+    """Return the options of a suite that differ from their defaults, after their check."""
+    given = {"data": data, "folder": None if folder is None else os.fspath(folder), "spec": spec}
+    defaults = {"data": "generated", "folder": None, "spec": "cec"}
+    return {option: value for option, value in given.items() if value != defaults[option]}

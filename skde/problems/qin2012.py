@@ -15,13 +15,16 @@ import numpy as np
 
 from skde.problems import data as streams
 from skde.problems.base import DimRange, Problem
-from skde.problems.cec2005 import OfficialData, given_options
+from skde.problems.cec2005 import OfficialData
+from skde.problems.nashed2012 import roots
+from skde.problems.official_data import given_options
+
+SUITE = "qin2012"
 
 
 class Definition(NamedTuple):
-    """A function: its kernel, CEC 2005's name of it, half the width of its box, and the range of its shift."""
+    """A function: CEC 2005's name of it, half the width of its box, and the range of its shift."""
 
-    kernel: str
     official: str
     box: float
     shift: tuple[float, float]
@@ -30,12 +33,12 @@ class Definition(NamedTuple):
 
 
 TABLE = {
-    "F1": Definition("qin2012_F1", "F1", 100.0, (-100.0, 100.0)),
-    "F2": Definition("qin2012_F2", "F6", 100.0, (-90.0, 90.0), smallest_dim=2),
-    "F3": Definition("qin2012_F3", "F7", 600.0, (-600.0, 0.0), with_roots=True),
-    "F4": Definition("qin2012_F4", "F9", 5.0, (-5.0, 5.0)),
+    "F1": Definition("F1", 100.0, (-100.0, 100.0)),
+    "F2": Definition("F6", 100.0, (-90.0, 90.0), smallest_dim=2),
+    "F3": Definition("F7", 600.0, (-600.0, 0.0), with_roots=True),
+    "F4": Definition("F9", 5.0, (-5.0, 5.0)),
 }
-NAMES = {"plain": tuple(f"qin2012/{key}" for key in TABLE)}
+NAMES = {"plain": tuple(f"{SUITE}/{key}" for key in TABLE)}
 
 
 def dim_range(name: str) -> DimRange:
@@ -67,7 +70,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None) -
     if official.used:
         o = official.shift(definition.official, dim)
     else:
-        o = streams.shift(f"qin2012:{key}:shift", dim, *definition.shift)
-    arrays = (o, np.sqrt(np.arange(1.0, dim + 1))) if definition.with_roots else (o,)
+        o = streams.shift(f"{SUITE}:{key}:shift", dim, *definition.shift)
+    arrays = (o, roots(dim)) if definition.with_roots else (o,)
     box = np.tile([-definition.box, definition.box], (dim, 1))
-    return Problem(name, definition.kernel, box, o, 0.0, arrays, given_options(data, folder))
+    return Problem(name, f"{SUITE}_{key}", box, o, 0.0, arrays, given_options(data, folder))

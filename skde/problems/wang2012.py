@@ -10,8 +10,8 @@ F9 extended f10, F10 Bohachevsky, F11 Schaffer, all shifted; F12 to F19 are hybr
 hundreds of components: far from the minimiser, at 1000 variables, they overflow to infinity as their formulas do.
 
 A hybrid gives every second one of the first components to each of two parts, and the rest to the larger part. F12 to
-F14 and F16 to F18 shift the second part only; F15 and F19 shift both. Below 8 variables a part may have no component
-or one, on which F13, F15 and F17 then do not depend.
+F14 and F16 to F18 shift the second part only; F15 and F19 shift both. Below 4 variables a part may be empty. With 4 to
+7 variables the smaller part of F15 and of F17 has a single component, on which these functions do not depend.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from skde.problems.base import DimRange, Problem
 from skde.problems.data import shift
-from skde.problems.official_data import OfficialFiles
+from skde.problems.nashed2012 import roots
+from skde.problems.official_data import SPECS, OfficialFiles, given_options
 from skde.typing import FloatArray
 from skde.validation import check_choice
 
 SUITE = "wang2012"
-SPECS = ("cec", "paper")
 OFFICIAL = OfficialFiles(
     "write the 1000 numbers of each shift into one line of F1.txt ... F11.txt, F15.txt and F19.txt; they are in the "
     "programs of the special issue, and the package opfunu has those of F1 to F6, rounded, in cec_based/data_2008"
@@ -127,7 +127,7 @@ def build(name: str, dim: int, *, spec: str = "cec", data: str = "generated", fo
     data : {"generated", "official"}, default "generated"
         Shifts made of their names by `skde.problems.data.shift`, in the ranges of the official ones, or the official
         ones from `folder`.
-    folder : str or path, optional
+    folder : str, path or None, default None
         Folder with F1.txt ... F11.txt, F15.txt and F19.txt, each with one line of numbers, at least `dim` of them.
 
     Returns
@@ -146,11 +146,9 @@ def build(name: str, dim: int, *, spec: str = "cec", data: str = "generated", fo
         o[0] = 0.0
     x_opt, arrays = hybrid(key, o) if definition.share else (o, (o,))
     if key == "F5":
-        arrays = (o, np.sqrt(np.arange(1.0, dim + 1)))
-    given = {"spec": spec, "data": data} | ({} if folder is None else {"folder": str(folder)})
-    defaults = {"spec": SPECS[0], "data": "generated"}
-    options = {option: value for option, value in given.items() if value != defaults.get(option)}
+        arrays = (o, roots(dim))
     box = np.tile([-definition.box, definition.box], (dim, 1))
+    options = given_options(data, folder, spec)
     return Problem(name, f"{SUITE}_{key}", box, x_opt, definition.minimum, arrays, options)
 
 

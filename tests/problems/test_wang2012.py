@@ -101,6 +101,16 @@ def test_official_data(name: str, shift: str, tmp_path: Path) -> None:
     assert get_problem(problem.name, dim=12, **problem.options)(expected) == problem.f_opt
 
 
+def test_options_name_the_folder_of_a_path(tmp_path: Path) -> None:
+    class Folder:
+        def __fspath__(self) -> str:
+            return str(tmp_path)
+
+    (tmp_path / "F1.txt").write_text("1 2 3\n")
+    problem = get_problem("wang2012/F1", dim=3, data="official", folder=Folder())
+    assert problem.options == {"data": "official", "folder": str(tmp_path)}
+
+
 def test_official_data_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"data='official' needs your copy of the files or folder=.*F1.txt"):
         get_problem("wang2012/F1", dim=10, data="official")
