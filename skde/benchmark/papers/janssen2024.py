@@ -1,4 +1,4 @@
-"""Tables 3 and 4 and Figs. 6 and 7 of Janssen and others, 2024.
+"""Tables 3 and 4 and Fig. 7 of Janssen and others, 2024.
 
 D. M. Janssen, W. Pullan, A. W.-C. Liew: GPU based differential evolution: new insights and comparative study (2024).
 30 trials of 10,000,000 evaluations in 100 variables; DE/rand/1/bin with F = 0.5 and CR = 0.3, and cujDE; an i9-10900F

@@ -26,7 +26,7 @@ from skde.problems import get_problem
 
 ALGORITHMS_OF_PAPER, DIMS, FUNCTIONS = ("de", "pso", "ss"), (10, 30), tuple(f"f{number}" for number in range(20))
 CURVES = ("f1", "f4", "f6", "f7", "f13", "f14")  # two of each kind in Fig. 2, which does not name its functions in text
-SIGNIFICANCE = 0.01
+SIGNIFICANCE, ZERO = 0.01, 1e-12
 MARKS = "2 (marks)"
 TIES = "ours make more evaluations in double precision, so that more of them tie at the minimum"
 DATA = "matrices and minimisers are drawn here; the paper's are those of CEC 2005 (--data official)"
@@ -105,7 +105,7 @@ class Nashed2012(Reproduction):
         machine="GeForce GTS 450",
         suite="nashed2012-as-run",
         runs=100,
-        zero=1e-12,
+        zero=ZERO,
         notes=NOTES,
         tuning=TUNING,
     )
@@ -175,7 +175,7 @@ def grouped(found: Sequence[tuple[Any, Cell]]) -> dict[tuple[str, int], dict[str
     groups: dict[tuple[str, int], dict[str, Any]] = {}
     for one, cell in found:
         values = best_of(cell)
-        groups.setdefault((one.function, one.dim), {})[one.algorithm] = np.where(values < 1e-12, 0.0, values)
+        groups.setdefault((one.function, one.dim), {})[one.algorithm] = np.where(values < ZERO, 0.0, values)
     return groups
 
 
@@ -192,7 +192,7 @@ def best_places(found: Sequence[tuple[Any, Cell]]) -> set[tuple[str, str]]:
 
 
 def curve_lines(found: Sequence[tuple[Any, Cell]]) -> list[Line]:
-    """Return the evaluations of a run, where time limits them, and mean best values at tenths of the evaluations."""
+    """Return the evaluations of a run, where time limits them, and mean best values at 10, 40, 70 and 100 % of them."""
     there = [(one, cell) for one, cell in found if one.dim == DIMS[-1]]
     timed = len({number for _, cell in there for number in cell["n_evals"]}) > len(ALGORITHMS_OF_PAPER)
     lines = []
