@@ -470,13 +470,17 @@ def test_ranks_and_tests_of_the_papers_own_values_are_its_own():
 
 
 def test_a_part_of_the_functions_has_ranks_without_verdicts():
-    experiment = next(
-        one for one in find_reproduction("wang2012").experiments("cpu") if (one.algorithm, one.dim) == ("gojde", 100)
-    )
-    table = find_paper("wang2012").tables["6"]
-    lines = find_reproduction("wang2012").lines_of(table, [(experiment, {"error": [0.0]})], {})
-    assert {line.verdict for line in lines} == {"no figure"}
-    assert {line.column for line in lines} == {"D=100"}
+    found = find_reproduction("wang2012")
+    cells = [
+        (one, {"error": [0.0]})
+        for one in found.experiments("cpu")
+        if (one.part, one.algorithm, one.dim) == ("values", "gojde", 100)
+    ]
+    assert len(cells) == 19
+    for many in (1, 18, 19):
+        lines = found.lines_of(found.paper.tables["6"], cells[:many], {})
+        assert ({line.verdict for line in lines} == {"no figure"}) == (many < 19)
+        assert {line.column for line in lines} == {"D=100"}
 
 
 def test_values_of_a_solver_are_of_the_feasible_runs():
