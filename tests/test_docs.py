@@ -20,7 +20,7 @@ import pytest
 
 import skde
 import skde.tuning
-from skde.algorithms import ALGORITHMS, Algorithm
+from skde.algorithms import ALGORITHMS, Algorithm, FitSetting
 from skde.benchmark.records import text_of
 from skde.cli.arguments import join_negative_numbers
 from skde.cli.main import make_parser
@@ -214,6 +214,30 @@ def test_docstrings_name_all_parameters_with_their_defaults(name: str, render: M
         told |= parameter.defaults()
     signature = inspect.signature(ALGORITHMS[name]).parameters
     assert told == {parameter: found.default for parameter, found in signature.items()}
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_docstrings_have_the_ranges_that_are_checked(name: str, render: ModuleType) -> None:
+    def allowed(parameter: str, kind: str, value: float) -> bool:
+        given: Any = round(value) if kind.startswith("int") else (value, value) if kind.startswith("(") else value
+        algorithm = ALGORITHMS[name](**{"pop_size": 2**20, parameter: given})
+        try:
+            algorithm.kernel_parameters(FitSetting(10, max_evals=10**9))
+        except ValueError:
+            return False
+        return True
+
+    for parameter in render.algorithms.parameters(ALGORITHMS[name]):
+        if found := render.algorithms.RANGE.search(parameter.meaning):
+            low, *high = (float(number) for number in re.findall(render.algorithms.NUMBER, found[0]))
+            step = 1 if parameter.kind.startswith("int") else 1e-6
+            inside, outside = [low + step, *(end - step for end in high or [20_000])], [low - step]
+            outside += [end + step for end in high]
+            (outside if "(" in found[0] or "> " in found[0] else inside).append(low)
+            (outside if ")" in found[0] else inside).extend(high)
+            for each in parameter.names:
+                assert all(allowed(each, parameter.kind, value) for value in inside), (each, found[0])
+                assert not any(allowed(each, parameter.kind, value) for value in outside), (each, found[0])
 
 
 def test_docstrings_are_read(render: ModuleType) -> None:
