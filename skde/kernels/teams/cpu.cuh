@@ -64,10 +64,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
       for (; begin < end; begin += width) fill_block(min_of(begin, end - width), width, marks);
       return any<width>(marks);
     };
-    if (n < BLOCK) return fill_blocks(0, n, Width<1>{});
-    const int large = n / LARGE_BLOCK * LARGE_BLOCK;
-    const bool marked = large > 0 && fill_blocks(0, large, Width<LARGE_BLOCK>{});
-    return large == n ? marked : marked | fill_blocks(large, n, Width<BLOCK>{});
+    if constexpr (BLOCKS)
+      if (n >= BLOCK) {
+        const int large = n / LARGE_BLOCK * LARGE_BLOCK;
+        const bool marked = large > 0 && fill_blocks(0, large, Width<LARGE_BLOCK>{});
+        return large == n ? marked : marked | fill_blocks(large, n, Width<BLOCK>{});
+      }
+    return fill_blocks(0, n, Width<1>{});
   }
 
   // Starts to load a row that is read soon.
@@ -110,8 +113,10 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
-    if (n >= 16) return count_by<16>(n, test);
-    if (n >= 8) return count_by<8>(n, test);
+    if constexpr (BLOCKS) {
+      if (n >= 16) return count_by<16>(n, test);
+      if (n >= 8) return count_by<8>(n, test);
+    }
     int total = 0;
     for (int j = 0; j < n; ++j) total += test(j);
     return total;
@@ -260,6 +265,12 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return partial[0];
   }
 
+  // A build without vector instructions has one loop instead of blocks, which compiles in less time.
+#ifdef SKDE_SCALAR
+  static constexpr bool BLOCKS = false;
+#else
+  static constexpr bool BLOCKS = true;
+#endif
   static constexpr int BLOCK = 8, LARGE_BLOCK = 32;
   template <int n> struct Width {
     constexpr operator int() const { return n; }
@@ -270,11 +281,12 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   // numbers.
   template <class Body> SKDE_FN static void in_blocks(int n, Body body) {
     int begin = 0;
-    for (; begin + LARGE_BLOCK <= n; begin += LARGE_BLOCK) body(begin, Width<LARGE_BLOCK>{});
-    if (n >= BLOCK)
-      for (; begin < n; begin += BLOCK) body(min_of(begin, n - BLOCK), Width<BLOCK>{});
-    else
-      for (; begin < n; ++begin) body(begin, Width<1>{});
+    if constexpr (BLOCKS) {
+      for (; begin + LARGE_BLOCK <= n; begin += LARGE_BLOCK) body(begin, Width<LARGE_BLOCK>{});
+      if (n >= BLOCK)
+        for (; begin < n; begin += BLOCK) body(min_of(begin, n - BLOCK), Width<BLOCK>{});
+    }
+    for (; begin < n; ++begin) body(begin, Width<1>{});
   }
 
   // Whether a mark is set. Marks are added in pairs while they are wider than a small block, with vectors as wide as
