@@ -10,7 +10,8 @@ import numpy as np
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
 from skde.engines import Spec
-from skde.engines.state_layout import NUMBER, WORD, batch_layout, check_batch
+from skde.engines.batch_arrays import NUMBER, WORD
+from skde.engines.state_layout import batch_layout, check_batch
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
 from skde.polished_points import PolishedPoints, check_polished

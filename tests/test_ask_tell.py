@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, SS, Integer, Migration, Minimizer, Status
+from skde.arrays import to_numpy
 from skde.engines import stepping
-from skde.engines.batch import to_numpy
 from skde.pointwise import array_namespace
 
 LOW, HIGH = 1.0, 5.0

@@ -13,7 +13,7 @@ import pytest
 from skde import DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
 from skde.cli.main import main
 from skde.engines import CpuEngine
-from skde.engines.batch import array_shapes, size_of
+from skde.engines.batch_arrays import array_shapes, size_of
 from skde.validation import check_bounds
 
 FIGURES = r"needs [\d.e+]+ [KMGT]iB of memory, [\d.e+]+ [KMGT]iB is available"

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Categorical, Integer, Minimizer
-from skde.engines.batch import to_numpy
+from skde.arrays import to_numpy
 from skde.pointwise import array_namespace
 
 BOX = [(-5.0, 5.0)] * 2

@@ -21,7 +21,7 @@ from skde.benchmark.peers import CR, C, F, Run, W
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
 from skde.benchmark.speed import driver
 from skde.engines import DeviceEngine
-from skde.engines.batch import array_shapes, check_batch_memory, size_of
+from skde.engines.batch_arrays import array_shapes, check_batch_memory, size_of
 from skde.memory import check_memory, gpu_memory, host_memory, in_units
 from skde.validation import DTYPES, check_choice, check_int, check_real
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skde.engines.batch import Batch, Runs
+from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
 from skde.engines.decoding import DecodedObjective
@@ -12,6 +12,7 @@ from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, launches, records, shares
 from skde.engines.recording import RecordingError
+from skde.engines.runs import Runs
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec
 

@@ -1,141 +1,31 @@
-"""The arrays of a batch of runs, and the record that passes them to the kernels."""
+"""The state of a batch of runs, in arrays that the kernels read."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, lru_cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 import skde._cpu as _cpu
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
+from skde.engines.algorithm_kernels import algorithm_entry, state_names
+from skde.engines.batch_arrays import array_shapes, check_shapes_memory, sampled_slots, sorting_size
 from skde.engines.block import ArrayShapes, Block, BlockArrays
+from skde.engines.runs import Runs
 from skde.engines.spec import Spec
+from skde.engines.task import KINDS, TASK, Decoding, fill_data, read_dtype
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
-
-MAX_ARRAYS = CONSTANTS["MAX_ARRAYS"]
-# The advice of errors about memory.
-MEMORY_ADVICE = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
-
-# Every field has eight bytes. The extension reports names and order, so that task.cuh alone defines the layout.
-KINDS = dict(_cpu.task_fields())
-TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KINDS.items()])
-DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
-
 
 # Arrays in one block with those of the spec: some begin with other values than zero, and the host reads the last three
 # often. One copy writes the block, and one reads these three.
 SMALL_ARRAYS = ("limit", "status", "generation", "spent")
 # Arrays of a checkpoint, in addition to the current populations.
 PROGRESS = ("generation", "status", "record", "since", "history", "met")
-# Arrays of individuals that are parameters of differential evolution.
-ADAPTED = ("F", "CR")
-# The axis of the runs in the arrays of a checkpoint, where it is not the first.
-RUN_AXIS = {"record": 1, "since": 1, "extra": 1, "vectors": 1, "memory": 1}
-
-
-class Runs(ABC):
-    """The interface of a batch for a Runner: its sizes, and access to its arrays.
-
-    Parameters
-    ----------
-    spec : Spec
-        The spec of the batch.
-    xp : module
-        NumPy or CuPy.
-    """
-
-    monotone = True  # whether the best value of a run never rises
-
-    def __init__(self, spec: Spec, xp: Any) -> None:
-        self.spec = spec
-        self.xp = xp
-        self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
-        self.n_islands = spec.islands.n_islands
-        self.varies = any(schedule.varies for schedule in spec.schedules)  # whether population sizes change
-        self.pop_sizes = spec.parameters[:, 0].astype(np.int64)
-        self.pop_max = spec.pop_max
-
-    @abstractmethod
-    def refresh(self) -> None:
-        """Pass the current spec to the kernels."""
-
-    @abstractmethod
-    def put(self, name: str, values: Any) -> None:
-        """Write one of the arrays, from the host."""
-
-    @abstractmethod
-    def host(self, name: str) -> Any:
-        """Return one of the arrays as a NumPy array."""
-
-    def progress(self) -> dict[str, Any]:
-        """Return status, generation and seconds (`spent`) of all runs as NumPy arrays."""
-        return {name: self.host(name) for name in ("status", "generation", "spent")}
-
-    @abstractmethod
-    def population(self, run: int) -> tuple[FloatArray, FloatArray]:
-        """Return a run's population (P, D) and its values (P,), on the host."""
-
-    @abstractmethod
-    def points(self, generation: IntArray, runs: IntArray, individuals: IntArray) -> FloatArray:
-        """Return positions (n, D), on the host: one of an individual of each of these runs, which are in order.
-
-        `generation` is that of all runs.
-        """
-
-    @abstractmethod
-    def best(self, generation: IntArray | None = None) -> tuple[IntArray, FloatArray]:
-        """Return the row of every run's best individual and its value (NaN where all values are NaN).
-
-        `generation` is that of all runs, where it has been read.
-        """
-
-    @abstractmethod
-    def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
-        """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host.
-
-        `generation` is that of all runs.
-        """
-
-    @property
-    def adapted(self) -> list[str]:
-        """The parameters of which every individual has its own, of F and CR."""
-        return [name for name in state_names(self.spec)[0] if name in ADAPTED]
-
-    def is_blank(self) -> bool:
-        """Whether no run has found a number yet."""
-        return bool(np.isnan(self.best()[1]).all())
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""
-
-    @abstractmethod
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from what `state` returned."""
-
-    def set_limits(self, limits: IntArray) -> None:
-        """Set new limits; stopped runs below them run on."""
-        self.spec.limits = limits
-        self.spec.last = max(self.spec.last, int(limits.max()))
-        self.refresh()
-
-    def sizes(self, g: Any) -> IntArray:
-        """Return the size of every run's generation g, of shape (R,)."""
-        generations = np.broadcast_to(g, self.n_runs)
-        return np.array([schedule.size(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
-
-    def evals(self, g: Any) -> IntArray:
-        """Return every run's evaluations up to the end of generation g, of shape (R,)."""
-        generations = np.broadcast_to(g, self.n_runs)
-        return np.array([schedule.evals(int(g)) for schedule, g in zip(self.spec.schedules, generations, strict=True)])
 
 
 class Batch(Runs):
@@ -176,10 +66,9 @@ class Batch(Runs):
         """Allocate the arrays, and pass their addresses and the sizes to the kernels."""
         spec, xp = self.spec, self.xp
         self.kernel = algorithm_entry(spec.algorithm)
-        self.number, self.parameter_names = self.kernel.number, self.kernel.parameters
+        self.number = self.kernel.number
         self.array_names, self.vector_names = state_names(spec)
         self.single = spec.dtype == np.float32
-        self.ordered = spec.needs.ordered
         arrays = array_shapes(spec, self.n_runs)
         check_shapes_memory(arrays, xp)
         self.small = self._small_block({name: arrays.pop(name) for name in SMALL_ARRAYS})
@@ -232,7 +121,7 @@ class Batch(Runs):
     @cached_property
     def constants(self) -> tuple[tuple[str, int], ...]:
         """The algorithm's constant parameters that are equal in all runs."""
-        columns = [(name, self.spec.parameters[:, self.parameter_names.index(name)]) for name in self.spec.constants]
+        columns = [(name, self.spec.parameters[:, self.kernel.parameters.index(name)]) for name in self.spec.constants]
         return tuple((name, int(values[0])) for name, values in columns if (values == values[0]).all())
 
     def refresh(self) -> None:
@@ -316,7 +205,7 @@ class Batch(Runs):
 
     def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
         """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host."""
-        both = to_numpy(self.array["extra"][state_names(self.spec)[0].index(name)])
+        both = to_numpy(self.array["extra"][self.array_names.index(name)])
         values: FloatArray = both[generation & 1, np.arange(self.n_runs)]
         return values
 
@@ -328,7 +217,7 @@ class Batch(Runs):
         saved["x"], saved["f"] = self.host("x")[half, runs], self.host("f")[half, runs]
         saved |= {name: self.host(name)[:, half, runs] for name in ("extra", "vectors")}
         saved |= {name: self.host(name) for name in ("memory", "archive")}
-        if self.ordered:
+        if self.spec.needs.ordered:
             saved["order"] = self.host("order")[half, runs]
         return saved
 
@@ -342,7 +231,7 @@ class Batch(Runs):
         history[:, :slots] = saved["history"][:, :slots]
         self.put("history", history)
         # Into both halves, because both have the reference set.
-        for name in ("x", "f", *(("order",) if self.ordered else ())):
+        for name in ("x", "f", *(("order",) if self.spec.needs.ordered else ())):
             self.put(name, saved[name])
         for name in ("extra", "vectors"):
             self.put(name, saved[name][:, None])
@@ -371,184 +260,7 @@ def member_rows(spec: Spec, generation: IntArray) -> Any:
     return members
 
 
-def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that kernels of a precision read for a field, from its kind as the extension reports it."""
-    return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
-
-
-INTEGER, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
-
-
-def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
-    """Return the arrays of a batch with so many runs of a spec, without those copied from the spec."""
-    R, P, D = n_runs, spec.pop_max, len(spec.lower)
-    array_names, vector_names = state_names(spec)
-    islands = spec.islands
-    all_islands = islands.begun(R)
-    reals: dict[str, tuple[int, ...]] = {
-        "x": (2, R, P, D),
-        "f": (2, R, P),
-        "extra": (len(array_names), 2, R, P),
-        "scratch": (len(algorithm_entry(spec.algorithm).scratch), R, P),
-        "vectors": (len(vector_names), 2, R, P, D),
-        "archive": (R, spec.needs.archive, D),
-        "record": (2, R),
-        "history": (R, sampled_slots(spec)),
-        "migrants": (all_islands, islands.rows, D),
-        "migrant_values": (all_islands, islands.rows),
-    }
-    words: dict[str, tuple[int, ...]] = {
-        "meets": (all_islands,),
-        "places": (R, P if islands.rows else 0),
-        **{name: (R,) for name in ("status", "met", "limit", "generation", "clock")},
-        "arrivals": (R + 1,),
-        "since": (2, R),
-        "evals": (2, R),
-        "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
-        "sorting": (R, sorting_size(spec)),
-        "bests": (R, best_pieces(P)),
-        "owners": (R, spec.needs.archive if CONSTANTS["COUNTED_BY_CPU"] < P else 0),
-    }
-    numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
-    kinds = ((reals, spec.dtype), (words, INTEGER), (numbers, NUMBER))
-    return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
-
-
-def sorting_size(spec: Spec) -> int:
-    """Return the words that sorting takes for each run: twice those sorted, and those of two sets of samples."""
-    most = max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # with opposites; migrants of all islands
-    samples = 3 * -(-most // CONSTANTS["BUCKET"]) + 2  # sample_words of order.cuh
-    return 2 * (most + samples) if most > CONSTANTS["COUNTED_BY_CPU"] else 0
-
-
-def best_pieces(pop_max: int) -> int:
-    """Return the number of pieces into which the kernels divide a population to find its best (run.cuh)."""
-    return -(-pop_max // CONSTANTS["BEST_PIECE"])
-
-
-def size_of(arrays: ArrayShapes) -> int:
-    """Return the bytes that arrays take."""
-    return sum(math.prod(shape) * dtype.itemsize for shape, dtype in arrays.values())
-
-
-def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
-    """Refuse a batch that does not fit into memory.
-
-    Parameters
-    ----------
-    spec : Spec
-        The spec of its runs.
-    n_runs : int
-        Number of runs, each island counted.
-    xp : module, default numpy
-        The library of the arrays.
-
-    Raises
-    ------
-    MemoryError
-        With the memory needed and available.
-    """
-    check_shapes_memory(array_shapes(spec, n_runs), xp)
-
-
-def check_shapes_memory(arrays: ArrayShapes, xp: Any) -> None:
-    """Refuse the arrays of a batch when they do not fit into memory."""
-    _, n_runs, individuals, dim = arrays["x"][0]
-    what = f"a batch of {n_runs} populations of {individuals} individuals in {dim} dimensions"
-    check_memory(what, size_of(arrays), MEMORY_ADVICE, xp)
-
-
-def ranges(n: int, parts: int) -> list[tuple[int, int]]:
-    """Return the begin and end of consecutive parts of n runs; their sizes differ by one at most."""
-    ends = [n * k // parts for k in range(parts + 1)]
-    return list(pairwise(ends))
-
-
-def cut(state: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
-    """Return the part of a batch's state for the runs begin ... end - 1."""
-    return {name: array[(slice(None),) * run_axis(name) + (slice(begin, end),)] for name, array in state.items()}
-
-
-def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the state of a batch from those of its parts."""
-    return {name: np.concatenate([state[name] for state in states], run_axis(name)) for name in states[0]}
-
-
-def run_axis(name: str) -> int:
-    """Return the axis of the runs in an array of a state; its name may have a prefix, as "x.extra"."""
-    return RUN_AXIS.get(name.rpartition(".")[2], 0)
-
-
 def best_of(values: FloatArray) -> int:
     """Return the index of the smallest number, the first of equals; NaN is worse than infinity."""
     smallest = np.flatnonzero(values == np.fmin.reduce(values))
     return int(smallest[0]) if len(smallest) else 0
-
-
-class Kernel(NamedTuple):
-    """The kernel of an algorithm: its number and C++ type in all.cuh, and its names of parameters and state.
-
-    Attributes
-    ----------
-    has_operators : bool
-        Whether operators.cuh has it.
-    varies : bool
-        Whether it may change the size of a population.
-    large_stages : int
-        The largest number of stages between generations of a large population on a GPU, without sorting; 0: as many as
-        for a small one.
-    """
-
-    number: int
-    cpp_type: str
-    parameters: list[str]
-    arrays: list[str]
-    vectors: list[str]
-    scratch: list[str]
-    has_operators: bool
-    varies: bool
-    large_stages: int
-
-
-@lru_cache
-def algorithm_entry(name: str) -> Kernel:
-    """Return the kernel of a name."""
-    number, cpp_type, *names = _cpu.algorithms()[name]
-    parameters, arrays, vectors, scratch = map(split, names)
-    return Kernel(number, cpp_type, parameters, arrays, vectors, scratch, *_cpu.algorithm_traits()[name])
-
-
-def state_names(spec: Spec) -> tuple[list[str], list[str]]:
-    """Return the names of the arrays and the vectors of an individual's state, with those of opposition.cuh."""
-    kernel, opposition = algorithm_entry(spec.algorithm), spec.needs.opposition
-    return kernel.arrays + ["opposite_value"] * opposition, kernel.vectors + ["opposite"] * opposition
-
-
-def split(names: str) -> list[str]:
-    """Return the names in 'a, b'."""
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def sampled_slots(spec: Spec) -> int:
-    """Return the number of history slots of a run: up to the end of its last generation's iteration."""
-    return _cpu.history_slots(spec.last + spec.iteration - 1) if spec.recorded else 0
-
-
-class Decoding(NamedTuple):
-    """The table and the number of an objective's typed variables and, on the CPU, the address of its function."""
-
-    table: Array
-    n: int
-    function: int = 0
-
-
-def fill_data(
-    task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None, decoding: Decoding | None = None
-) -> None:
-    """Write the addresses and sizes of the objective's arrays into a task, and its typed variables."""
-    if decoding is not None:
-        task["variables"] = address(decoding.table, dtype, device=device)
-        task["n_variables"], task["function"] = decoding.n, decoding.function
-    for k in range(MAX_ARRAYS):
-        task[f"array{k}"] = address(arrays[k], dtype, device=device) if k < len(arrays) else 0
-        task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0

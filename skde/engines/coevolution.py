@@ -12,18 +12,12 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.arrays import address, contiguous, device_of, to_numpy
 from skde.constants import CONSTANTS, ENUMERATIONS
-from skde.engines.batch import (
-    MAX_ARRAYS,
-    MEMORY_ADVICE,
-    TASK,
-    Batch,
-    Runs,
-    array_shapes,
-    fill_data,
-    size_of,
-)
+from skde.engines.batch import Batch
+from skde.engines.batch_arrays import MEMORY_ADVICE, array_shapes, size_of
 from skde.engines.block import ArrayShapes
+from skde.engines.runs import Runs
 from skde.engines.spec import Spec
+from skde.engines.task import MAX_ARRAYS, TASK, fill_data
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address, contiguous, device_of
-from skde.engines.batch import Batch, Decoding, check_batch_memory
+from skde.engines.batch import Batch
+from skde.engines.batch_arrays import check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
 from skde.engines.decoding import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
@@ -27,6 +28,7 @@ from skde.engines.nvrtc import (
 from skde.engines.recording import RecordingError
 from skde.engines.row_evaluator import RowEvaluator
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
+from skde.engines.task import Decoding
 from skde.interrupts import interrupts
 from skde.islands import Step
 from skde.typing import Array

@@ -16,7 +16,8 @@ import numpy as np
 
 from skde.arrays import address
 from skde.constants import CONSTANTS
-from skde.engines.batch import MEMORY_ADVICE, Batch
+from skde.engines.batch import Batch
+from skde.engines.batch_arrays import MEMORY_ADVICE
 from skde.engines.launch_plan import BLOCK, LANES, Device, Plan, Work, choose_team, resident_blocks, shared_memory
 from skde.engines.nvrtc import Launcher
 from skde.interrupts import interrupts

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from skde.engines.batch import Batch, cut, join, ranges
+from skde.engines.batch import Batch
 from skde.engines.cpu import CpuEngine
 from skde.engines.devices import choose_device
+from skde.engines.parts import cut, join, ranges
 from skde.engines.protocol import ObjectiveLike
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load

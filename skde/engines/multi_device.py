@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch import Batch, Runs, check_batch_memory, cut, join, ranges
+from skde.engines.batch import Batch
+from skde.engines.batch_arrays import check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_coevolution_memory
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
+from skde.engines.parts import cut, join, ranges
+from skde.engines.runs import Runs
 from skde.engines.spec import Spec
 from skde.engines.stepping import advance, load
 from skde.islands import Step

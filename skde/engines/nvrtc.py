@@ -11,7 +11,7 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.constants import CONSTANTS
-from skde.engines.batch import algorithm_entry
+from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.coevolution import Game
 from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec

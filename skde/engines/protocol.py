@@ -6,8 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
-from skde.engines.batch import Batch, Runs
+from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game
+from skde.engines.runs import Runs
 from skde.engines.spec import Compiled, Spec
 from skde.typing import Array
 from skde.variables import Variables

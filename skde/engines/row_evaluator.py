@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from skde.arrays import address
-from skde.engines.batch import TASK, Decoding, fill_data
 from skde.engines.nvrtc import Launcher
+from skde.engines.task import TASK, Decoding, fill_data
 from skde.typing import Array, FloatArray
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skde.algorithms.base import Algorithm, FitSetting
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines.batch import algorithm_entry
+from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.spec import Spec
 from skde.typing import FloatArray
 

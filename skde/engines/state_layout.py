@@ -9,14 +9,15 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.algorithms.saved_state import SavedRuns, StateChecks
-from skde.engines.batch import algorithm_entry, member_rows, state_names
+from skde.engines.algorithm_kernels import algorithm_entry, state_names
+from skde.engines.batch import member_rows
+from skde.engines.batch_arrays import NUMBER, WORD
 from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
 from skde.engines.spec import Spec
 from skde.serialization import Layout, entry
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
-WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 MAX_INT64 = 2**63 - 1
 STATUSES = [int(status) for status in Status if status not in (Status.CALLBACK, Status.INTERRUPTED)]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
-from skde.engines.state_layout import NUMBER, check_coevolution, coevolution_layout
+from skde.engines.batch_arrays import NUMBER
+from skde.engines.state_layout import check_coevolution, coevolution_layout
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names

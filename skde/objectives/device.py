@@ -18,7 +18,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.arrays import as_real, contiguous, points
 from skde.engines import evaluate
-from skde.engines.batch import MAX_ARRAYS
+from skde.engines.task import MAX_ARRAYS
 from skde.objectives.library_cache import find_library, private_folder, store_library, store_text
 from skde.typing import Array, FloatArray
 from skde.validation import check_int, shown

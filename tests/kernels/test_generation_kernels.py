@@ -15,7 +15,7 @@ import pytest
 from skde import DE, GODE, JDE, LSHADE, SS, Migration, Minimizer, get_problem
 from skde.algorithms import get_algorithm
 from skde.engines import CpuEngine
-from skde.engines.batch import algorithm_entry
+from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.cpu import data_of
 from skde.engines.generation_kernels import MODELS, RECORDED
 from skde.engines.launch_plan import Plan
