@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
@@ -13,19 +13,21 @@ from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import check_batch_memory
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.cuda_graph import Recording, record_generation
+from skde.engines.current_device import CurrentDevice
 from skde.engines.decoding import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     Launcher,
     blocks_per_multiprocessor,
+    coevolution_switches,
     compile_module,
     game_options,
     kernel_options,
     kernel_switches,
     load_function,
 )
-from skde.engines.recording import RecordingError
 from skde.engines.row_evaluator import RowEvaluator
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.task import Decoding
@@ -38,36 +40,6 @@ STEP_TEAMS = 4  # warps in a block of the step kernels
 STEP_THREADS = STEP_TEAMS * LANES["Warp"]
 NULL = np.int64(0)
 WHOLE = nullcontext()  # around one launch, which Ctrl-C cannot divide
-
-
-class CurrentDevice:
-    """A context in which a GPU is the calling thread's current one; it can be entered once.
-
-    CuPy's context sets the device each time, which takes microseconds, and a generation enters several contexts. This
-    one sets the device only if it is not current. Both contexts use the current device of the CUDA runtime, so they may
-    be nested.
-
-    Parameters
-    ----------
-    runtime : module
-        CuPy's runtime.
-    device : int
-        The GPU's number.
-    """
-
-    def __init__(self, runtime: Any, device: int) -> None:
-        self.runtime, self.device = runtime, device
-
-    def __enter__(self) -> None:
-        self.before: int = self.runtime.getDevice()
-        self._use(self.device, self.before)
-
-    def __exit__(self, *error: object) -> None:
-        self._use(self.before, self.runtime.getDevice())  # an objective may have changed the current device
-
-    def _use(self, device: int, current: int) -> None:
-        if device != current:
-            self.runtime.setDevice(device)
 
 
 class CudaEngine:
@@ -127,8 +99,7 @@ class CudaEngine:
         """Allocate a batch on the GPU."""
         with self.device_context:
             batch = Batch(spec, self.xp, lambda: self.device_context)
-            blocks = -(-batch.pop_max // STEP_TEAMS)
-            plan = Plan("Warp", STEP_THREADS, 1, blocks, batch.n_runs, 0, False, 0)
+            plan = step_plan(-(-batch.pop_max // STEP_TEAMS), batch.n_runs)
             batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
             return batch
 
@@ -147,7 +118,7 @@ class CudaEngine:
                 plan = make_plan(work, self.machine, resident)
             module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
             batch.program = Launcher(module, plan, objective.scratch)
-            self._make_workspace(batch, plan, objective.scratch)
+            self._make_workspace(batch, plan, objective.scratch * batch.dim)
 
     def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
         """Make a batch ready to run a compiled objective by launches for every generation: one of MODELS."""
@@ -168,7 +139,7 @@ class CudaEngine:
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
                 plan = MODELS[model].plan(work, self.machine, occupancy)
                 batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
-            self._make_workspace(batch, plan, objective.scratch)
+            self._make_workspace(batch, plan, objective.scratch * batch.dim)
 
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
         """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
@@ -187,10 +158,10 @@ class CudaEngine:
             has_tiles=divides or not needs.stages,
         )
 
-    def _make_workspace(self, batch: Batch, plan: Plan, scratch: int) -> None:
-        """Allocate the working memory of the teams, where a plan has no room for it in shared memory."""
+    def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:
+        """Allocate so many numbers for each team, where a plan has no room for them in shared memory."""
         if not plan.trials_shared:
-            size = max(1, plan.grid * plan.teams * scratch * batch.dim)
+            size = max(1, plan.grid * plan.teams * length)
             batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
 
     def run(self, batch: Batch, begin: int, until: int) -> None:
@@ -234,69 +205,9 @@ class CudaEngine:
                 batch.step("end_generation", batch.record, np.int64(g), NULL, np.int64(stage))
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
-        """Record one generation, the objective included, as a CUDA graph.
-
-        Parameters
-        ----------
-        batch : Batch
-            The batch, with the trials of generation g + 1.
-        g : int
-            The last complete generation.
-        values : callable
-            X of shape (R * P, D) -> f of shape (R * P,), on CuPy arrays; called three times, to warm up and to record.
-
-        Returns
-        -------
-        recording : Recording
-
-        Raises
-        ------
-        RecordingError
-            When the objective does something that a graph cannot record, such as a copy to the host.
-        """
-        cupy = self.xp
+        """Record one generation, the objective included; see `record_generation`."""
         with self.device_context:
-            cupy.cuda.get_current_stream().synchronize()
-            stream = cupy.cuda.Stream(non_blocking=True)
-            # The graph writes to the memory of the objective's temporaries: no other allocation may reuse it.
-            pool = cupy.cuda.MemoryPool()
-            with stream, cupy.cuda.using_allocator(pool.malloc):
-                clock = cupy.full(1, g, np.int64)
-                # In another order than in the generation: values that the graph does not compute are wrong in a replay.
-                rows = batch.rows[(g + 1) & 1]
-                trials = cupy.concatenate([rows[-1:], rows[:-1]])
-                for _ in range(2):
-                    values(trials)
-                for name in ("propose", "accept", "tick", "end_generation", "migrate"):
-                    batch.step.function(name)
-                stream.synchronize()
-                graph, f = self._capture(stream, batch, clock, trials, values)
-
-        return Recording(graph, stream, f, (pool, clock, trials))
-
-    def _capture(
-        self, stream: Any, batch: Batch, clock: Array, trials: Array, values: Callable[[Array], Array]
-    ) -> tuple[Any, Array]:
-        """Return the graph of a generation, and the memory of its values."""
-        task, one = batch.record, np.int64(1)
-        stream.begin_capture()
-        try:
-            if batch.spec.islands.every:
-                for step in range(Step.JUDGE, Step.REORDER + 1):
-                    batch.step("migrate", task, np.int64(0), clock, np.int64(step))
-            batch.step("propose", task, one, clock, trials)
-            f = values(trials)
-            where = self._address(f, batch.spec.dtype, batch.n_runs * batch.pop_max)
-            batch.step("accept", task, one, clock, trials, where)
-            for stage in range(batch.stages):
-                batch.step("end_generation", task, one, clock, np.int64(stage))
-            batch.step.function("tick")((1,), (1,), (clock,))
-            return stream.end_capture(), f
-        except Exception as error:
-            with suppress(self.xp.cuda.runtime.CUDARuntimeError):
-                stream.end_capture()
-            first_line = str(error).partition("\n")[0]
-            raise RecordingError(f"{type(error).__name__}: {first_line}") from error
+            return record_generation(self.xp, batch, g, values)
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
         """Return the values of the rows of x, an (n, d) array on this GPU."""
@@ -312,7 +223,7 @@ class CudaEngine:
             work = Work(dim, n, 1, objective.scratch, sizes, dtype.itemsize)
             staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # evaluation needs no bounds
-            blocks = max(1, min(-(-n // STEP_TEAMS), 8 * self.machine.multiprocessors))
+            blocks = self._blocks(n, STEP_TEAMS)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             module = self._module("gpu_evaluate", dtype, "Warp", plan.threads, 1, objective=objective)
             data = arrays, self._decoding(objective, dtype)
@@ -324,7 +235,7 @@ class CudaEngine:
             (rows, dim), n = x.shape, len(variables)
             values = self.xp.empty((rows, n), x.dtype)
             module = self._module("gpu_decode", x.dtype, "Warp", STEP_THREADS, 1)
-            blocks = max(1, min(-(-rows * n // STEP_THREADS), 8 * self.machine.multiprocessors))
+            blocks = self._blocks(rows * n, STEP_THREADS)
             table = self._address(self._table(variables, x.dtype), x.dtype, len(variables.table))
             points, out = self._address(x, x.dtype, rows * dim), self._address(values, x.dtype, rows * n)
             arguments = (points, np.int64(rows), np.int64(dim), table, np.int64(n), out)
@@ -382,10 +293,7 @@ class CudaEngine:
 
             plan = make_plan(work, self.machine, resident)
             batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
-            if not plan.trials_shared:
-                teams = plan.grid * plan.teams
-                size = max(1, teams * game.scratch * dim)
-                batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
+            self._make_workspace(batch, plan, game.scratch * dim)
 
     def cycles(self, batch: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
@@ -399,8 +307,7 @@ class CudaEngine:
         """Do one phase of cycle c with the values of its request, of shape (R, n, m)."""
         with self.device_context:
             if batch.phase_program is None:
-                blocks = -(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS)
-                plan = Plan("Warp", STEP_THREADS, 1, blocks, batch.n_runs, 0, False, 0)
+                plan = step_plan(-(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS), batch.n_runs)
                 switches = coevolution_switches(batch)
                 options = game_options(batch.spec.dtype, "Warp", plan.threads, 1, switches=switches)
                 batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
@@ -416,8 +323,7 @@ class CudaEngine:
         with self.device_context:
             f = self.xp.empty((len(X), len(Y)), X.dtype)
             task, alive = opponent_task(game, X, Y, self.xp)
-            blocks = max(1, min(-(-len(X) // STEP_TEAMS), 8 * self.machine.multiprocessors))
-            plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, 0, False, 0)
+            plan = step_plan(self._blocks(len(X), STEP_TEAMS))
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             n, dim = X.shape
@@ -447,6 +353,10 @@ class CudaEngine:
         with self.device_context:
             self.xp.cuda.get_current_stream().synchronize()
 
+    def _blocks(self, work: int, share: int) -> int:
+        """Return the number of blocks that divide so much work: each has a share, or several in a large grid."""
+        return max(1, min(-(-work // share), 8 * self.machine.multiprocessors))
+
     def _address(self, array: Array, dtype: np.dtype[Any], size: int) -> np.int64:
         """Return an array's address as a kernel argument."""
         return np.int64(address(array, dtype, size, self.device))
@@ -470,33 +380,6 @@ class CudaEngine:
         return compile_module(self.device, source, options)
 
 
-def coevolution_switches(batch: Coevolution) -> tuple[str, ...]:
-    """Return the definitions that one of the two sides of a co-evolution needs."""
-    return tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
-
-
-class Recording:
-    """One generation as a CUDA graph, with its stream.
-
-    Parameters
-    ----------
-    graph : cupy.cuda.Graph
-        The recorded work.
-    stream : cupy.cuda.Stream
-        The stream that it runs on.
-    values : ndarray of shape (R * P,)
-        The values of the trials of the last generation that was replayed.
-    memory : tuple
-        The memory of the graph, which must stay alive.
-    """
-
-    def __init__(self, graph: Any, stream: Any, values: Array, memory: tuple[Any, ...]) -> None:
-        self.graph, self.stream, self.values, self.memory = graph, stream, values, memory
-
-    def replay(self, generations: int) -> None:
-        """Run generations and wait for their end."""
-        try:
-            for _ in range(generations):
-                self.graph.launch(self.stream)
-        finally:  # after Ctrl-C, too: other streams do not wait for this one
-            self.stream.synchronize()
+def step_plan(blocks: int, n_runs: int = 1) -> Plan:
+    """Return the plan of a launch with so many blocks for each run: a warp for each individual."""
+    return Plan("Warp", STEP_THREADS, 1, blocks, n_runs, 0, False, 0)

@@ -12,7 +12,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry
-from skde.engines.coevolution import Game
+from skde.engines.coevolution import Coevolution, Game
 from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec
 
@@ -158,6 +158,11 @@ def kernel_switches(spec: Spec) -> tuple[str, ...]:
         "SKDE_OPPOSITION": spec.needs.opposition,
     }
     return tuple(name for name, is_needed in needed.items() if is_needed)
+
+
+def coevolution_switches(batch: Coevolution) -> tuple[str, ...]:
+    """Return the definitions that one of the two sides of a co-evolution needs."""
+    return tuple(sorted({*kernel_switches(batch.x.spec), *kernel_switches(batch.y.spec)}))
 
 
 @lru_cache(maxsize=1)

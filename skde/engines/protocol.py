@@ -131,7 +131,7 @@ class RecordingEngine(Protocol):
     """An engine that can record a generation, the objective included, and replay it."""
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Any:
-        """Record one generation; see CudaEngine.record."""
+        """Record one generation; see skde/engines/cuda_graph.py."""
 
 
 class LaunchingEngine(Protocol):

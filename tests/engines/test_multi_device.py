@@ -20,7 +20,7 @@ import pytest
 
 from skde import DE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, Status
 from skde.engines import find_gpus
-from skde.engines.cuda import CurrentDevice
+from skde.engines.current_device import CurrentDevice
 from skde.engines.parts import ranges
 from skde.islands import Archipelago
 from skde.testing import PROBE_CALLS, same
