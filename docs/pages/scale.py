@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from skde.benchmark.scale import cell_of, derived
+from skde.benchmark.scale_sizes import cell_of
+from skde.benchmark.scale_table import derived
 
 from .plots import drawn
 

@@ -4,148 +4,43 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from functools import cache, partial
-from statistics import median
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skde import DE, PSO, SS, Algorithm, Problem, get_problem
-from skde.algorithms import ALGORITHMS
-from skde.algorithms.base import MOST_INDIVIDUALS
+from skde import Problem, get_problem
 from skde.benchmark import provenance
-from skde.benchmark.generations import constant_size, device_seconds, generation_us, new_batch, new_spec
+from skde.benchmark.generations import device_seconds, generation_us, new_batch, new_spec
 from skde.benchmark.peers import CR, C, F, Run, W
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
+from skde.benchmark.scale_sizes import (
+    MOST_GENERATIONS,
+    PROBLEM,
+    Cell,
+    Settings,
+    algorithm_of_size,
+    batch_bytes,
+    cell_of,
+    largest_population,
+    trials_of,
+)
 from skde.benchmark.speed import driver
 from skde.engines import DeviceEngine
-from skde.engines.batch_arrays import array_shapes, check_batch_memory, size_of
-from skde.memory import check_memory, gpu_memory, host_memory, in_units
-from skde.validation import DTYPES, check_choice, check_int, check_real
+from skde.engines.batch_arrays import check_batch_memory
+from skde.memory import check_memory, gpu_memory, host_memory
 
 Say = Callable[[str], None]
 
-PROBLEM = "rastrigin"
-# Axis -> dimension, population and runs, in the order of their sizes.
-AXES = {
-    "population": tuple((30, 10**k, 1) for k in range(2, 7)),
-    "large": ((100, 10**4, 1), (100, 10**5, 1), (1000, 10**4, 1)),
-    "dimension": tuple((dim, 1000, 1) for dim in (10, 30, 100, 1000, 10**4)),
-    "runs": tuple((10, 50, 10**k) for k in range(5)),
-}
-QUICK_COMPONENTS = 10**6  # of all individuals; --quick has no larger sizes
-# Vectors of D components that a generation reads and writes for a trial, by the algorithm's equations: DE reads the
-# target and three donors, and writes the survivor; CMA-ES writes a trial, and reads it for the mean. Vectors that
-# all trials share, such as the best, do not count.
-VECTORS = {
-    **dict.fromkeys(
-        (
-            "de",
-            "jde",
-            "sade",
-            "gade",
-            "jade",
-            "shade",
-            "lshade",
-            "jso",
-            "lsrtde",
-            "rdex",
-            "arrde",
-            "gode",
-            "gojde",
-            "soupde",
-            "pso",
-        ),
-        5,
-    ),
-    "chc": 5,
-    "ss": 4,
-    "cmaes": 2,
-}
-VALUES = 2  # the old value, read, and the new one, written
-MOST_POOL = 2**11 * (2**11 + 1)  # trials of SS with the most references
 COPY_BYTES = 2**30
 COPIES = 5
-LEAST_GENERATIONS, MOST_GENERATIONS = 2, 2000
+LEAST_GENERATIONS = 2
 LEAST_WARM, MOST_WARM = 2, 100
 # A peer's time is that of a run less that of a shorter one.
 PEER_SHORT, PEER_TIMES = 2, 5
-FEWEST_IN_MEMORY = 50
 DIGITS = 4
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One setting of the measurement."""
-
-    axis: str
-    algorithm: str
-    dtype: str
-    dim: int
-    pop_size: int
-    n_runs: int
-
-    @property
-    def components(self) -> int:
-        """Components of all individuals."""
-        return self.dim * self.pop_size * self.n_runs
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of a component."""
-        return np.dtype(self.dtype).itemsize
-
-    def __str__(self) -> str:
-        runs = f" runs={self.n_runs}" if self.n_runs > 1 else ""
-        return f"{self.algorithm} {self.dtype} D={self.dim} NP={self.pop_size}{runs}"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The choices of the user.
-
-    Attributes
-    ----------
-    algorithms, dtypes, axes : sequence of str
-        Names.
-    quick : bool
-        Small sizes only.
-    repeats : int
-        Repeats of every figure.
-    seconds : float
-        Time of a repeat.
-    limit : float
-        Most seconds of one figure with all its repeats; larger sizes are left out.
-    """
-
-    algorithms: Sequence[str]
-    dtypes: Sequence[str]
-    axes: Sequence[str]
-    quick: bool = False
-    repeats: int = 5
-    seconds: float = 0.2
-    limit: float = 60.0
-
-    def __post_init__(self) -> None:
-        allowed = {"algorithms": ALGORITHMS, "dtypes": DTYPES, "axes": AXES}
-        for name, choices in allowed.items():
-            for value in getattr(self, name):
-                check_choice(f"each of {name}", value, choices)
-        check_int("repeats", self.repeats, 1)
-        check_real("seconds", self.seconds, 0, low_open=True)
-        check_real("limit", self.limit, 0, low_open=True)
-
-    def cells(self) -> Iterator[Cell]:
-        """Give the cells: for each axis, precision and algorithm from the smallest to the largest."""
-        for axis in self.axes:
-            for dtype in self.dtypes:
-                for algorithm in self.algorithms:
-                    for dim, pop_size, n_runs in AXES[axis]:
-                        cell = Cell(axis, algorithm, dtype, dim, pop_size, n_runs)
-                        if not self.quick or cell.components <= QUICK_COMPONENTS:
-                            yield cell
 
 
 @dataclass
@@ -336,29 +231,6 @@ class Scale:
         }
 
 
-def cell_of(entry: dict[str, Any]) -> Cell:
-    """Return the cell of an entry of a record."""
-    return Cell(**{name.name: entry[name.name] for name in fields(Cell)})
-
-
-def algorithm_of_size(name: str, pop_size: int) -> Algorithm:
-    """Return an algorithm that makes about pop_size trials in every generation."""
-    if name == "de":
-        return DE(F=F, CR=CR, pop_size=pop_size)
-    if name == "pso":
-        return PSO(w=W, c1=C, c2=C, pop_size=pop_size)
-    if name == "ss":  # a pool of references x (references - 1) trials, which nine steps of the local search follow
-        references = max(round(0.5 + math.sqrt(0.25 + pop_size)), 2)
-        return SS(n_best=references - 1, n_diverse=1, pop_size=references, n_local=9)
-    return constant_size(name, pop_size)
-
-
-def trials_of(name: str, pop_size: int) -> int:
-    """Return the number of trials of a generation."""
-    algorithm = algorithm_of_size(name, pop_size)
-    return (algorithm.n_best + 1) * algorithm.n_best if isinstance(algorithm, SS) else pop_size
-
-
 def lengths(spent: float, seconds: float, iteration: int) -> tuple[int, int]:
     """Return the generations to measure in a number of seconds, and those before them, in whole iterations."""
     fit = int(min(max(seconds / spent, LEAST_GENERATIONS), MOST_GENERATIONS))
@@ -395,107 +267,6 @@ def copy_rates(engine: DeviceEngine, available: int | None) -> list[float]:
     return [2 * source.nbytes / device_seconds(engine, work) for _ in range(COPIES + 1)][1:]
 
 
-def traffic(row: dict[str, Any]) -> int:
-    """Return the bytes that a generation of a row reads and writes at least, if no cache helps."""
-    components = VECTORS[row["algorithm"]] * row["dim"] + VALUES
-    return int(row["n_runs"] * row["trials"] * components * np.dtype(row["dtype"]).itemsize)
-
-
-@cache
-def batch_bytes(name: str, dtype: str, dim: int, pop_size: int, n_runs: int) -> int:
-    """Return the bytes of the arrays of a batch."""
-    spec = new_spec(algorithm_of_size(name, pop_size), get_problem(PROBLEM, dim=dim), 1, MOST_GENERATIONS, dtype=dtype)
-    return size_of(array_shapes(spec, n_runs))
-
-
-@cache
-def largest_population(name: str, dtype: str, dim: int, n_runs: int, available: int | None) -> int | None:
-    """Return the largest population that fits into so many bytes, 0 if none does; None where they are not known."""
-    if available is None:
-        return None
-    fits, most = 0, MOST_POOL if name == "ss" else MOST_INDIVIDUALS
-    least = FEWEST_IN_MEMORY
-    while least <= most:
-        middle = (least + most) // 2
-        if batch_bytes(name, dtype, dim, middle, n_runs) <= available:
-            fits, least = middle, middle + 1
-        else:
-            most = middle - 1
-    return fits
-
-
 def rounded(value: float) -> float:
     """Return a value in the digits of a record."""
     return float(f"{value:.{DIGITS}g}")
-
-
-def derived(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures that follow from a row of a record.
-
-    Returns
-    -------
-    figures : dict
-        Medians of microseconds a generation, nanoseconds an evaluation and evaluations a second; the bytes a second
-        that the traffic needs, their share of the rate of copies, and the ratio of each peer's time to ours.
-    """
-    us = median(row["us"])
-    evaluations = row["trials"] * row["n_runs"]
-    needed = traffic(row) / us * 1e6
-    pairs = {name: zip(times, row["us"], strict=False) for name, times in row["peers"].items()}
-    return {
-        "us": us,
-        "ns_per_evaluation": us * 1e3 / evaluations,
-        "evaluations_per_second": evaluations / us * 1e6,
-        "bandwidth": needed,
-        "share": needed / median(record["memory"]["copy_bytes_per_second"]),
-        "ratios": {name: median(theirs / ours for theirs, ours in both) for name, both in pairs.items()},
-    }
-
-
-def table(record: dict[str, Any]) -> str:
-    """Return a record as text."""
-    on_gpu = record["driver"] is not None
-    where = record["driver"]["gpu"] if on_gpu else f"{record['machine']['cpu']}, one thread"
-    memory = record["memory"]
-    lines = [f"{record['device']}: {where}"]
-    if memory["copy_bytes_per_second"]:
-        lines.append(f"copies: {median(memory['copy_bytes_per_second']) / 1e9:.4g} GB/s, the memory's limit")
-    if memory["available"] is not None:
-        lines.append(f"memory: {in_units(memory['available'])}")
-    heading = (
-        "algorithm",
-        "D",
-        "NP",
-        "runs",
-        "us/gen",
-        "ns/eval",
-        "Mevals/s",
-        "B/indiv",
-        "GB/s",
-        "limit",
-        "largest NP",
-    )
-    shape = "{:<10}{:>7}{:>9}{:>7}{:>12}{:>10}{:>10}{:>10}{:>9}{:>7}{:>12}  {}"
-    group = None
-    for row in record["figures"]:
-        if group != (row["axis"], row["dtype"]):
-            group = row["axis"], row["dtype"]
-            lines += ["", f"{row['axis']}, {row['dtype']}", shape.format(*heading, "peers, times our time").rstrip()]
-        found = derived(row, record)
-        figures = (
-            f"{found['us']:.2f}",
-            f"{found['ns_per_evaluation']:.4g}",
-            f"{found['evaluations_per_second'] / 1e6:.4g}",
-        )
-        needed = (f"{found['bandwidth'] / 1e9:.4g}", f"{found['share']:.0%}", row["largest"] or "-")
-        peers = ", ".join(f"{name} {ratio:.3g}" for name, ratio in found["ratios"].items())
-        sizes = (row["algorithm"], row["dim"], row["pop_size"], row["n_runs"])
-        lines.append(shape.format(*sizes, *figures, f"{row['bytes']:.4g}", *needed, peers).rstrip())
-    if record["left_out"]:
-        lines += ["", "left out:"]
-    for entry in record["left_out"]:
-        lines.append(f"  {entry['program']}: {cell_of(entry)}: {entry['reason']}")
-    absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]
-    if absent:
-        lines += ["", f"not installed: {', '.join(absent)}"]
-    return "\n".join(lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skde.algorithms import ALGORITHMS
-from skde.benchmark import report, scale, speed, statistics, tables, trials
+from skde.benchmark import report, scale, scale_sizes, scale_table, speed, statistics, tables, trials
 from skde.benchmark.functions import Suite
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record, write_figures
@@ -75,7 +75,7 @@ def add_speed(commands: Any) -> None:
     add("--scale", action="store_true", help="measure over populations, dimensions and runs instead; on one CPU thread")
     add("--algorithms", type=names, metavar="NAME,...", help="of --scale (default: all)")
     add("--dtype", type=names, metavar="NAME,...", help="of --scale: float32, float64 (default: both)")
-    add("--axis", type=names, metavar="NAME,...", help=f"of --scale: {', '.join(scale.AXES)} (default: all)")
+    add("--axis", type=names, metavar="NAME,...", help=f"of --scale: {', '.join(scale_sizes.AXES)} (default: all)")
     add(
         "--limit",
         type=number,
@@ -204,17 +204,19 @@ def bench_speed(options: Any) -> int:
 def bench_scale(options: Any) -> int:
     """Measure over sizes, and print and write the record; after an interruption, that of the finished part."""
     refuse(options, ("threads",), "has no effect with --scale, which uses one thread of the CPU")
-    settings = scale.Settings(
+    settings = scale_sizes.Settings(
         options.algorithms or tuple(ALGORITHMS),
         options.dtype or DTYPES,
-        options.axis or tuple(scale.AXES),
+        options.axis or tuple(scale_sizes.AXES),
         quick=bool(options.quick),
         repeats=3 if options.quick else 5,
         seconds=options.seconds if options.seconds is not None else 0.05 if options.quick else 0.2,
         limit=60.0 if options.limit is None else options.limit,
     )
     measurement = scale.Scale(choose_device(options.device, 1)[0], settings, say)
-    run_and_show(measurement.run, lambda: show_figures(options, measurement.record(options.command_line), scale.table))
+    run_and_show(
+        measurement.run, lambda: show_figures(options, measurement.record(options.command_line), scale_table.table)
+    )
     return 0
 
 

@@ -11,9 +11,11 @@ import pytest
 from skde import get_problem
 from skde.algorithms import ALGORITHMS, SS
 from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.benchmark import scale
-from skde.benchmark.scale import AXES, VECTORS, Cell, Forecast, Scale, Settings
+from skde.benchmark import scale, scale_sizes, scale_table
+from skde.benchmark.scale import Forecast, Scale
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
+from skde.benchmark.scale_sizes import AXES, Cell, Settings
+from skde.benchmark.scale_table import VECTORS
 from skde.cli.main import main
 from skde.engines import CpuEngine
 
@@ -37,7 +39,7 @@ class Fake(ScalePeer):
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure two sizes of each axis in a moment, with a peer of DE."""
     axes = {"population": ((2, 20, 1), (2, 40, 1)), "runs": ((2, 10, 1), (2, 10, 3))}
-    monkeypatch.setattr(scale, "AXES", axes)
+    monkeypatch.setattr(scale_sizes, "AXES", axes)
     monkeypatch.setattr(scale, "COPY_BYTES", 2**16)
     monkeypatch.setattr(scale, "PEERS", (Fake("fake", "de", "none", ("cpu",), ("float64",), make_fake),))
     monkeypatch.setattr(scale, "seconds_of", lambda run, generations: 1e-4 * generations + 0.01)
@@ -71,11 +73,11 @@ def test_record() -> None:
 def test_derived_figures() -> None:
     row = {"algorithm": "de", "dtype": "float64", "dim": 30, "n_runs": 2, "trials": 100, "us": [50.0, 100.0, 200.0]}
     row["peers"] = {"fake": [100.0, 300.0, 400.0]}
-    found = scale.derived(row, {"memory": {"copy_bytes_per_second": [1e9, 2e9, 9e9]}})
+    found = scale_table.derived(row, {"memory": {"copy_bytes_per_second": [1e9, 2e9, 9e9]}})
     assert found["us"] == 100
     assert found["ns_per_evaluation"] == pytest.approx(500)
     assert found["evaluations_per_second"] == pytest.approx(2e6)
-    assert scale.traffic(row) == 200 * (5 * 30 + 2) * 8
+    assert scale_table.traffic(row) == 200 * (5 * 30 + 2) * 8
     assert found["bandwidth"] == pytest.approx(200 * 152 * 8 / 100e-6)
     assert found["share"] == pytest.approx(found["bandwidth"] / 2e9)
     assert found["ratios"] == {"fake": 2.0}
@@ -83,10 +85,10 @@ def test_derived_figures() -> None:
 
 def test_table() -> None:
     record = measured()
-    text = scale.table(record)
+    text = scale_table.table(record)
     assert "population, float64" in text
     assert "fake: de float64 D=2 NP=40: it fails" in text
-    ratio = scale.derived(record["figures"][0], record)["ratios"]["fake"]
+    ratio = scale_table.derived(record["figures"][0], record)["ratios"]["fake"]
     assert f"fake {ratio:.3g}" in text
 
 
@@ -187,28 +189,28 @@ def test_sizes_span_the_axes() -> None:
 
 
 def test_quick_has_the_small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scale, "AXES", AXES)
+    monkeypatch.setattr(scale_sizes, "AXES", AXES)
     cells = list(Settings(("de",), ("float64",), tuple(AXES), quick=True).cells())
-    assert max(cell.components for cell in cells) == scale.QUICK_COMPONENTS
+    assert max(cell.components for cell in cells) == scale_sizes.QUICK_COMPONENTS
     assert len(cells) < len(list(Settings(("de",), ("float64",), tuple(AXES)).cells()))
 
 
 def test_scatter_search_has_a_pool_of_the_size() -> None:
     for size in (20, 100, 10_000, 10**6):
-        algorithm = scale.algorithm_of_size("ss", size)
+        algorithm = scale_sizes.algorithm_of_size("ss", size)
         assert isinstance(algorithm, SS)
-        assert scale.trials_of("ss", size) == pytest.approx(size, rel=0.11)
-    assert scale.trials_of("ss", scale.MOST_POOL) == scale.MOST_POOL
+        assert scale_sizes.trials_of("ss", size) == pytest.approx(size, rel=0.11)
+    assert scale_sizes.trials_of("ss", scale_sizes.MOST_POOL) == scale_sizes.MOST_POOL
 
 
 def test_largest_population_fits_and_the_next_one_does_not() -> None:
     room = 10**8
-    found = scale.largest_population("jade", "float32", 30, 2, room)
-    assert scale.batch_bytes("jade", "float32", 30, found, 2) <= room
-    assert scale.batch_bytes("jade", "float32", 30, found + 1, 2) > room
-    assert scale.largest_population("de", "float32", 30, 1, 1000) == 0
-    assert scale.largest_population("de", "float32", 2, 1, 10**15) == MOST_INDIVIDUALS
-    assert scale.largest_population("de", "float32", 2, 1, None) is None
+    found = scale_sizes.largest_population("jade", "float32", 30, 2, room)
+    assert scale_sizes.batch_bytes("jade", "float32", 30, found, 2) <= room
+    assert scale_sizes.batch_bytes("jade", "float32", 30, found + 1, 2) > room
+    assert scale_sizes.largest_population("de", "float32", 30, 1, 1000) == 0
+    assert scale_sizes.largest_population("de", "float32", 2, 1, 10**15) == MOST_INDIVIDUALS
+    assert scale_sizes.largest_population("de", "float32", 2, 1, None) is None
 
 
 def test_copies_move_as_many_bytes_as_they_say() -> None:
@@ -257,4 +259,4 @@ def test_gpu_record() -> None:
     record = measurement.record()
     assert record["driver"]["driver"] > 0
     assert len(record["figures"]) == 4
-    assert "float32" in scale.table(json.loads(json.dumps(record)))
+    assert "float32" in scale_table.table(json.loads(json.dumps(record)))
