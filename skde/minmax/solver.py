@@ -14,8 +14,9 @@ from skde.engines import CoevolutionSpec, Engine
 from skde.execution import run_fit
 from skde.minmax.ask_tell import AskedCycle
 from skde.minmax.engine import CoevolutionEngine
-from skde.minmax.objective import MinMaxObjective, resolve_minmax, unknown_function
+from skde.minmax.objective import MinMaxObjective, unknown_function
 from skde.minmax.solution import MinMaxSolution
+from skde.minmax.solver_objective import given_objective, named_objective, objective_given_again
 from skde.minmax.spec import (
     MinMaxRunner,
     check_parameters,
@@ -33,8 +34,6 @@ from skde.minmax.state import (
     saved_parameters,
     saved_variables,
 )
-from skde.problems import get_problem
-from skde.problems.constraints import ConstrainedProblem
 from skde.runner import Runner
 from skde.serialization import check_layout, entry
 from skde.stopping import check_stopping
@@ -159,11 +158,6 @@ class MinMaxSolver(MinMaxSolution):
         The results of all runs; their x is x followed by y.
     result_ : scipy.optimize.OptimizeResult
         The best run in SciPy's form; nfev counts all runs, success is converged_.
-
-    Raises
-    ------
-    ValueError, TypeError
-        From fit, for invalid parameters, boxes or values.
 
     Notes
     -----
@@ -329,7 +323,7 @@ class MinMaxSolver(MinMaxSolution):
             After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` continues.
         """
         check_parameters(self)
-        objective = self._resolve(f, bounds_x, bounds_y, dim)
+        objective = given_objective(self, f, bounds_x, bounds_y, dim)
         self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
         self._run(objective)
         return self
@@ -354,14 +348,9 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._fitted()
         self._check_unchanged()
         if f is not None:
-            objective = self._resolve_again(f)
-        elif self._objective is not None:
-            objective = self._objective
-        elif "problem" in self._source:
-            objective = self._resolve(get_problem(self._source["problem"], dim=self._source["dim"]), None, None, None)
+            objective = objective_given_again(self, f, self._coevolution.coevolution_spec, *self._spaces)
         else:
-            what = self._source.get("callable") or "given to ask and tell"
-            raise ValueError(f"resume needs the function again (it was {what}): resume(f)")
+            objective = self._objective or named_objective(self, self._source)
         check_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
         self._run(objective)
@@ -374,37 +363,6 @@ class MinMaxSolver(MinMaxSolution):
         self._boxes, self._planned = (objective.box_x, objective.box_y), planned
         self._note_parameters()
         return runner
-
-    def _resolve_again(self, f: Any) -> MinMaxObjective:
-        """Return the objective for resume, checked for the kind and sizes of the fit."""
-        batch, (space_x, space_y) = self._coevolution, self._spaces
-        if isinstance(f, str):
-            f = get_problem(f, dim=len(space_x))
-        if isinstance(f, ConstrainedProblem) != (batch.constraints > 0):
-            kind = "a constrained problem" if batch.constraints else "a function of x and y"
-            raise ValueError(f"resume: the fit is that of {kind}, got {f!r}")
-        objective = self._resolve(f, space_x, space_y, None)
-        if objective.problem is not None:
-            sizes = batch.coevolution_spec.inequalities, batch.coevolution_spec.equalities
-            given = objective.problem.n_inequalities, objective.problem.n_equalities
-            if given != sizes:
-                raise ValueError(
-                    f"resume: the fit has {sizes[0]} inequalities and {sizes[1]} equalities, {f!r} has {given[0]} and "
-                    f"{given[1]}"
-                )
-        return objective
-
-    def _resolve(self, f: Any, bounds_x: Any, bounds_y: Any, dim: int | None) -> MinMaxObjective:
-        x, y = (self.bounds_x if bounds_x is None else bounds_x, self.bounds_y if bounds_y is None else bounds_y)
-        return resolve_minmax(
-            f,
-            x,
-            y,
-            dim=dim,
-            feasibility_tol=self.feasibility_tol,
-            pairwise=self.pairwise,
-            n_jobs=self.n_jobs,
-        )
 
     def _run(self, objective: MinMaxObjective) -> None:
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
