@@ -58,7 +58,7 @@ from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
 from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged
-from skde.variables import Variables, as_variables, checked_variables
+from skde.variables import Variables, as_variables
 
 
 class Minimizer(BaseSolver):
@@ -114,13 +114,10 @@ class Minimizer(BaseSolver):
         of a plain one; else "step". A function that changes with time, such as one that counts its calls, needs "step".
         "joblib": islands and runs are divided among joblib's workers: processes or, under
         ``joblib.parallel_config("dask")`` or ``"ray"``, machines. Every worker uses `device` and calls Python functions
-        itself. A fit that has begun cannot change to or from "joblib".
-        Models that papers compare, for compiled objectives, with the same result by each (docs/execution.md). On the
-        CPU "serial": one thread; "threads": one thread makes trials and selects, all of them evaluate (master-slave).
-        On a GPU "naive": the algorithm on the CPU, the objective on the GPU; "kernels": a kernel for each operator;
-        "fpde": these in the launch shape of FPDE; "fused": one kernel makes, evaluates and selects trials, while a
-        second stream draws the next indices; "persistent": one launch makes many generations, as "auto" does. With
-        device="auto" a model takes its device. A fit that has begun cannot change to or from "serial" and "naive".
+        itself.
+        Models that papers compare (docs/execution.md), for compiled objectives, with the same result by each: on the
+        CPU "serial" and "threads", on a GPU "naive", "kernels", "fpde", "fused" and "persistent". With device="auto" a
+        model takes its device. A fit that has begun cannot change to or from "joblib", "serial" and "naive".
     dtype : {"float64", "float32"}, default "float64"
         The precision of positions and values.
     vectorized : bool, default True
@@ -194,7 +191,7 @@ class Minimizer(BaseSolver):
     and the points of `ask` are arrays of that library on that device, and a Python objective receives and returns them.
     runs_, history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
 
-    The result is reproducible across machines: random numbers are a function of their address (Philox4x32-10),
+    The same random_state gives the same bits, because random numbers are a function of their address (Philox4x32-10),
     floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and
     exponential. The rounding of a Python objective is that of its libraries.
 
@@ -395,10 +392,7 @@ class Minimizer(BaseSolver):
         constrained = objective.rules is not None
         discrete = objective.variables is not None and objective.variables.discrete
         self.algorithm_ = choose_algorithm(self, objective.box, x0, constrained, discrete)
-        template, times = make_template(self, objective.box, x0, constrained)
-        template.variables = checked_variables(objective.variables, template.dtype)
-        engine.check_memory(template, times * len(template.seeds))
-        runner = Runner(engine, self._customize_spec(repeat_template(self, template, times)))
+        runner = Runner(engine, self._make_spec(objective.box, objective.variables, x0, constrained, engine=engine))
         runner.rules = objective.rules
         self._box, self._planned = objective.box, budget_of(self, len(objective.box))
         self._note_parameters()
@@ -411,10 +405,12 @@ class Minimizer(BaseSolver):
         x0: Any,
         constrained: bool,
         saved: SavedPlan | None = None,
+        engine: Engine | None = None,
     ) -> Spec:
-        """Check all parameters and return the Spec of the batch; x0 are points of the box."""
-        template, times = make_template(self, box, x0, constrained, saved)
-        template.variables = checked_variables(variables, template.dtype)
+        """Check all parameters, and the memory of an engine; return the Spec of the batch. x0 are points of the box."""
+        template, times = make_template(self, box, variables, x0, constrained, saved)
+        if engine is not None:
+            engine.check_memory(template, times * len(template.seeds))
         return self._customize_spec(repeat_template(self, template, times, saved))
 
     def _customize_spec(self, spec: Spec) -> Spec:

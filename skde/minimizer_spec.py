@@ -44,6 +44,7 @@ from skde.validation import (
     check_verbose,
     refuse_iterator,
 )
+from skde.variables import Variables, checked_variables
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
 
@@ -293,7 +294,12 @@ def generation_limits(
 
 
 def make_template(
-    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, saved: SavedPlan | None = None
+    parameters: Parameters,
+    box: FloatArray,
+    variables: Variables | None,
+    x0: Any,
+    constrained: bool,
+    saved: SavedPlan | None = None,
 ) -> tuple[Spec, int]:
     """Check all parameters; return a Spec with one population for each algorithm, and how often it is repeated.
 
@@ -327,6 +333,7 @@ def make_template(
         tol=rules["tol"],
         stagnation=rules["stagnation"],
         dtype=np.dtype(dtype),
+        variables=checked_variables(variables, np.dtype(dtype)),
     )
     return template, int(parameters.n_runs) // len(algorithms) * n_islands
 
