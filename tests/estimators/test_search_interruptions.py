@@ -1,0 +1,191 @@
+"""Failures, limits, interruptions and files of searches."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import StratifiedKFold
+
+from skde.estimators import EvolutionSearchCV, SearchProgress
+
+from .counted import Counted, X, search, y
+
+
+@pytest.mark.parametrize("method", ["racing", "de"])
+def test_fits_that_fail(method: str) -> None:
+    failing = search(search=method).set_params(estimator=Counted(fails=0.75))
+    with pytest.warns() as caught:
+        found = failing.fit(X, y)
+    assert {FitFailedWarning, UserWarning} == {warning.category for warning in caught}
+    bad = np.isnan(found.cv_results_["mean_test_score"])
+    assert bad.any()
+    assert all(params["a"] > 0.75 for params, one in zip(found.cv_results_["params"], bad, strict=True) if one)
+    assert found.cv_results_["rank_test_score"][bad].min() > (~bad).sum()
+    assert found.best_params_["a"] <= 0.75
+    with pytest.raises(ValueError, match="a is too large"):
+        search(search=method, error_score="raise").set_params(estimator=Counted(fails=0.5)).fit(X, y)
+    with pytest.raises(ValueError, match=r"All the \d+ fits failed"):
+        search(search=method).set_params(estimator=Counted(fails=-1)).fit(X, y)
+
+
+def test_a_race_without_a_score_says_so() -> None:
+    with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: the score is NaN"):
+        search(scoring=lambda estimator, X, y: np.nan).fit(X, y)
+
+
+def test_metrics_that_fail_add_no_column() -> None:
+    def metrics(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+        if estimator.a > 0.5:
+            raise ValueError("no metric")
+        return {"first": estimator.a, "second": 1.0}
+
+    space = {"a": [0.2, 0.4, 0.6]}
+    with pytest.warns(UserWarning, match="Scoring failed|non-finite"):
+        found = search(space, search="de", scoring=metrics, refit="first").fit(X, y)
+    assert [name for name in found.cv_results_ if name.startswith("rank_")] == ["rank_test_first", "rank_test_second"]
+    assert found.best_params_ == {"a": 0.4}
+
+
+@pytest.mark.parametrize("scoring", [None, lambda estimator, X, y: estimator.score(X, y)])
+def test_a_fit_that_fails_has_the_error_score_also_during_the_search(scoring: Any) -> None:
+    seen: list[float] = []
+    options: dict[str, Any] = {"search": "de", "scoring": scoring, "error_score": 2.0, "refit": False}
+    failing = search({"a": [0.9, 0.2]}, callbacks=lambda progress: seen.append(progress.best_score), **options)
+    with pytest.warns(FitFailedWarning):
+        failing.set_params(estimator=Counted(fails=0.5)).fit(X, y)
+    assert failing.cv_results_["mean_test_score"].max() == 2.0
+    assert seen == [2.0]
+
+
+def test_the_time_limit_ends_between_two_fits() -> None:
+    class Slow(Counted):
+        def fit(self, X: Any, y: Any, **params: Any) -> Slow:
+            time.sleep(0.05)
+            super().fit(X, y)
+            return self
+
+    found = EvolutionSearchCV(Slow(), {"a": uniform(0, 1)}, search="de", max_time=0.3, cv=3, n_iter=1000).fit(X, y)
+    assert found.message_ == "The time limit was reached."
+    assert 1 <= found.n_fits_ <= 6
+    assert 0 <= found.best_params_["a"] <= 1
+    assert found.history_["n_fits"][-1] == found.n_fits_
+
+
+def test_callbacks() -> None:
+    seen: list[SearchProgress] = []
+
+    def stop(progress: SearchProgress) -> bool:
+        seen.append(progress)
+        return len(seen) == 3
+
+    found = search(callbacks=stop).fit(X, y)
+    assert found.message_ == "A callback asked to stop."
+    assert [one.n_fits for one in seen] == found.history_["n_fits"].tolist()
+    assert seen[-1].n_fits == found.n_fits_
+    assert seen[-1].n_candidates == len(found.cv_results_["params"])
+    assert seen[-1].search is found
+    assert seen[-1].best_params == found.best_params_
+    assert seen[-1].best_score == pytest.approx(found.best_score_)
+    with pytest.raises(NotImplementedError, match="callbacks="):
+        found.set_callbacks(stop)
+
+
+class Interrupting:
+    """A callback that raises KeyboardInterrupt once, as Ctrl-C does."""
+
+    def __init__(self, call: int) -> None:
+        self.call = call
+
+    def __call__(self, progress: SearchProgress) -> None:
+        self.call -= 1
+        if self.call == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", ["racing", "jde"])
+def test_an_interrupted_search_keeps_its_results_and_is_resumed(method: str) -> None:
+    whole = search(search=method).fit(X, y)
+    found = search(search=method, callbacks=Interrupting(2))
+    with pytest.raises(KeyboardInterrupt):
+        found.fit(X, y)
+    assert found.best_params_ in found.cv_results_["params"]
+    assert found.message_.startswith("Interrupted")
+    done = found.n_fits_
+    assert 0 < done < whole.n_fits_
+    Counted.FITS.clear()
+    with pytest.raises(ValueError, match="splits="):
+        clone(found).set_params(cv=StratifiedKFold(3, shuffle=True))._run(X, y, {}, found._record)
+    found.resume(X, y)
+    assert sum(Counted.FITS.values()) == whole.n_fits_ - done + 1
+    assert found.cv_results_["params"] == whole.cv_results_["params"]
+    assert found.best_params_ == whole.best_params_
+    assert found.predict(X).shape == y.shape
+
+
+def test_a_killed_search_is_resumed_from_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    options: dict[str, Any] = {"search": "de", "random_state": None, "checkpoint": file}
+    first = search(callbacks=Interrupting(3), **options)
+    with pytest.raises(KeyboardInterrupt):
+        first.fit(X, y)
+    Counted.FITS.clear()
+    second = search(**options)
+    with pytest.raises(ValueError, match=r"resume\(X, y\)"):
+        second.fit(X, y)
+    second.resume(X, y)
+    n = len(first.cv_results_["params"])
+    assert second.cv_results_["params"][:n] == first.cv_results_["params"]
+    assert sum(Counted.FITS.values()) == second.n_fits_ - first.n_fits_ + 1
+    with pytest.raises(ValueError, match="data and splits="):
+        second.resume(X + 1, y)
+    with pytest.raises(ValueError, match=r"search=\"'de'\", and this one has \"'jde'\""):
+        search(**{**options, "search": "jde"}).resume(X, y)
+    with pytest.raises(ValueError, match="space="):
+        search({"a": uniform(0, 1), "b": uniform(0, 2)}, **options).resume(X, y)
+    file.write_text(file.read_text()[:100])
+    with pytest.raises(ValueError, match="holds no search"):
+        search(**options).resume(X, y)
+    with pytest.raises(ValueError, match=r"begin one by fit"):
+        search().resume(X, y)
+
+
+def test_a_list_with_other_values_is_another_space(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"search": "de", "random_state": 0, "checkpoint": tmp_path / "search.json"}
+    search({"a": [0.1, 0.2], "mode": ["x", "y"]}, **options).fit(X, y)
+    with pytest.raises(ValueError, match=r"choices=.*0\.1.* and this one has .*0\.7"):
+        search({"a": [0.7, 0.8], "mode": ["x", "y"]}, **options).resume(X, y)
+    again = search({"a": [0.1, 0.2], "mode": ["x", "y"]}, **options).resume(X, y)
+    assert again.best_params_["a"] == 0.2
+
+
+def test_a_file_without_choices_is_resumed(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    options: dict[str, Any] = {"search": "de", "random_state": 0, "checkpoint": file}
+    search({"a": [0.1, 0.2]}, **options).fit(X, y)
+    data = json.loads(file.read_text())
+    del data["setting"]["choices"]  # as in files of earlier versions
+    file.write_text(json.dumps(data))
+    assert search({"a": [0.1, 0.2]}, **options).resume(X, y).best_params_ == {"a": 0.2}
+
+
+def test_a_search_that_fails_before_its_first_fit_leaves_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "search.json"
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        search({"aa": [0.1, 0.2]}, search="de", checkpoint=file).fit(X, y)
+    assert not file.exists()
+    assert search({"a": [0.1, 0.2]}, search="de", checkpoint=file).fit(X, y).best_params_ == {"a": 0.2}
+
+
+def test_a_file_that_cannot_be_written_leaves_the_results(tmp_path: Path) -> None:
+    found = search(search="de", checkpoint=tmp_path / "none" / "search.json")
+    with pytest.raises(FileNotFoundError):
+        found.fit(X, y)
+    assert found.best_params_ in found.cv_results_["params"]
