@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from skde.algorithms import Algorithm
 from skde.algorithms.base import REPAIRS
+from skde.arrays import array_namespace, to_numpy
 from skde.islands import Migration
 from skde.minimizer import Minimizer
 from skde.stopping import Status
@@ -37,7 +38,7 @@ PROBE_CALLS = 2
 
 def bowl(X: Array) -> Array:
     """Return the squared distance to a point of the box, each variable measured in the width of its bounds."""
-    xp = __import__("cupy") if hasattr(X, "get") else np
+    xp = array_namespace(X)
     low, width = xp.asarray(BOX[:, 0], X.dtype), xp.asarray(BOX[:, 1] - BOX[:, 0], X.dtype)
     return (((X - low) / width - 0.25) ** 2).sum(axis=1)
 
@@ -46,6 +47,11 @@ def same(first: Minimizer, second: Minimizer) -> bool:
     """Whether two fits ended with the same bits."""
     pairs = [(first.x_, second.x_), (first.population_, second.population_), (first.fitness_, second.fitness_)]
     return all(np.array_equal(a, b) for a, b in pairs) and first.n_evals_ == second.n_evals_
+
+
+def with_repair(algorithm: Algorithm, repair: str) -> Algorithm:
+    """Return an algorithm with another repair of bounds, or itself where it has none."""
+    return clone(algorithm).set_params(repair=repair) if "repair" in algorithm.get_params() else algorithm
 
 
 class AlgorithmContract:
@@ -95,12 +101,10 @@ class AlgorithmContract:
     @pytest.mark.parametrize("repair", REPAIRS)
     def test_every_trial_is_inside_the_bounds(self, algorithm: Algorithm, device: str, repair: str) -> None:
         """Also where the function pulls out of the box."""
-        if "repair" in algorithm.get_params():
-            algorithm = clone(algorithm).set_params(repair=repair)
-        m = self.make(algorithm, device, bounds=BOX)
+        m = self.make(with_repair(algorithm, repair), device, bounds=BOX)
         while not m.stopped_:
             X = m.ask()
-            host = np.asarray(X.get() if hasattr(X, "get") else X)
+            host = to_numpy(X)
             assert (host >= BOX[:, 0]).all()
             assert (host <= BOX[:, 1]).all()
             m.tell(X, X.sum(axis=1))
@@ -119,7 +123,7 @@ class AlgorithmContract:
         begun: list[FloatArray] = []
 
         def first(X: Array) -> Array:
-            begun.append(np.asarray(X.get() if hasattr(X, "get") else X))
+            begun.append(to_numpy(X))
             return bowl(X)
 
         self.make(algorithm, device, n_runs=3, max_iter=0).fit(first, bounds=BOX, x0=x0)
@@ -394,8 +398,7 @@ class AlgorithmContract:
     @pytest.mark.parametrize("repair", REPAIRS)
     def test_equivariant_in_scale(self, algorithm: Algorithm, device: str, scale: float, repair: str) -> None:
         """Scaling box and function together scales the result: to the last bit, for powers of two do not round."""
-        if "repair" in algorithm.get_params():
-            algorithm = clone(algorithm).set_params(repair=repair)
+        algorithm = with_repair(algorithm, repair)
 
         def squares(X: Array) -> Array:
             return (X * X).sum(axis=1)
