@@ -67,7 +67,7 @@ class Minimizer(BaseSolver):
     Parameters
     ----------
     algorithm : str, Algorithm or list of Algorithm, default "auto"
-        "auto", a choice by dimension and budget (docs/guide.md); a registry name; a parameter object, reached as
+        "auto", a choice by dimension and budget (docs/which.md); a registry name; a parameter object, reached as
         ``algorithm__F`` by set_params; or a list with one parameter object for each run, all of one class. The objects
         of a list may differ in every parameter, also in pop_size.
     bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None

@@ -94,7 +94,7 @@ def test_the_page_on_execution_models_code_runs() -> None:
     run_examples(DOCS / "execution.md")
 
 
-@pytest.mark.parametrize("name", ["index", "start", "objectives", "gpu", "runs", "coming", "faq"])
+@pytest.mark.parametrize("name", ["index", "start", "objectives", "gpu", "runs", "which", "coming", "faq"])
 def test_the_code_of_pages_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # some code writes files
     run_examples(DOCS / f"{name}.md")
