@@ -29,7 +29,8 @@ PEERS = {
 LIMITS = """The limits, from hardware counters of two generations: the rate of the memory and its share of the peak; the
 shares of the L2 cache, of the issue slots and of the resident warps that are used; and how long a warp waits for memory
 and for barriers, in instructions that others issue. Most settings are limited by latency: registers allow a quarter of
-the warps, and the steps of an individual follow each other. Only rows of 1000 components come near the memory's rate.
+the warps, and the steps of an individual follow each other. Rows of 1000 components use half of the memory's rate,
+others at most a third.
 """
 
 
@@ -38,10 +39,8 @@ def section() -> list[str]:
     lines = [HEAD]
     for path in sorted((DOCS / "benchmarks").glob("large-*.json")):
         record = json.loads(path.read_text())
-        lines += [
-            f"{record['driver']['gpu']}, {record['date'][:10]}, commit {record['commit'][:10]} ({path.name}).",
-            "",
-        ]
+        made = f"{record['driver']['gpu']}, {record['date'][:10]}, commit {record['commit'][:10]}"
+        lines += [f"{made} ([{path.name}](benchmarks/{path.name})).", ""]
         lines += times(record["figures"]) + counters(record.get("counters", []))
     return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from skde.benchmark.comparison import Comparison, Line
@@ -10,13 +11,13 @@ from skde.benchmark.papers import REPRODUCTIONS
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
-from skde.benchmark.verdicts import DIFFERS, NOISE, SLOWER, WORSE
+from skde.benchmark.verdicts import DIFFERS, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
 from . import coevolution, paper_tuning
 from .which import provenance_text
 
 DOCS = Path(__file__).resolve().parents[1]
-TABLE = "TABLE 1\n"  # its line in the text
+SUMMARY, TABLE = "SUMMARY\n", "TABLE 1\n"  # their lines in the texts
 BOLD = (WORSE, SLOWER, DIFFERS)
 
 
@@ -60,7 +61,7 @@ def source(record: Record, name: str) -> str:
 
 def section(reproduction: Reproduction, record: Record, name: str) -> list[str]:
     """Return the section of one record."""
-    lines = [f"### {name.removesuffix('.json').removeprefix('reproduce-')}", "", source(record, name), ""]
+    lines = [f"### {section_title(name)}", "", source(record, name), ""]
     for comparison in reproduction.comparisons(record):
         lines += [f"**{comparison.name}.** {comparison.title}.", "", *table(comparison)]
         if counts := counts_text(comparison):
@@ -77,10 +78,32 @@ def records(name: str) -> list[Path]:
     return sorted((DOCS / "benchmarks").glob(f"reproduce-{name}-*.json"))
 
 
+def summary() -> list[str]:
+    """Return the table of the numbers of verdicts in every record."""
+    shown = [verdict for verdict in VERDICTS if verdict != NONE]
+    lines = [f"| record | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
+    for reproduction in REPRODUCTIONS.values():
+        for path in records(reproduction.paper.name):
+            found: Counter[str] = Counter()
+            for comparison in reproduction.comparisons(read_record(path)):
+                found.update(comparison.counts)
+            title = section_title(path.name)
+            lines.append(f"| [{title}](#{title}) | {' | '.join(str(found[verdict] or '') for verdict in shown)} |")
+    return lines
+
+
+def section_title(name: str) -> str:
+    """Return the heading of a record's section."""
+    return name.removesuffix(".json").removeprefix("reproduce-")
+
+
 def page() -> str:
     """Return the page."""
+    text = (DOCS / "texts" / "reproduce.md").read_text()
+    if text.count(SUMMARY) != 1:
+        raise ValueError(f"docs/texts/reproduce.md must have one line {SUMMARY.strip()!r}, for the table")
     lines = ["<!-- Made by docs/render.py from docs/texts/reproduce*.md and docs/benchmarks. -->", ""]
-    lines += [(DOCS / "texts" / "reproduce.md").read_text().strip(), ""]
+    lines += [text.strip().replace(SUMMARY, "\n".join([*summary(), ""])), ""]
     for reproduction in REPRODUCTIONS.values():
         paper = reproduction.paper
         lines += [f"## {paper.name}", "", f"{paper.title}. The paper's machine: {paper.machine}.", ""]

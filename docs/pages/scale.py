@@ -50,7 +50,8 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     """Return the lines on one record."""
     driver, machine = record["driver"], record["machine"]
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
-    source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({name}.json)"
+    link = f"[{name}.json](benchmarks/{name}.json)"
+    source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
     dtypes = " and ".join(record["settings"]["dtypes"])
     lines = [

@@ -17,7 +17,7 @@ Ratios are from one run; absolute figures depend on the machine.
 """
 PEERS = ("scipy", "pygmo", "minionpy")
 CHANGES = {
-    "layout-h200.json": "Large populations, settings in place of twin kernels, and fewer passes in L-SRTDE",
+    "layout-h200.json": "Large populations, fewer kernels, and fewer passes in L-SRTDE",
 }
 
 # The bars of the plot, and their figures in the record.
@@ -43,7 +43,16 @@ def source(record: dict[str, Any], name: str) -> list[str]:
     """Return the source of the figures."""
     machine, driver = record["machine"], record["driver"]
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, {machine['isa']}"
-    return [f"{where}; {record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({name}).", ""]
+    made = f"{record['date'][:10]}, commit {commits(record)}, `{record['command']}`"
+    return [f"{where}; {made} ([{name}](benchmarks/{name})).", ""]
+
+
+def commits(record: dict[str, Any]) -> str:
+    """Return the commits of a record and of its rows, and the one that they are compared with."""
+    rows = record["figures"] if isinstance(record["figures"], list) else []
+    given = dict.fromkeys([record["commit"], *(row["commit"] for row in rows if "commit" in row)])
+    text = ", ".join(commit[:10] for commit in given)
+    return f"{text} after {record['before'][:10]}" if "before" in record else text
 
 
 def cpu(record: dict[str, Any], name: str) -> list[str]:
@@ -145,7 +154,7 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
 
 def change(what: str, record: dict[str, Any], name: str) -> list[str]:
     """Return the effect of a change of the kernels; the kernels of both commits were measured in one call."""
-    lines = [f"{what}:", "", *source(record, name)]
+    lines = [f"{what}, microseconds a generation:", "", *source(record, name)]
     lines += ["| algorithm | setting | before | after |", "|---|---|---|---|"]
     for row in record["figures"]:
         before, after = (median(row[when]) for when in ("before", "after"))
