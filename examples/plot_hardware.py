@@ -76,6 +76,7 @@ with ThreadPoolExecutor(len(devices)) as pool, tempfile.TemporaryDirectory() as 
         minimizer.save(file)
     resumed = Minimizer.load(file)
     # The best measured value is a lucky one. So the best few individuals are measured again, several times each.
+    # (``Minimizer(final_evals=200)`` asks for such measurements itself.)
     candidates = minimizer.population_[np.argsort(minimizer.fitness_)[:8]]
     again = np.array(list(pool.map(lambda k: measure(k, candidates[k], times=25), range(len(candidates)))))
 seconds = time.perf_counter() - begin

@@ -3,9 +3,9 @@ Search over a pipeline
 ======================
 
 All parameters of a pipeline are searched together: the number of components, the kernel of the classifier, and its
-parameters, one of which there is only for one kernel. `EvolutionSearchCV` has the interface of scikit-learn's
-`RandomizedSearchCV`. With ``search="racing"`` configurations race over the splits of the cross-validation: bad ones are
-given up early, and the fits that this saves go to new ones.
+parameters. One of these, gamma, is not used by the linear kernel. `EvolutionSearchCV` has the interface of
+scikit-learn's `RandomizedSearchCV`. With ``search="racing"`` configurations race over the splits of the
+cross-validation: bad ones are given up early, and the fits that this saves go to new ones.
 """
 
 import matplotlib.pyplot as plt
@@ -44,14 +44,14 @@ search = EvolutionSearchCV(
 search
 
 # %%
-# The race tries more configurations with the same number of fits, because most of them have only a few.
+# The race tries more configurations with fewer fits, because many of them have only a few.
 
 print("best parameters:", search.best_params_)
 print(f"{len(search.cv_results_['params'])} configurations in {search.n_fits_} fits")
 print(f"accuracy on test rows: {search.score(X_test, y_test):.3f}")
 
 # %%
-# Random search with as many fits. Its points are the configurations that it tried.
+# Random search with the same budget. Its points are the configurations that it tried.
 
 random = RandomizedSearchCV(pipeline, space, n_iter=30, random_state=0).fit(X_train, y_train)
 print(f"random search: {random.best_score_:.4f} in the cross-validation, the race: {search.best_score_:.4f}")
