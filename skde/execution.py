@@ -156,7 +156,7 @@ class Execution:
     def run_chunks(self, even: bool = False) -> None:
         """Let the engine run some generations at a time; with `even`, only for runs at the same generation."""
         runner = self.runner
-        generations, done = 1, runner.done
+        generations, done = 1, runner.generation >= 0 and runner.done
         while not done:
             if even and runner.uneven:
                 runner.hold_leaders()

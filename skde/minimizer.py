@@ -425,7 +425,7 @@ class Minimizer(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        if not runner.done:
+        if runner.final is not None and not runner.done:
             runner.final = None
         with stop_request(self, runner) as stop:
             search_time = search_seconds(self.polish, rules["max_time"])

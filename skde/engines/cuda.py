@@ -19,6 +19,7 @@ from skde.engines.decoding import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
+    ROOMY,
     Launcher,
     blocks_per_multiprocessor,
     coevolution_switches,
@@ -110,13 +111,14 @@ class CudaEngine:
             # One more team adapts the parameters between generations while the others work on individuals.
             work = self._attach(batch, objective, batch.pop_max + int(spec.needs.stages > 0))
 
-            def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
-                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective)
+            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
+                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective, roomy)
                 return blocks_per_multiprocessor(module, "run", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
-                plan = make_plan(work, self.machine, resident)
-            module = self._module("gpu_run", spec.dtype, plan.team, plan.threads, plan.resident, batch, objective)
+                plan = make_plan(work, self.machine, occupancy)
+            shape = plan.team, plan.threads, plan.resident
+            module = self._module("gpu_run", spec.dtype, *shape, batch, objective, plan.trials_shared)
             batch.program = Launcher(module, plan, objective.scratch)
             self._make_workspace(batch, plan, objective.scratch * batch.dim)
 
@@ -130,10 +132,12 @@ class CudaEngine:
 
             def compile_for(source: str, plan: Plan) -> Any:
                 shape = plan.team, plan.threads, plan.resident
-                return self._module(source, spec.dtype, *shape, batch, objective if source == GENERATION else None)
+                if source != GENERATION:
+                    return self._module(source, spec.dtype, *shape, batch)
+                return self._module(source, spec.dtype, *shape, batch, objective, plan.trials_shared)
 
-            def occupancy(team: str, threads: int, least: int, shared_bytes: int) -> int:
-                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective)
+            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
+                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective, roomy)
                 return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
@@ -225,7 +229,8 @@ class CudaEngine:
             staged &= ~1  # evaluation needs no bounds
             blocks = self._blocks(n, STEP_TEAMS)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
-            module = self._module("gpu_evaluate", dtype, "Warp", plan.threads, 1, objective=objective)
+            shape = plan.team, plan.threads, plan.resident
+            module = self._module("gpu_evaluate", dtype, *shape, objective=objective, roomy=trials_shared)
             data = arrays, self._decoding(objective, dtype)
             return RowEvaluator(self.xp, self.device, data, Launcher(module, plan, objective.scratch), shape, dtype)
 
@@ -284,15 +289,17 @@ class CudaEngine:
                 has_tiles=False,
             )
 
-            def module(team: str, threads: int, resident: int) -> Any:
-                options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, switches)
+            def module(team: str, threads: int, resident: int, roomy: bool) -> Any:
+                needed = (*switches, ROOMY) if roomy else switches
+                options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, needed)
                 return compile_module(self.device, "gpu_cycles", options)
 
-            def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
-                return blocks_per_multiprocessor(module(team, threads, least), "cycles", threads, shared_bytes)
+            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
+                return blocks_per_multiprocessor(module(team, threads, least, roomy), "cycles", threads, shared_bytes)
 
-            plan = make_plan(work, self.machine, resident)
-            batch.program = Launcher(module(plan.team, plan.threads, plan.resident), plan, game.scratch)
+            plan = make_plan(work, self.machine, occupancy)
+            shape = plan.team, plan.threads, plan.resident
+            batch.program = Launcher(module(*shape, plan.trials_shared), plan, game.scratch)
             self._make_workspace(batch, plan, game.scratch * dim)
 
     def cycles(self, batch: Coevolution, until: int) -> None:
@@ -373,9 +380,12 @@ class CudaEngine:
         resident: int,
         batch: Batch | None = None,
         objective: Compiled | None = None,
+        roomy: bool = False,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
         switches = kernel_switches(batch.spec) if batch is not None else ()
+        if roomy:
+            switches = (*switches, ROOMY)
         options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
         return compile_module(self.device, source, options)
 

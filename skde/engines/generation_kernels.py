@@ -18,7 +18,17 @@ from skde.arrays import address
 from skde.constants import CONSTANTS
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import MEMORY_ADVICE
-from skde.engines.launch_plan import BLOCK, LANES, Device, Plan, Work, choose_team, resident_blocks, shared_memory
+from skde.engines.launch_plan import (
+    BLOCK,
+    LANES,
+    Device,
+    Occupancy,
+    Plan,
+    Work,
+    choose_team,
+    resident_blocks,
+    shared_memory,
+)
 from skde.engines.nvrtc import Launcher
 from skde.interrupts import interrupts
 from skde.islands import Step
@@ -36,8 +46,6 @@ WARPS = (1, 2, 4, 8)
 
 # (source, plan) -> the module of this source, compiled for the plan's team and threads.
 CompileFor = Callable[[str, Plan], Any]
-# (kind of team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
-Occupancy = Callable[[str, int, int, int], int]
 
 
 def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
@@ -53,7 +61,7 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     work, device
         The sizes of the batch, and the machine.
     occupancy : callable
-        (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
+        As in launch_plan.
     """
     team, planned = choose_team(work, device)
     counts = WARPS if team == "Warp" else (planned,)
@@ -67,7 +75,8 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
             shared_bytes += teams * (1 + work.scratch) * work.dim * work.itemsize
         blocks = -(-work.pop // teams)
         plan = Plan(team, threads, resident, blocks, work.n_runs, 0, trials_shared, shared_bytes)
-        at_once = min(individuals, teams * device.multiprocessors * occupancy(team, threads, resident, shared_bytes))
+        held = occupancy(team, threads, resident, trials_shared, shared_bytes)
+        at_once = min(individuals, teams * device.multiprocessors * held)
         if best is None or at_once > best[0]:
             best = at_once, plan
         if at_once == individuals:

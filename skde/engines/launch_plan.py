@@ -41,6 +41,10 @@ MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
 MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run. Measured on an H200.
 LARGE_TRIAL = 3072  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
 
+# (kind of team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
+# multiprocessor holds.
+Occupancy = Callable[[str, int, int, bool, int], int]
+
 
 @dataclass(frozen=True)
 class Device:
@@ -150,21 +154,22 @@ def shared_memory(work: Work, device: Device, team: str, teams: int, resident: i
     return staged, trials_shared, used
 
 
-def make_plan(work: Work, device: Device, blocks_per_multiprocessor: Callable[[str, int, int, int], int]) -> Plan:
+def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     """Choose a launch in which all blocks are resident at once.
 
     Parameters
     ----------
     work, device
         The sizes of the batch, and the machine.
-    blocks_per_multiprocessor : callable
-        (team, threads, resident, shared bytes) -> number of such blocks that one multiprocessor holds.
+    occupancy : callable
+        (team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
+        multiprocessor holds.
     """
     team, teams = choose_team(work, device)
     threads = LANES[team] * teams
     resident = resident_blocks(work, device, team, teams)
     staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident)
-    capacity = max(1, blocks_per_multiprocessor(team, threads, resident, shared_bytes) * device.multiprocessors)
+    capacity = max(1, occupancy(team, threads, resident, trials_shared, shared_bytes) * device.multiprocessors)
     # As many blocks for a run as leave every run resident; then only as many as the passes over a population need.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
     passes = -(-work.pop // (most * teams))

@@ -18,6 +18,7 @@ from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
+ROOMY = "SKDE_ROOMY"  # the definition for trials in shared memory
 
 
 class Launcher:
@@ -38,7 +39,7 @@ class Launcher:
         self.grid, self.block = (plan.grid,), (plan.threads,)
         self.record = np.zeros(1, PLAN)[0]
         self.record["blocks"], self.record["staged"] = plan.blocks, plan.staged
-        self.record["roomy"], self.record["scratch"] = plan.trials_shared, scratch
+        self.record["scratch"] = scratch
         self.functions: dict[str, Any] = {}
 
     def function(self, name: str) -> Any:

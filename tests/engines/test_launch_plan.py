@@ -14,7 +14,7 @@ from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
 
-def resident(team: str, threads: int, least: int, shared_bytes: int) -> int:
+def resident(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
     """A multiprocessor with 2048 threads, 228 KiB of shared memory, and 128 registers a thread."""
     return max(min(2048 // threads, 233_472 // (shared_bytes + 1024), 65_536 // (128 * threads)), 0)
 
@@ -37,7 +37,10 @@ def test_launches_fit_the_machine(
     dim: int, pop: int, n_runs: int, scratch: int, arrays: list[int], itemsize: int
 ) -> None:
     found = plan(dim=dim, pop=pop, n_runs=n_runs, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
-    most = resident(found.team, found.threads, found.resident, found.shared_bytes) * H200.multiprocessors
+    most = (
+        resident(found.team, found.threads, found.resident, found.trials_shared, found.shared_bytes)
+        * H200.multiprocessors
+    )
     assert 1 <= found.grid <= max(most, 1)  # blocks that wait for each other are all there
     assert found.shared_bytes <= H200.shared_per_block
     assert 1 <= found.groups <= n_runs
@@ -180,7 +183,7 @@ def test_blocks_have_more_warps_only_where_more_individuals_are_then_at_work() -
         found = generation_plan(Work(10, pop, 1, 0, (), 8), H200, occupancy)
         return found.team, found.teams
 
-    def few(team: str, threads: int, least: int, shared_bytes: int) -> int:
+    def few(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
         """A multiprocessor with two blocks, however large."""
         return 2
 

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
 from skde.engines import DecodedObjective, Game
-from skde.engines.nvrtc import KERNELS, game_options, kernel_options
+from skde.engines.nvrtc import KERNELS, ROOMY, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)
@@ -82,11 +82,14 @@ CONSTANTS = (
 
 
 @pytest.mark.parametrize("algorithm", kernels())
-@pytest.mark.parametrize(("team", "dtype", "option"), [("Warp", "float64", "ISLANDS"), ("Block", "float32", "TIMED")])
-def test_runs(algorithm: str, team: str, dtype: str, option: str) -> None:
+@pytest.mark.parametrize(
+    ("team", "dtype", "switches"),
+    [("Warp", "float64", ("SKDE_ISLANDS", ROOMY)), ("Block", "float32", ("SKDE_TIMED",))],
+)
+def test_runs(algorithm: str, team: str, dtype: str, switches: tuple[str, ...]) -> None:
     """With the strategy given at compile time, as a launch does."""
-    fixed = options(team, dtype, algorithm, constants=CONSTANTS, objective=get_problem("rotated_rastrigin", dim=2))
-    build("gpu_run", 90, (*fixed, f"-DSKDE_{option}"))
+    problem = get_problem("rotated_rastrigin", dim=2)
+    build("gpu_run", 90, options(team, dtype, algorithm, constants=CONSTANTS, objective=problem, switches=switches))
 
 
 @pytest.mark.parametrize("algorithm", kernels())

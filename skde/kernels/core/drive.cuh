@@ -73,8 +73,10 @@ template <class Draws> struct EarlyDraws<false, Draws> {
 template <class Algorithm, class Team>
 using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Draws<Team>>::type;
 
-// The place of a trial: the team's fast memory, the algorithm's trials, or the row in the new population.
-template <class Algorithm, class R> SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i) {
+// The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population.
+template <class Algorithm, class R>
+SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i, typename R::real* room) {
+  if constexpr (HAS_ROOM) return room;
   if constexpr (has_trials<typename Algorithm::Vectors>) return run.vector(Algorithm::Vectors::trials, g, i);
   return run.x(g, i);
 }
@@ -198,7 +200,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     const i64 last = R::ITERATES ? min_of(run.last_of_iteration(g), max_of(min_of(until, run.limit), g)) : g;
     for (int i = share.begin; i < share.end; i += share.step) {
       for (i64 h = g;; ++h) {
-        real* const trial = room ? room : trial_place<Algorithm>(run, h, i);
+        real* const trial = trial_place<Algorithm>(run, h, i, room);
         const int index = parent_of<Algorithm>(run, h, i);
         make_trial<Algorithm>(team, run, h, i, turn.now, draws, context, trial);
         const auto parent = parent_with_value(run, h, index);
@@ -206,7 +208,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
           if (g > 0 && i + share.step < share.end) Algorithm::fetch(team, run, g, i + share.step);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
-        if (!room) team.sync();  // the trial's place is that of a row that the selection may write
+        if constexpr (!HAS_ROOM) team.sync();  // the trial is at a row that the selection may write
         judge_trial<Algorithm>(team, run, h, i, turn.now, trial, f, parent);
         team.sync();
         if (!R::ITERATES || h == last) break;

@@ -25,13 +25,13 @@ SKDE_FN void make_generation(Team& team, const Task<real>& task, const Shared<re
   const bool opposes = Opposition<Algorithm>::opposes(run, g);
   const auto context = context_of<Algorithm>(team, run, g);
   for (int i = share.begin; i < share.end; i += share.step) {
-    real* const trial = room ? room : trial_place<Algorithm>(run, g, i);
+    real* const trial = trial_place<Algorithm>(run, g, i, room);
     const int index = parent_of<Algorithm>(run, g, i);
     make_trial<Algorithm>(team, run, g, i, opposes, draws_of(run, i), context, trial);
     const auto parent = parent_with_value(run, g, index);
     team.sync();
     const real f = objective(team, trial, run.dim, shared.data);
-    if (!room) team.sync();  // the trial's place is that of a row that the selection may write
+    if constexpr (!HAS_ROOM) team.sync();  // the trial's place is that of a row that the selection may write
     judge_trial<Algorithm>(team, run, g, i, opposes, trial, f, parent);
     team.sync();
   }

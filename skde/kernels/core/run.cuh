@@ -19,6 +19,14 @@ template <class real> struct Shared {
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
 };
 
+// Whether trials are made in the team's fast memory. A constant, because a pointer that may lead to either memory is
+// slower, and so is a test for each trial.
+#ifdef SKDE_ROOMY
+constexpr bool HAS_ROOM = true;
+#else
+constexpr bool HAS_ROOM = false;
+#endif
+
 // Whether each run has a clock and ends by it. The GPU's kernels for runs without clocks have no code for it.
 template <class real> SKDE_FN bool has_clocks(const Task<real>& task) {
 #if defined(__CUDACC__) && !defined(SKDE_TIMED)

@@ -7,6 +7,8 @@
 //   SKDE_ISLANDS      where runs are islands that migrate inside a launch, SKDE_TIMED, where runs have clocks,
 //                     SKDE_LARGE, where populations are sorted, and SKDE_OPPOSITION, where there are generations of
 //                     opposites
+//   SKDE_ROOMY        where a team's trial and scratch are in shared memory; else they are in the new population and
+//                     in task.workspace
 //
 // A group is the blocks that work on one run at a time: `blocks` of them, which follow each other in the grid.
 #pragma once
@@ -19,7 +21,7 @@ using real = SKDE_REAL;
 using Team = SKDE_TEAM<real>;
 
 // The places of this block and this team in the grid, and the team's memory. Shared memory has, in this order: the
-// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (roomy only).
+// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (SKDE_ROOMY only).
 struct Place {
   int teams, number;  // of the block; this one
   i64 group, groups, block, scratch;
@@ -37,9 +39,13 @@ struct Place {
   static constexpr int partials = Team::size == PARTIALS ? BLOCK_BYTES / int(sizeof(real)) : 0;
 
   __device__ Team team() const { return Team(memory + number * partials); }
-  __device__ real* room(int dim) const { return memory + teams * partials + number * (1 + scratch) * dim; }
-  __device__ real* workspace(real* all, int dim) const {
-    return all + (i64(blockIdx.x) * teams + number) * scratch * dim;
+  // The place of the team's trial, or null.
+  __device__ real* room(int dim) const {
+    return HAS_ROOM ? memory + teams * partials + number * (1 + scratch) * dim : nullptr;
+  }
+  // The team's scratch. `workspace` is that of all teams.
+  __device__ real* scratch_of(real* workspace, int dim) const {
+    return HAS_ROOM ? room(dim) + dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
   }
 };
 

@@ -13,10 +13,9 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   const int dim = int(max_of(x.dim, y.dim));
   const Place place(plan, reinterpret_cast<real*>(shared_memory));
   Team team = place.team();
-  real* const trial = plan.roomy ? place.room(dim) : nullptr;
-  team.scratch = trial ? trial + dim : place.workspace(incumbents.workspace, dim);
+  team.scratch = place.scratch_of(incumbents.workspace, dim);
   GroupShare share(place, plan, incumbents.arrivals);
-  const CompiledGame<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> evaluation{trial};
+  const CompiledGame<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> evaluation{place.room(dim)};
   for (i64 r = place.group; r < incumbents.n_runs; r += place.groups)
     Cycle<Team, real, GroupShare>{co, x, y, incumbents, x.data, r, team, share}.cycles(evaluation, until);
 }

@@ -16,7 +16,7 @@ extern "C" __global__ void evaluate(const __grid_constant__ skde::Task<skde::rea
   Shared<real> shared(task);
   const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
   Team team = place.team();
-  team.scratch = plan.roomy ? place.room(dim) + dim : place.workspace(task.workspace, dim);
+  team.scratch = place.scratch_of(task.workspace, dim);
   for (i64 k = i64(blockIdx.x) * place.teams + place.number; k < n; k += i64(gridDim.x) * place.teams) {
     const real value = SKDE_OBJECTIVE{}(team, x + k * dim, dim, shared.data);
     team.sync();

@@ -19,8 +19,8 @@ template <class Body> __device__ void with_memory(const Task<real>& task, const 
   Shared<real> shared(task);
   const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
   Team team = place.team();
-  real* const room = plan.roomy ? place.room(dim) : nullptr;
-  team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
+  real* const room = place.room(dim);
+  team.scratch = place.scratch_of(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
   for (i64 r = place.group; r < task.n_runs; r += place.groups) body(team, share, r, shared, room);
 }

@@ -17,8 +17,8 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   Shared<real> shared(task);
   const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
   Team team = place.team();
-  real* const room = plan.roomy ? place.room(dim) : nullptr;
-  team.scratch = room ? room + dim : place.workspace(task.workspace, dim);
+  real* const room = place.room(dim);
+  team.scratch = place.scratch_of(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
   if (BUSY) team.ahead.stride = share.step;
   const auto all_runs = [&](auto body) {

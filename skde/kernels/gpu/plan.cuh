@@ -6,9 +6,8 @@ namespace SKDE_NAMESPACE {
 
 //   blocks   of a group
 //   staged   bit 0: the bounds are copied into shared memory, bit k + 1: data array k
-//   roomy    a team's trial and scratch are in shared memory, else in the new population and task.workspace
 //   scratch  vectors of length dim that the objective needs
-#define SKDE_PLAN_FIELDS(INTEGER) INTEGER(blocks) INTEGER(staged) INTEGER(roomy) INTEGER(scratch)
+#define SKDE_PLAN_FIELDS(INTEGER) INTEGER(blocks) INTEGER(staged) INTEGER(scratch)
 
 struct Plan {
 #define SKDE_INTEGER(name) i64 name;

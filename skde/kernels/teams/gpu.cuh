@@ -332,7 +332,7 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   }
   // The word of component j; k is that of fill(), or the component's number among the lane's.
   SKDE_FN u32 at(int j, int k) const {
-    if (!BUSY && k >= 0 && k < BATCH) return word[k];
+    if (!BUSY && k >= 0 && k < BATCH) return word_number(k);
     if (!BATCHED || k >= 0) return stream.here().component(j);
     // fill() begins a batch with its first component.
     if (k == -BATCH) make(stream, threadIdx.x % Team::size, j / Team::STRIDE * Team::STRIDE, word);
@@ -340,6 +340,13 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   }
 
  private:
+  // word[k], without an index at run time, so that the words stay in registers.
+  SKDE_FN u32 word_number(int k) const {
+    u32 found = word[0];
+#pragma unroll
+    for (int q = 1; q < BATCH; ++q) found = k == q ? word[q] : found;
+    return found;
+  }
   // Makes the words of a lane's components in the batch that begins with component `base`.
   SKDE_FN static void make(const Stream& stream, int lane, int base, u32 (&out)[BATCH]) {
     if constexpr (Team::size == 4) {
