@@ -139,6 +139,8 @@ class Runner:
         spec = self.batch.spec
         spec.target, spec.tol, spec.stagnation = target, tol, stagnation
         self.batch.refresh()
+        if not self.judged:  # the last generation ended under the rules of before, which may not need its best
+            self.batch.find_bests()
 
     def set_limits(self, limits: Any) -> None:
         """Set the last generations, and let runs go on that only a limit had ended."""

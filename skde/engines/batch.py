@@ -203,6 +203,14 @@ class Batch(Runs):
         index = (values == np.fmin.reduce(values, axis=1)[:, None]).argmax(axis=1)  # the first of equals
         return index, values[runs, index].astype(np.float64)
 
+    def find_bests(self) -> None:
+        """Find the best of each piece of the populations, as the kernels of a GPU do after a generation."""
+        generation, piece = self.host("generation"), CONSTANTS["BEST_PIECE"]
+        f = self.host("f")[generation & 1, np.arange(self.n_runs)]
+        values = np.where(member_rows(self.spec, generation), f, np.nan)
+        bests = [[k + best_of(row[k : k + piece]) for k in range(0, self.pop_max, piece)] for row in values]
+        self.put("bests", np.array(bests, np.int64))
+
     def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
         """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host."""
         both = to_numpy(self.array["extra"][self.array_names.index(name)])
@@ -235,10 +243,7 @@ class Batch(Runs):
             self.put(name, saved[name])
         for name in ("extra", "vectors"):
             self.put(name, saved[name][:, None])
-        pieces = range(0, self.pop_max, CONSTANTS["BEST_PIECE"])
-        values = np.where(member_rows(self.spec, saved["generation"]), saved["f"], np.nan)
-        bests = [[k + best_of(f[k : k + CONSTANTS["BEST_PIECE"]]) for k in pieces] for f in values]
-        self.put("bests", np.array(bests, np.int64))
+        self.find_bests()
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
             evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)

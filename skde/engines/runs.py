@@ -49,6 +49,9 @@ class Runs(ABC):
     def host(self, name: str) -> Any:
         """Return one of the arrays as a NumPy array."""
 
+    def find_bests(self) -> None:  # noqa: B027
+        """Find again the values that the stopping rules read, where the kernels may not have stored them."""
+
     def progress(self) -> dict[str, Any]:
         """Return status, generation and seconds (`spent`) of all runs as NumPy arrays."""
         return {name: self.host(name) for name in ("status", "generation", "spent")}

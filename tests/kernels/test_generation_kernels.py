@@ -44,7 +44,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes
         if kind not in libraries:
             target = folder / f"{kind}.so"
             definitions = (f"-DSKDE_ALGORITHM=skde::{kind}", f"-DSKDE_OBJECTIVE=skde::{objective}")
-            flags = ("-std=c++17", "-O1", "-ffp-contract=off", "-shared", "-fPIC", f"-I{KERNELS}")
+            flags = ("-std=c++17", "-O1", "-DSKDE_SCALAR", "-ffp-contract=off", "-shared", "-fPIC", f"-I{KERNELS}")
             subprocess.run(["g++", *flags, *definitions, str(source), "-o", str(target)], check=True)
             libraries[kind] = ctypes.CDLL(str(target))
         return libraries[kind]

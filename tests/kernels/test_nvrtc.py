@@ -39,23 +39,28 @@ def architectures() -> list[int]:
     return [arch for arch in WANTED if arch in set(known)]
 
 
-def build(source: str, architecture: int, options: tuple[str, ...]) -> None:
-    """Compile one of the files to machine code."""
-    build_text((KERNELS / "gpu" / f"{source}.cu").read_bytes(), source, architecture, options)
+def build(source: str, architecture: int, options: tuple[str, ...], machine_code: bool = False) -> None:
+    """Compile one of the files."""
+    build_text((KERNELS / "gpu" / f"{source}.cu").read_bytes(), source, architecture, options, machine_code)
 
 
-def build_text(code: bytes, source: str, architecture: int, options: tuple[str, ...]) -> None:
-    """Compile to machine code; fail with the compiler's words, also for a warning."""
+def build_text(
+    code: bytes, source: str, architecture: int, options: tuple[str, ...], machine_code: bool = False
+) -> None:
+    """Compile to PTX or machine code; fail with the compiler's words, also for a warning.
+
+    PTX takes half the time, and shows every error of a source.
+    """
     library, program = nvrtc(), ctypes.c_void_p()
     library.nvrtcCreateProgram(ctypes.byref(program), code, source.encode(), 0, None, None)
-    words = [option.encode() for option in (*options, f"-arch=sm_{architecture}")]
+    words = [option.encode() for option in (*options, f"-arch={'sm' if machine_code else 'compute'}_{architecture}")]
     status = library.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
     size = ctypes.c_size_t()
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     library.nvrtcGetProgramLog(program, log)
     text = log.value.decode()
-    library.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    (library.nvrtcGetCUBINSize if machine_code else library.nvrtcGetPTXSize)(program, ctypes.byref(size))
     library.nvrtcDestroyProgram(ctypes.byref(program))
     assert status == 0, text
     assert "warning" not in text, text
@@ -83,13 +88,14 @@ CONSTANTS = (
 
 @pytest.mark.parametrize("algorithm", kernels())
 @pytest.mark.parametrize(
-    ("team", "dtype", "switches"),
-    [("Warp", "float64", ("SKDE_ISLANDS", ROOMY)), ("Block", "float32", ("SKDE_TIMED",))],
+    ("team", "dtype", "switches", "machine_code"),
+    [("Warp", "float64", ("SKDE_ISLANDS", ROOMY), True), ("Block", "float32", ("SKDE_TIMED",), False)],
 )
-def test_runs(algorithm: str, team: str, dtype: str, switches: tuple[str, ...]) -> None:
+def test_runs(algorithm: str, team: str, dtype: str, switches: tuple[str, ...], machine_code: bool) -> None:
     """With the strategy given at compile time, as a launch does."""
     problem = get_problem("rotated_rastrigin", dim=2)
-    build("gpu_run", 90, options(team, dtype, algorithm, constants=CONSTANTS, objective=problem, switches=switches))
+    given = options(team, dtype, algorithm, constants=CONSTANTS, objective=problem, switches=switches)
+    build("gpu_run", 90, given, machine_code)
 
 
 @pytest.mark.parametrize("algorithm", kernels())
@@ -135,10 +141,9 @@ def test_architectures() -> None:
     found = architectures()
     assert {75, 90} <= set(found)
     problem = get_problem("sphere", dim=2)
+    given = options("Warp", "float64", "de", constants=(("mutation", 0),), objective=problem)
     for architecture in found:
-        build(
-            "gpu_run", architecture, options("Warp", "float64", "de", constants=(("mutation", 0),), objective=problem)
-        )
+        build("gpu_run", architecture, given, machine_code=True)
 
 
 PROBLEMS = b"""
@@ -159,7 +164,7 @@ SKDE_PROBLEMS(SKDE_CASE)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_problem(dtype: str) -> None:
     """All in one program, and one as the engine compiles it."""
-    build_text(PROBLEMS, "problems", 75, options("Warp", dtype))
+    build_text(PROBLEMS, "problems", 75, options("Warp", dtype), machine_code=True)
     build("gpu_evaluate", 75, options("Warp", dtype, objective=get_problem("wang2012/F19", dim=2)))
 
 

@@ -25,7 +25,7 @@ GLUE = Path(__file__).with_name("counted.cpp")
 KERNELS = Path(__file__).resolve().parents[2] / "skde" / "kernels"
 # At -O1 without OpenMP, loops are not vectorised, so that each pass of one counts.
 FLAGS = ["-std=c++17", "-O1", "-w", "-fPIC", "-fvisibility=hidden", f"-I{KERNELS}"]
-FLAGS += ["-DSKDE_NAMESPACE=skde_counted", '-DSKDE_ISA="counted"']
+FLAGS += ["-DSKDE_SCALAR", "-DSKDE_NAMESPACE=skde_counted", '-DSKDE_ISA="counted"']
 COUNTED = "-fsanitize-coverage=trace-pc"
 
 SIZES = (1000, 3000, 10_000, 30_000, 100_000)

@@ -87,8 +87,9 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    return {uses_best(run.settings.mutation) ? best_individual(team, run, g - 1, run.pop) : 0};
+    return {needs_best(run) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
+  template <class R> SKDE_FN static bool needs_best(const R& run) { return uses_best(run.settings.mutation); }
 
   struct Layout : TrialLayout {
     static constexpr int BLOCKS = 2;

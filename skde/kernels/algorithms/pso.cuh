@@ -41,8 +41,9 @@ struct Pso : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
-    return {run.settings.topology == Topology::GLOBAL ? best_individual(team, run, g - 1, run.pop) : 0};
+    return {needs_best(run) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
+  template <class R> SKDE_FN static bool needs_best(const R& run) { return run.settings.topology == Topology::GLOBAL; }
 
   template <class Team> struct Draws {
     ComponentWords<Team, Stream, 0> cognitive;

@@ -55,6 +55,7 @@ struct Sade : BaseAlgorithm {
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
     return {best_individual(team, run, g - 1, run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
+  template <class R> SKDE_FN static bool needs_best(const R&) { return true; }
 
   struct Layout : TrialLayout {
     enum : int { NORMAL_F, NORMAL_CR, NUMBERS };

@@ -105,6 +105,8 @@ struct BaseAlgorithm {
 
   struct Context {};
   template <class Team, class R> SKDE_FN static Context context(Team&, const R&, i64) { return {}; }
+  // Whether the algorithm calls best_individual() (run.cuh).
+  template <class R> SKDE_FN static bool needs_best(const R&) { return false; }
 
   // The individual of generation g - 1 that the trial of individual i of generation g competes with.
   template <class R> SKDE_FN static int parent(const R&, i64, int i) { return i; }

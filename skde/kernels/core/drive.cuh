@@ -104,11 +104,15 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   sorting     of a ranked large population; none after opposites, which are sorted with their parents
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
-//   bests       of a large population on a GPU: the best of each piece, from which every team gets the best (run.cuh)
+//   bests       of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best: the
+//               best of each piece, from which every team gets that of all (run.cuh)
 struct Stages {
   int sorting, own, measuring, bests;
   SKDE_FN int all() const { return sorting + own + measuring + bests; }
 };
+template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
+  return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
+}
 template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
   return Algorithm::DIVIDES && is_large(run.pop);
 }
@@ -124,7 +128,7 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
   return {sorts ? sort_stages(share, run.pop) : 0,
           opposes ? Opposition<Algorithm>::stages(run, share) : own_stages<Algorithm>(run, share, g),
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_bests(run, run.pop)};
+          has_bests(run, run.pop) && finds_best<Algorithm>(run, g)};
 }
 
 // A stage of sorting, of a large population that the algorithm divides, of opposites, or of the bests. Apart from the

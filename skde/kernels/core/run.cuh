@@ -8,7 +8,7 @@
 namespace SKDE_NAMESPACE {
 
 // The pieces of a large population of which the bests are stored: their size and their number.
-constexpr int BEST_PIECE = 1024;
+constexpr int BEST_PIECE = 512;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
 
 // The arrays that every individual reads and no team writes. On a GPU they may be copies in faster memory.

@@ -79,7 +79,7 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     __builtin_prefetch(row + n - 1);
   }
 
-  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+  SKDE_APART void multiply(const real* columns, const real* z, real* y, int n) const {
     int i = 0;
     for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);
     if (i < n) rows(columns + i, z, y + i, n, n - i);
