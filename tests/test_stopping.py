@@ -150,3 +150,15 @@ def test_functions_are_never_called_without_points(device: str) -> None:
     part = sizes(240).fit(counted)
     assert [run.n_iter for run in part.runs_] == [29, 7]
     assert told(part.set_params(max_evals=4000).resume()) == told(sizes(4000).fit(counted))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_new_target_judges_the_last_generation(device: str) -> None:
+    """Also where a GPU has not stored the best of a large population, because nothing needed it."""
+    m = Minimizer(DE(pop_size=2100), bounds=[(-5, 5)] * 3, max_iter=200, random_state=0, device=device)
+    for _ in range(130):
+        X = m.ask()
+        m.tell(X, rastrigin(X))
+    assert m.n_iter_ == 129
+    m.set_params(target=m.fun_).resume(rastrigin)
+    assert (m.runs_[0].status, m.n_iter_) == (Status.TARGET, 129)

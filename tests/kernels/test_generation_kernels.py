@@ -21,6 +21,8 @@ from skde.engines.generation_kernels import MODELS, RECORDED
 from skde.engines.launch_plan import Plan
 from skde.engines.nvrtc import KERNELS, Launcher
 
+from ..shared_builds import built_once
+
 PROBLEM = "rotated_rastrigin"
 TEAMS = 7  # of a run
 
@@ -35,18 +37,19 @@ class Record(ctypes.Structure):
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ctypes.CDLL]:
     """Return the function that compiles the kernels for an algorithm."""
     libraries: dict[str, ctypes.CDLL] = {}
-    folder = tmp_path_factory.mktemp("kernels")
     source = Path(__file__).with_name("generation.cpp")
     objective = get_problem(PROBLEM, dim=2).cpp_type
 
     def compile_kernels(algorithm: str) -> ctypes.CDLL:
         kind = algorithm_entry(algorithm).cpp_type
-        if kind not in libraries:
-            target = folder / f"{kind}.so"
+
+        def build(target: Path) -> None:
             definitions = (f"-DSKDE_ALGORITHM=skde::{kind}", f"-DSKDE_OBJECTIVE=skde::{objective}")
             flags = ("-std=c++17", "-O1", "-DSKDE_SCALAR", "-ffp-contract=off", "-shared", "-fPIC", f"-I{KERNELS}")
             subprocess.run(["g++", *flags, *definitions, str(source), "-o", str(target)], check=True)
-            libraries[kind] = ctypes.CDLL(str(target))
+
+        if kind not in libraries:
+            libraries[kind] = ctypes.CDLL(str(built_once(f"{kind}.so", build, tmp_path_factory)))
         return libraries[kind]
 
     return compile_kernels

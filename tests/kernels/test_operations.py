@@ -20,6 +20,8 @@ from skde.benchmark.generations import new_batch
 from skde.engines import CpuEngine
 from skde.objectives.device import find_compiler
 
+from ..shared_builds import built_once
+
 GLUE = Path(__file__).with_name("counted.cpp")
 # Of the sources: an installed package does not have the files of the CPU module.
 KERNELS = Path(__file__).resolve().parents[2] / "skde" / "kernels"
@@ -74,21 +76,7 @@ MIGRATIONS = {
 @pytest.fixture(scope="module")
 def count(tmp_path_factory: pytest.TempPathFactory) -> Count:
     """Return the function that runs a few generations and returns the number of operations."""
-    folder = tmp_path_factory.mktemp("counted")
-    compiler = find_compiler()
-    types = sorted(set(re.findall(r", (\w+)\)", (KERNELS / "algorithms" / "all.cuh").read_text())))
-    units = [[COUNTED, str(KERNELS / "cpu" / "cpu_isa.cpp")], [str(GLUE)]]
-    units += [[COUNTED, f"-DSKDE_ALGORITHM={name}", str(KERNELS / "cpu" / "cpu_algorithm.cpp")] for name in types]
-    objects = [str(folder / f"{number}.o") for number in range(len(units))]
-
-    def compile_unit(unit: list[str], out: str) -> None:
-        subprocess.run([*compiler, *FLAGS, *unit, "-c", "-o", out], check=True)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_unit, units, objects))
-    library = folder / "counted.so"
-    subprocess.run([*compiler, "-shared", "-fopenmp", "-o", str(library), *objects], check=True)
-    function = ctypes.CDLL(str(library)).count_operations
+    function = ctypes.CDLL(str(built_once("counted.so", compile_counted, tmp_path_factory))).count_operations
     function.restype = ctypes.c_ulonglong
     function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_longlong]
 
@@ -101,6 +89,22 @@ def count(tmp_path_factory: pytest.TempPathFactory) -> Count:
         return found
 
     return counted
+
+
+def compile_counted(library: Path) -> None:
+    """Compile the core so that it counts its operations."""
+    compiler = find_compiler()
+    types = sorted(set(re.findall(r", (\w+)\)", (KERNELS / "algorithms" / "all.cuh").read_text())))
+    units = [[COUNTED, str(KERNELS / "cpu" / "cpu_isa.cpp")], [str(GLUE)]]
+    units += [[COUNTED, f"-DSKDE_ALGORITHM={name}", str(KERNELS / "cpu" / "cpu_algorithm.cpp")] for name in types]
+    objects = [str(library.with_suffix(f".{number}.o")) for number in range(len(units))]
+
+    def compile_unit(unit: list[str], out: str) -> None:
+        subprocess.run([*compiler, *FLAGS, *unit, "-c", "-o", out], check=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_unit, units, objects))
+    subprocess.run([*compiler, "-shared", "-fopenmp", "-o", str(library), *objects], check=True)
 
 
 def slope(sizes: tuple[int, ...], counts: list[int]) -> float:

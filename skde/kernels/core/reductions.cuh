@@ -69,7 +69,7 @@ template <class real, class Self> struct Reductions {
 // Team::size parts.
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
-  constexpr int BATCH = 8;  // loads at a time
+  constexpr int BATCH = 16;  // loads at a time
   const int place = part * Team::size + team.lane, sum = place / PARTIALS, first = place % PARTIALS;
   real partial = 0;
   // All lanes make the same number of batches, because they wait for each other in each.

@@ -176,15 +176,16 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   }
 
   template <class Value> SKDE_FN int least(int n, Value value) const {
+    constexpr int AT_ONCE = size < 32 ? 8 : 4;  // loads; parts of a warp are the teams of large populations
     real best = real(infinity());
     int where = -1;  // the lane's best
 #pragma unroll 1
-    for (int base = 0; base < n; base += 4 * size) {
-      real v[4];
+    for (int base = 0; base < n; base += AT_ONCE * size) {
+      real v[AT_ONCE];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) v[k] = value(min_of(base + size * k + lane, n - 1));
+      for (int k = 0; k < AT_ONCE; ++k) v[k] = value(min_of(base + size * k + lane, n - 1));
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
+      for (int k = 0; k < AT_ONCE; ++k) {
         const int j = base + size * k + lane;
         if ((j < n) & ((v[k] < best) | ((where < 0) & !is_nan(v[k])))) best = v[k], where = j;
       }
