@@ -229,8 +229,9 @@ class CudaEngine:
             staged &= ~1  # evaluation needs no bounds
             blocks = self._blocks(n, STEP_TEAMS)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
-            shape = plan.team, plan.threads, plan.resident
-            module = self._module("gpu_evaluate", dtype, *shape, objective=objective, roomy=trials_shared)
+            module = self._module(
+                "gpu_evaluate", dtype, plan.team, plan.threads, 1, objective=objective, roomy=trials_shared
+            )
             data = arrays, self._decoding(objective, dtype)
             return RowEvaluator(self.xp, self.device, data, Launcher(module, plan, objective.scratch), shape, dtype)
 
