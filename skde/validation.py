@@ -21,13 +21,14 @@ MOST_JOBS = 1024  # or the number of processors
 LONGEST = 200  # characters of a value in a message
 LEAST_BYTES = 128  # of a fit for every variable: boxes, and two populations of four
 
-# Names of our parameters in other packages.
+# Names of our parameters and devices in other packages.
 SYNONYMS = {
     "seed": "random_state",
     "rng": "random_state",
     "workers": "n_jobs",
     "maxfun": "max_evals",
     "maxfev": "max_evals",
+    "gpu": "cuda",
 }
 DTYPES = ("float32", "float64")
 

@@ -153,7 +153,7 @@ def test_algorithms(algorithm: Any, error: type[Exception], message: str) -> Non
         (
             {"device": "gpu"},
             ValueError,
-            r"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'",
+            r"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got 'gpu'; did you mean 'cuda'\?",
         ),
         ({"device": f"cuda:{find_gpus()[0]}"}, RuntimeError, r"device='cuda:\d+' was asked for, but"),
         ({"algorithm": [DE(), JDE()], "n_runs": 2}, ValueError, r"algorithm: all entries must be of one class"),

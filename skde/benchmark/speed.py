@@ -19,7 +19,7 @@ from skde import DE, JDE, PSO, Algorithm, Minimizer, Problem, get_problem
 from skde.benchmark import provenance
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
 from skde.benchmark.peers import CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
-from skde.engines import CpuEngine, DeviceEngine, choose_device
+from skde.engines import CpuEngine, DeviceEngine, check_device, choose_device
 from skde.validation import check_int, check_real
 
 Say = Callable[[str], None]
@@ -94,8 +94,7 @@ def measure(
     """
     check_int("threads", threads, 1)
     check_real("seconds", seconds, 0, low_open=True)
-    if device == "auto":
-        raise ValueError("device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'")
+    check_device(device, auto=False, several=False)
     engine, _ = choose_device(device)
     on_cpu = engine.xp is np
     settings: dict[str, Any] = {

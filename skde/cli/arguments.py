@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from skde.engines import choose_engine
-from skde.validation import check_choice
+from skde.engines import check_device, choose_engine
 from skde.variables import KINDS, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
 
 NUMBER = r"[-+]?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
@@ -229,15 +228,9 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
     return given
 
 
-def check_device(device: str, *more: str) -> None:
-    """Refuse all names but cpu, cuda, cuda:N and those of `more`."""
-    if not re.fullmatch(r"cuda:\d+", device):
-        check_choice("--device", device, (*more, "cpu", "cuda", "cuda:0"))
-
-
 def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, str]:
     """Return the device's full name and why it was chosen."""
-    check_device(device, "auto")
+    check_device(device, "--device", several=False)
     if device == "auto" and is_python:
         return "cpu", "a Python function may only know NumPy"
     engine, reason = choose_engine(device, n_jobs)
@@ -246,7 +239,7 @@ def find_device(device: str, is_python: bool, n_jobs: int | None) -> tuple[str, 
 
 def check_record_options(options: Any) -> None:
     """Refuse a device or a file of a record that cannot be used, before the work begins."""
-    check_device(options.device)
+    check_device(options.device, "--device", auto=False, several=False)
     if options.out is not None:
         check_writable("--out", options.out)
 

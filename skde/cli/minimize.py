@@ -17,7 +17,6 @@ from skde.cli.arguments import (
     add_command,
     add_fit_options,
     bounds,
-    check_device,
     check_writable,
     find_device,
     given_parameters,
@@ -28,7 +27,7 @@ from skde.cli.arguments import (
     whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
-from skde.engines import EXECUTION_MODELS, choose_engine, model_engine
+from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
 from skde.engines.execution_models import CPU_MODELS
 from skde.local_search import METHODS
 from skde.minimizer import Minimizer
@@ -131,7 +130,7 @@ def find_fit_device(options: Any, python: bool) -> tuple[str, str]:
     model = check_choice("--execution", options.execution, EXECUTIONS)
     if model not in EXECUTION_MODELS:
         return find_device(options.device, python, options.n_jobs)
-    check_device(options.device, "auto")
+    check_device(options.device, "--device", several=False)
     if python:
         raise InputError(
             f"--execution {model} needs a compiled objective: a problem's name, a Problem or a DeviceObjective; Python "

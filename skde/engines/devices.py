@@ -14,6 +14,7 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.protocol import DeviceEngine
 from skde.engines.spec import Compiled
 from skde.typing import Array
+from skde.validation import nearest
 from skde.variables import Variables
 
 
@@ -30,11 +31,25 @@ def find_gpus() -> tuple[int, str]:
     return count, "" if count else "CuPy finds no GPU"
 
 
-def check_device(device: str) -> int | None:
-    """Return the number of a GPU, None for "auto" and "cpu"; refuse any other text."""
-    match = re.fullmatch(r"auto|cpu|cuda(?::(\d+))?", device) if isinstance(device, str) else None
+def check_device(device: str, name: str = "device", *, auto: bool = True, several: bool = True) -> int | None:
+    """Return the number of a GPU, None for "auto" and "cpu"; refuse any other text.
+
+    Parameters
+    ----------
+    device : str
+        The device.
+    name : str, default "device"
+        The parameter or option, for the message.
+    auto : bool, default True
+        Whether "auto" is allowed.
+    several : bool, default True
+        Whether the parameter may be a list of devices, for the message.
+    """
+    named = ["auto", "cpu", "cuda"] if auto else ["cpu", "cuda"]
+    match = re.fullmatch(rf"{'|'.join(named)}(?::(\d+))?", device) if isinstance(device, str) else None
     if match is None:
-        raise ValueError(f"device must be 'auto', 'cpu', 'cuda', 'cuda:N' or a list of devices, got {device!r}")
+        *first, last = [*map(repr, named), "'cuda:N'", *(["a list of devices"] if several else [])]
+        raise ValueError(f"{name} must be {', '.join(first)} or {last}, got {device!r}{nearest(device, named)}")
     return int(match[1] or 0) if device.startswith("cuda") else None
 
 

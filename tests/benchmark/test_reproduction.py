@@ -271,7 +271,7 @@ def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
         (["nashed2012", "--dims", "20"], "dim of 'nashed2012' must be one of '10', '30'; got '20'"),
         (["nashed2012", "--table", "3"], "table of 'nashed2012' must be one of '2', '2 (marks)', 'fig. 2'; got '3'"),
         (["nashed2012", "--functions", ","], "functions must be one or more, got none"),
-        (["nashed2012", "--device", "auto"], "--device must be one of "),
+        (["nashed2012", "--device", "auto"], "--device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'"),
         (["nashed2012", "--budget", "1m"], "budget must be evaluations of a run"),
         (["nashed2012", "--data", "offical"], "data must be one of 'generated', 'official'; got 'offical'"),
         (["nashed2012", "--folder", "x"], "--folder is for --data official"),

@@ -251,7 +251,7 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
         (["--runs", "0"], "runs must be an integer >= 1, got 0"),
         (["--seed", "-1"], "seed must be an integer >= 0, got -1"),
         (["--budget", "1000*D"], "budget must be evaluations of a run"),
-        (["--device", "auto"], "--device must be one of 'cpu', "),
+        (["--device", "auto"], "--device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'"),
         (["--out", "no_such_directory/runs.json"], "--out: there is no directory"),
     ],
 )

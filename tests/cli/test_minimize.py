@@ -239,7 +239,7 @@ def test_nan_becomes_null(capsys, module):
         (["bench", "run", "--suite", "nashed2012", "--algorithms", "de", "--dims", "1e30"], "argument --dims: a whole"),
         (["minimize", ":f"], "a problem's name or MODULE:FUNCTION"),
         (["bench", "sped"], "sped"),
-        (["bench", "speed", "--device", "auto"], "--device must be one of 'cpu', 'cuda'"),
+        (["bench", "speed", "--device", "auto"], "--device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'"),
         (["bench", "speed", "--out", "nowhere/at/all.json"], "there is no directory"),
         ([], "required: COMMAND"),
     ],
