@@ -45,7 +45,7 @@ def page() -> str:
         "",
         "Better / equal / worse: the numbers of the 29 functions on which our errors are lower than, equal to and",
         "higher than theirs by the rank-sum test at 0.05. Of two equal programs it finds about 1.5 differences.",
-        "Errors below 1e-8 are zero; the others have six digits. The last column has our rule before theirs.",
+        "Errors below 1e-8 are zero; the others have the digits that keep their order. The last column has ours first.",
         "",
         "| ours | theirs | " + " | ".join(f"D={dim}" for dim in RECORDS) + " | difference |",
         "|---|---|" + "---|" * len(RECORDS) + "---|",

@@ -29,6 +29,11 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
+def today() -> str:
+    """Return the date in UTC."""
+    return now().partition("T")[0]
+
+
 def provenance(command: str) -> dict[str, Any]:
     """Return the first entries of a record: date, machine, versions, commit and command of the measurement."""
     return {"date": now(), "machine": machine(), "versions": versions(), "commit": commit(), "command": command}

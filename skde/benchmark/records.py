@@ -5,7 +5,7 @@ one function in one dimension, is such a line. It has no values that follow from
 
 - a value that all runs have is written once; `settings` has the number of runs;
 - only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
-- processor and commit are in the list `sources`; a cell has their index, `source`.
+- processor, commit and day are in the list `sources`; a cell has their index, `source`.
 
 A cell may also have convergence curves (`skde.benchmark.curves`) and failures, the runs that raised.
 
@@ -30,7 +30,7 @@ Record = dict[str, Any]
 LISTS = ("best", "error", "n_evals")
 PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
-SOURCE = ("cpu", "commit")
+SOURCE = ("cpu", "commit", "date")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
 DIGITS = 10
 
@@ -163,8 +163,10 @@ def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
 
 
 def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
-    """Return a cell in its written form, and add its processor and commit to the sources."""
+    """Return a cell in its written form, and add its processor, commit and day to the sources."""
     packed = dict(cell)
+    if "date" in packed:
+        packed["date"] = packed["date"].partition("T")[0]  # earlier versions have the time of day
     if "f_opt" in packed:
         if best_values(packed["error"], packed["f_opt"]) == packed["best"]:
             del packed["best"]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.benchmark import now
+from skde.benchmark import today
 from skde.benchmark.comparison import Comparison, Line, best_of, errors, with_std
 from skde.benchmark.experiments import (
     ALL,
@@ -183,11 +183,11 @@ class Reproduction(ABC):
         return recording.run(record, jobs)
 
     def job(self, experiment: Experiment, problem: Any, settings: Settings, record: Record) -> Job:
-        """Return the job of an experiment: its date, processor and commit are added to the measured values."""
+        """Return the job of an experiment: its day, processor and commit are added to the measured values."""
         source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
         measure = partial(self.measure, experiment, problem, settings)
         text = f"{experiment.part}: {experiment.function} D={experiment.dim} {experiment.text}"
-        return Job(experiment.key, text, lambda: {**measure(), "date": now(), **source})
+        return Job(experiment.key, text, lambda: {**measure(), "date": today(), **source})
 
     def measure(self, experiment: Experiment, problem: Any, settings: Settings) -> Cell:
         """Measure one experiment."""

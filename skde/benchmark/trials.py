@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from skde.benchmark import now
+from skde.benchmark import today
 from skde.benchmark.curves import CURVES, curve_entries
 from skde.benchmark.functions import Function, Suite
 from skde.benchmark.journal import CellKey, Journal, Trial
@@ -193,13 +193,13 @@ def quality_job(
     measure: Callable[[], Cell],
     saved: Callable[[], object] = lambda: None,
 ) -> Job:
-    """Return the job of a cell of a record: its date, processor and commit are added to the measured values.
+    """Return the job of a cell of a record: its day, processor and commit are added to the measured values.
 
     A record may grow over days, versions and machines.
     """
     source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
     key = {"function": function, "dim": dim, "algorithm": algorithm}
-    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": now(), **source}, saved)
+    return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": today(), **source}, saved)
 
 
 def plan_parts(
