@@ -27,6 +27,7 @@ from skde.cli.main import make_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+DE = "skde/kernels/algorithms/de.cuh"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md")])]
 PAGES += sorted([*DOCS.glob("benchmarks/*.md"), *ROOT.glob("benchmarks/*/*.md")])
 MODULES = sorted(
@@ -288,14 +289,26 @@ def test_contributing_names_paths_that_exist() -> None:
 
 def test_contributing_answers_three_questions() -> None:
     text = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
-    found = {
-        file: name.rpartition(".")[2]
-        for question in text.partition("## Three questions")[2].partition("## ")[0].split(" - Where ")[1:]
-        for name, file in re.findall(r"`([\w.]+)`[\w ]* (?:in|of) `(skde/[\w./]+)`", question)
+    answers = text.partition("## Three questions")[2].partition("## ")[0]
+    places = re.findall(r"((?:`[\w.]+`(?:, | and )?)+)[\w ]* (?:in|of) `((?:skde|tests)/[\w./]+)`", answers)
+    found = {(name.rpartition(".")[2], file) for names, file in places for name in re.findall(r"`([\w.]+)`", names)}
+    assert found >= {
+        ("repair", "skde/kernels/core/bounds.cuh"),
+        ("ends", "skde/execution.py"),
+        ("conclude", "skde/kernels/core/stopping.cuh"),
+        *((name, DE) for name in ("Mutation", "indices_of", "uses_best", "mutant")),
+        ("mutant", "tests/oracle/reference.py"),
     }
-    assert set(found) >= {"skde/kernels/core/bounds.cuh", "skde/execution.py", "skde/kernels/algorithms/de.cuh"}
-    for file, name in found.items():
+    for name, file in found:
         assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), f"{file} has no {name}"
+
+
+def test_every_function_of_a_mutation_is_named_where_strategies_are_added() -> None:
+    code = (ROOT / DE).read_text()
+    functions = re.findall(r"^SKDE_FN \w+ (\w+)\(Mutation ", code, re.MULTILINE)
+    assert len(functions) > 1
+    answer = (ROOT / "CONTRIBUTING.md").read_text().partition("Where do I add a strategy?")[2].partition("## ")[0]
+    assert [name for name in functions if f"`{name}`" not in answer] == []
 
 
 def test_the_reference_has_a_page_for_every_public_name(reference: ModuleType) -> None:
