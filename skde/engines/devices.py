@@ -48,8 +48,10 @@ def check_device(device: str, name: str = "device", *, auto: bool = True, severa
     named = ["auto", "cpu", "cuda"] if auto else ["cpu", "cuda"]
     match = re.fullmatch(rf"{'|'.join(named)}(?::(\d+))?", device) if isinstance(device, str) else None
     if match is None:
-        *first, last = [*map(repr, named), "'cuda:N'", *(["a list of devices"] if several else [])]
-        raise ValueError(f"{name} must be {', '.join(first)} or {last}, got {device!r}{nearest(device, named)}")
+        allowed = [*map(repr, named), "'cuda:N'", *(["a list of devices"] if several else [])]
+        raise ValueError(
+            f"{name} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {device!r}{nearest(device, named)}"
+        )
     return int(match[1] or 0) if device.startswith("cuda") else None
 
 
