@@ -52,3 +52,25 @@ def build_spec(
         iteration=max(algorithm.iteration_length for algorithm in algorithms),
         **fields,
     )
+
+
+def build_spec_without_trials(schedules: Sequence[PopulationSchedule], box: FloatArray, **fields: Any) -> Spec:
+    """Return the spec of populations of one individual, which come from outside: no algorithm makes trials for them.
+
+    Parameters
+    ----------
+    schedules : sequence of PopulationSchedule
+        One entry for each population.
+    box : ndarray of shape (dim, 2)
+        The bounds.
+    **fields
+        The remaining fields of the spec, such as seeds, limits and start.
+    """
+    return Spec(
+        algorithm="de",  # the spec needs one, and any will do
+        parameters=np.ones((len(schedules), 1)),  # pop_size
+        lower=box[:, 0],
+        upper=box[:, 1],
+        schedules=tuple(schedules),
+        **fields,
+    )

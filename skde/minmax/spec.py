@@ -10,7 +10,7 @@ import numpy as np
 from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
-from skde.engines.spec_builder import build_spec
+from skde.engines.spec_builder import build_spec, build_spec_without_trials
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
 from skde.random_state import island_seeds, run_seeds
@@ -36,7 +36,7 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 
 
 class MinMaxRunner(Runner):
-    """A runner with an error for a game without a finite incumbent."""
+    """A runner that raises an error where no incumbent of the initial populations is finite."""
 
     def check_start(self) -> None:
         """Check that the initial populations have a finite incumbent."""
@@ -200,16 +200,12 @@ def incumbents_spec(
     box: FloatArray, seeds: IntArray, schedule: CycleSchedule, limits: IntArray, rules: dict[str, Any], dtype: str
 ) -> Spec:
     """Return the spec of the incumbents: populations of one, with cycles as generations."""
-    n_runs = len(seeds)
-    return Spec(
-        algorithm="de",  # any algorithm, because an incumbent has no trials
-        parameters=np.ones((n_runs, 1)),
+    return build_spec_without_trials(
+        [schedule] * len(seeds),
+        box,
         seeds=seeds.copy(),
-        lower=box[:, 0],
-        upper=box[:, 1],
         limits=limits,
         start=np.empty((0, len(box))),
-        schedules=(schedule,) * n_runs,
         target=rules["target"],
         tol=rules["tol"],
         stagnation=rules["stagnation"],
