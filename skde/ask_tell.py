@@ -339,14 +339,34 @@ def next_round(runner: Runner, values: FloatArray | None) -> None:
         runner.partial = PartialGeneration(first, asked, points, np.ones(len(rows), bool), batch.xp)
 
 
-def restore(runner: Runner, rows: IntArray, points: Array, values: Array) -> None:
-    """Tell the values of an incomplete generation that were saved.
+# -- saved state -------------------------------------------------------------------------------------------------------
+
+
+def told_state(runner: Runner) -> dict[str, Any]:
+    """Return the values that were told of an incomplete generation, with their rows and points, for a file."""
+    partial = runner.partial
+    if partial is None or runner.rounds is not None:
+        return {}
+    rows = partial.told_rows
+    where = runner.batch.xp.asarray(rows)
+    return {
+        "told_rows": rows,
+        "told_points": to_numpy(partial.told[where]),
+        "told_values": to_numpy(partial.values[where]),
+    }
+
+
+def restore_told(runner: Runner, arrays: dict[str, Any]) -> None:
+    """Tell the values that `told_state` returned, where there are any.
 
     Raises
     ------
     ValueError
         With the entry's name, for rows, points or values that no tell could have left.
     """
+    if "told_rows" not in arrays:
+        return
+    rows, points, values = (arrays[name] for name in ("told_rows", "told_points", "told_values"))
     with entry("told_rows"):
         partial = begin_partial(runner)
         if partial is None or not len(points) == len(values) == len(rows) < partial.needed.sum():

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import Bounds, OptimizeResult
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from skde import serialization
 from skde.engines import choose_engine
@@ -98,6 +99,11 @@ class BaseSolver(BaseEstimator):
     @property
     def _variables(self) -> Variables | None:
         return self._fitted().batch.spec.variables
+
+    @property
+    @abstractmethod
+    def _limits(self) -> FloatArray:
+        """The smallest and the largest value of every variable, of shape (dim, 2)."""
 
     @property
     def fun_(self) -> float:
@@ -344,6 +350,34 @@ class Snapshot:
     def __repr__(self) -> str:
         parameters = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return f"{self.kind.__name__}({parameters})"
+
+
+def best_run_of(solver: BaseSolver) -> int:
+    """Return the number of the best run of a fit."""
+    return solver._best_run
+
+
+def best_result_of(solver: BaseSolver) -> RunResult:
+    """Return the result of the best run of a fit."""
+    return solver._best
+
+
+def variables_of(solver: BaseSolver) -> Variables | None:
+    """Return the typed variables of a fit, of x for a MinMaxSolver; None where all are real."""
+    return solver._variables
+
+
+def limits_of(solver: BaseSolver) -> FloatArray:
+    """Return the smallest and the largest value of every variable of a fit, of shape (dim, 2); as `variables_of`."""
+    return solver._limits
+
+
+def source_of(solver: BaseSolver) -> dict[str, Any]:
+    """Return the entries of a header by which the objective of a fit is found again."""
+    check_is_fitted(solver)
+    objective = getattr(solver, "_objective", None)
+    source: dict[str, Any] = getattr(solver, "_source", {}) if objective is None else objective.source
+    return source
 
 
 def params_of(variables: Variables | None, x: FloatArray) -> dict[str, Any]:

@@ -380,6 +380,11 @@ class Minimizer(BaseSolver):
         return self
 
     @property
+    def _limits(self) -> FloatArray:
+        variables = self._variables
+        return self._box if variables is None else variables.limits
+
+    @property
     def _space(self) -> Variables | FloatArray:
         """The variables of the fit where they are typed, else the box."""
         variables = self._runner.batch.spec.variables
@@ -624,8 +629,7 @@ class Minimizer(BaseSolver):
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
         runner.restore(header, arrays)
-        if "told_rows" in arrays:
-            ask_tell.restore(runner, arrays["told_rows"], arrays["told_points"], arrays["told_values"])
+        ask_tell.restore_told(runner, arrays)
         self._source, self._objective = source, None
         self._box, self._planned, self._runner = box, plan.budget, runner
         self._note_parameters()

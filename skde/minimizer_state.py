@@ -9,6 +9,7 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
+from skde.ask_tell import told_state
 from skde.engines import Spec
 from skde.engines.batch_arrays import NUMBER, WORD
 from skde.engines.state_layout import batch_layout, check_batch
@@ -91,7 +92,7 @@ def fit_state(
         header["automatic"] = True
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
-    arrays = {"box": box, "start": spec.start, **run_arrays}
+    arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
     if runner.rules is not None:
         header["feasibility_tol"] = runner.rules.tolerance
         arrays["outcomes"] = runner.outcomes()

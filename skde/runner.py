@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from skde.arrays import to_numpy
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.stepping import StatusPoll
 from skde.objectives.feasibility import WORST
@@ -235,7 +234,8 @@ class Runner:
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return time and ending for a file's header; seeds, limits, marks and the batch's state as arrays.
 
-        With the values that were told of an incomplete generation, and those of evaluations after the last one.
+        With the points and values of evaluations after the last generation. Those of an incomplete generation are in
+        `ask_tell.told_state`.
         """
         self.judge()
         spec = self.batch.spec
@@ -255,14 +255,6 @@ class Runner:
                 "final_chosen": self.final.chosen.astype(np.int64),
                 "final_points": self.final.points,
                 "final_fun": self.final.fun,
-            }
-        if self.partial is not None and self.rounds is None:
-            rows = self.partial.told_rows
-            where = self.batch.xp.asarray(rows)
-            arrays |= {
-                "told_rows": rows,
-                "told_points": to_numpy(self.partial.told[where]),
-                "told_values": to_numpy(self.partial.values[where]),
             }
         return header, arrays
 

@@ -12,6 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Categorical, Integer, Minimizer
 from skde.arrays import to_numpy
+from skde.ask_tell import told_state
 from skde.pointwise import array_namespace
 
 BOX = [(-5.0, 5.0)] * 2
@@ -148,6 +149,11 @@ def test_an_incomplete_generation_is_saved(generations: int, tmp_path: Path) -> 
     m.tell(X[[4, 1]], f(X[[4, 1]]))
     m.save(tmp_path / "fit")
     for again in (Minimizer.load(tmp_path / "fit").set_params(constraints=constraint), pickle.loads(pickle.dumps(m))):
+        told, restored = told_state(m._runner), told_state(again._runner)
+        assert told["told_rows"].tolist() == [1, 4]
+        assert {name: array.tolist() for name, array in restored.items()} == {
+            name: array.tolist() for name, array in told.items()
+        }
         again.tell(X[2], f(X[2]))  # still under way when the file was written
         left, left_ids = again.ask(100, return_ids=True)
         assert set(ids[[0, 3, 5]]) < set(left_ids)

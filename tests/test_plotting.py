@@ -27,6 +27,7 @@ from skde import (
     minimize,
 )
 from skde.curves import FLOOR, band_of, is_logarithmic
+from skde.minmax.solution import function_of
 from skde.notebook import curve_svg
 from skde.typing import FloatArray
 
@@ -343,6 +344,20 @@ def test_a_min_max_solution_without_its_function() -> None:
     again = MinMaxDisplay.from_result(solver.result_, variables=(1, 2), name="rustem4")
     assert again.lines_[0].get_label() == "rustem4"
     assert again.lines_[1].get_xdata().tolist() == display.lines_[1].get_xdata().tolist()
+
+
+def test_a_solver_without_a_function_has_none_to_draw() -> None:
+    solver = MinMaxSolver(bounds_x=BOX[:1], bounds_y=BOX[:1], n_cycles=1, random_state=0)
+    while not solver.stopped_:
+        X, Y = solver.ask()
+        solver.tell(X, Y, game(X, Y))
+    assert function_of(solver) is None
+    assert MinMaxDisplay.from_estimator(solver).contours_ is None
+    x, y = np.array([[1.0]]), np.array([[2.0], [0.5]])
+    solver.resume(game)
+    function = function_of(solver)
+    assert function is not None
+    assert np.array_equal(function(x, y), game(x, y))
 
 
 def test_min_max_plots_refuse_bad_input() -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from skde import DE, LSHADE, PSO, SHADE, SS, Migration, Minimizer, MinMaxSolver, Status, serialization
 from skde.algorithms import ALGORITHMS
+from skde.runner import Runner
 
 from .short_fits import BOX, f, fit
 
@@ -372,6 +374,18 @@ def test_an_execution_that_is_no_text_is_refused(saved: Path, tmp_path: Path, wr
     serialization.save(tmp_path / "wrong", header, arrays)
     with pytest.raises(ValueError, match="wrong' is incomplete or inconsistent: entry 'header'"):
         Minimizer.load(tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_islands": 2}, {"polish": True}, {"final_evals": 60}])
+def test_a_restored_runner_has_the_state_that_was_saved(parameters: dict[str, Any]) -> None:
+    saved = fit(n_runs=2, max_iter=None, max_evals=2000, **parameters)._runner
+    header, arrays = saved.state()
+    restored = Runner(saved.engine, replace(saved.batch.spec))
+    restored.restore(header, arrays)
+    again = restored.state()
+    assert again[0] == header
+    assert again[1].keys() == arrays.keys()
+    assert all(np.array_equal(again[1][name], array, equal_nan=True) for name, array in arrays.items())
 
 
 @pytest.mark.parametrize("problem", ["rastrigin", "fabris2012/p2"])

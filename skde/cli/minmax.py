@@ -8,6 +8,7 @@ from typing import Any
 
 from skde import __version__
 from skde.algorithms import describe, get_algorithm
+from skde.base import best_result_of
 from skde.cli.arguments import (
     InputError,
     add_command,
@@ -129,7 +130,7 @@ def report(
     x = solver.algorithm_x
     y = x if solver.algorithm_y is None else solver.algorithm_y
     updated = constrained and solver.multipliers == "update"  # y is no population then
-    common = outcome(solver.runs_, solver._best)
+    common = outcome(solver.runs_, best_result_of(solver))
     dim = len(solver.x_)
     for run in common["runs"]:
         run["x"], run["multipliers" if constrained else "y"] = run["x"][:dim], run["x"][dim:]

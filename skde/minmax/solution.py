@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 from scipy.optimize import OptimizeResult
 
+from skde.arrays import to_numpy
 from skde.base import BaseSolver, params_of
 from skde.engines import Coevolution, SplitCoevolution
 from skde.minmax.objective import MinMaxObjective
@@ -47,6 +50,11 @@ class MinMaxSolution(BaseSolver):
         batch, (box_x, box_y) = self._coevolution, self._boxes
         x, y = batch.x.spec.variables, batch.y.spec.variables
         return (box_x if x is None else x), (box_y if y is None else y)
+
+    @property
+    def _limits(self) -> FloatArray:
+        """The smallest and the largest value of every variable of x."""
+        return limits_of_space(self._spaces[0])
 
     @property
     def _best_run(self) -> int:
@@ -168,3 +176,28 @@ class MinMaxSolution(BaseSolver):
             population_y=self.population_y_,
             history=best.history,
         )
+
+
+def limits_of_space(space: Variables | FloatArray) -> FloatArray:
+    """Return the smallest and the largest value of every variable, of shape (dim, 2)."""
+    return space.limits if isinstance(space, Variables) else space
+
+
+def spaces_of(solver: MinMaxSolution) -> tuple[Variables | FloatArray, Variables | FloatArray | None]:
+    """Return the variables of x and of y where they are typed, else their boxes; None for a vector of multipliers."""
+    return solver._spaces
+
+
+def function_of(solver: MinMaxSolution) -> Callable[[FloatArray, FloatArray], FloatArray] | None:
+    """Return f(X, Y) of a fit for NumPy arrays; None after ask and tell, after loading and for constrained problems."""
+    engine, objective = solver._fitted().engine, solver._objective
+    if objective is None or (objective.game is None and objective.function is None):
+        return None
+    xp = engine.xp if objective.game is None else np  # compiled functions are computed on the CPU
+    values = objective.values
+
+    def function(X: FloatArray, Y: FloatArray) -> FloatArray:
+        with engine.device_context:
+            return np.asarray(to_numpy(values(xp.asarray(X), xp.asarray(Y))), np.float64)
+
+    return function

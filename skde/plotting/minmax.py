@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import to_numpy
-from skde.minmax.solution import MinMaxSolution
+from skde.minmax.solution import MinMaxSolution, function_of, limits_of_space, spaces_of
 from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
 from skde.plotting.solvers import title_of
 from skde.typing import FloatArray
@@ -78,8 +77,8 @@ class MinMaxDisplay:
     ) -> None:
         self.x, self.y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         self.population_x, self.population_y = np.asarray(population_x), np.asarray(population_y)
-        self.box_x = limits_of(population_x) if box_x is None else np.asarray(box_x, np.float64)
-        self.box_y = limits_of(population_y) if box_y is None else np.asarray(box_y, np.float64)
+        self.box_x = range_of(population_x) if box_x is None else np.asarray(box_x, np.float64)
+        self.box_y = range_of(population_y) if box_y is None else np.asarray(box_y, np.float64)
         self.function = function
         self.names_x = [f"x{k}" for k in range(len(self.x))] if names_x is None else list(names_x)
         self.names_y = [f"y{k}" for k in range(len(self.y))] if names_y is None else list(names_y)
@@ -125,22 +124,20 @@ class MinMaxDisplay:
         if not isinstance(estimator, MinMaxSolution):
             raise TypeError(f"estimator must be a MinMaxSolver, got {type(estimator).__name__}")
         x, y = estimator.x_, estimator.y_
-        (box_x, box_y), (space_x, space_y) = estimator._boxes, estimator._spaces
-        if box_y is None:
+        space_x, space_y = spaces_of(estimator)
+        if space_y is None:
             raise ValueError(
                 "MinMaxDisplay draws a function of x and y, and this is a constrained problem: "
                 "ConvergenceDisplay.from_estimator draws its value, PopulationDisplay.from_estimator its points"
             )
-        objective = estimator._objective
-        has_function = objective is not None and (objective.game is not None or objective.function is not None)
         display = cls(
             x,
             y,
             estimator.population_x_,
             estimator.population_y_,
-            box_x=getattr(space_x, "limits", box_x),
-            box_y=getattr(space_y, "limits", box_y),
-            function=function_of(estimator) if landscape and has_function else None,
+            box_x=limits_of_space(space_x),
+            box_y=limits_of_space(space_y),
+            function=function_of(estimator) if landscape else None,
             names_x=getattr(space_x, "names", None),
             names_y=getattr(space_y, "names", None),
             name=name,
@@ -256,19 +253,6 @@ class MinMaxDisplay:
         return draw_landscape(ax, X[:, i], Y[:, j], values.T, "f(x, y)")
 
 
-def limits_of(population: Any) -> FloatArray:
+def range_of(population: Any) -> FloatArray:
     """Return the smallest and the largest value of every variable of a population, of shape (dim, 2)."""
     return np.stack([np.min(population, axis=0), np.max(population, axis=0)], axis=1).astype(np.float64)
-
-
-def function_of(solver: MinMaxSolution) -> Callable[[FloatArray, FloatArray], FloatArray]:
-    """Return the function of a fit, of NumPy arrays."""
-    engine, objective = solver._fitted().engine, solver._objective
-    assert objective is not None
-    xp = engine.xp if objective.game is None else np  # compiled functions are computed on the CPU
-
-    def function(X: FloatArray, Y: FloatArray) -> FloatArray:
-        with engine.device_context:
-            return np.asarray(to_numpy(objective.values(xp.asarray(X), xp.asarray(Y))), np.float64)
-
-    return function

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.base import BaseSolver
+from skde.base import BaseSolver, limits_of, variables_of
 from skde.curves import is_logarithmic
 from skde.objectives.caller_library import on_host
 from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
@@ -113,8 +113,8 @@ class PopulationDisplay:
             estimator.population_,
             estimator.fitness_,
             x=estimator.x_,
-            box=box_of(estimator),
-            space=estimator._variables,
+            box=limits_of(estimator),
+            space=variables_of(estimator),
             name=name_of(estimator) if name is None else name,
             title=title_of(estimator),
         )
@@ -299,13 +299,3 @@ def set_scale(ax: Any, axis: str, variable: Variable | None, low: float, high: f
         ax.set(**{f"{axis}lim": (low - more, high + more)})
     if isinstance(variable, Categorical):
         ax.set(**{f"{axis}ticks": range(len(variable.choices)), f"{axis}ticklabels": list(map(str, variable.choices))})
-
-
-def box_of(solver: BaseSolver) -> FloatArray:
-    """Return the smallest and the largest value of every variable of a fit, of shape (dim, 2)."""
-    variables: Variables | None = solver._variables
-    if variables is not None:
-        return variables.limits
-    boxes = getattr(solver, "_boxes", None)  # of a MinMaxSolver
-    box: FloatArray = solver._box if boxes is None else boxes[0]
-    return box

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from skde.algorithms import Algorithm, describe, get_algorithm
-from skde.base import BaseSolver
+from skde.base import BaseSolver, source_of
 from skde.problems import ALIASES, get_problem, optimal_value
 from skde.result import History, RunResult
-
-
-def source_of(solver: BaseSolver) -> dict[str, Any]:
-    """Return how the objective of a fit is found again."""
-    check_is_fitted(solver)
-    objective = getattr(solver, "_objective", None)
-    source: dict[str, Any] = getattr(solver, "_source", {}) if objective is None else objective.source
-    return source
 
 
 def problem_of(solver: BaseSolver) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.base import BaseSolver
+from skde.base import BaseSolver, best_run_of
 from skde.callbacks import ParameterTrace, callback_list
 from skde.curves import Band
 from skde.plotting.axes import axes_of, draw_band, show_legend, titled
@@ -95,7 +95,7 @@ class ParameterTrajectoryDisplay:
         ValueError
             Without a `ParameterTrace`.
         """
-        best = estimator._best_run  # says so where nothing is fitted
+        best = best_run_of(estimator)  # says so where nothing is fitted
         traces = [
             one for one in callback_list(getattr(estimator, "callbacks", None)) if isinstance(one, ParameterTrace)
         ]
