@@ -11,7 +11,7 @@ from skde.benchmark.papers import REPRODUCTIONS
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
-from skde.benchmark.verdicts import DIFFERS, NOISE, NONE, SLOWER, VERDICTS, WORSE
+from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
 from . import coevolution, paper_tuning
 from .which import provenance_text
@@ -80,7 +80,7 @@ def records(name: str) -> list[Path]:
 
 def summary() -> list[str]:
     """Return the table of the numbers of verdicts in every record."""
-    shown = [verdict for verdict in VERDICTS if verdict != NONE]
+    shown = [verdict for verdict in VERDICTS if verdict not in (INCOMPARABLE, NONE)]
     lines = [f"| record | {' | '.join(shown)} |", "|---" * (len(shown) + 1) + "|"]
     for reproduction in REPRODUCTIONS.values():
         for path in records(reproduction.paper.name):

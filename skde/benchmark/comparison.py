@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skde.benchmark.records import Cell
 from skde.benchmark.statistics import numbers
-from skde.benchmark.verdicts import VERDICTS
+from skde.benchmark.verdicts import INCOMPARABLE, NONE, VERDICTS
 from skde.typing import FloatArray
 
 
@@ -32,6 +32,11 @@ class Line(NamedTuple):
     ours: str
     verdict: str
     note: str = ""
+
+    @property
+    def incomparable(self) -> Line:
+        """The line of runs that had not the paper's budget: a printed figure has no other verdict."""
+        return self if self.verdict == NONE else self._replace(verdict=INCOMPARABLE, note="")
 
 
 @dataclass(frozen=True)

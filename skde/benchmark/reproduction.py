@@ -112,7 +112,7 @@ class Reproduction(ABC):
                 pop_sizes=() if selection.pop_size else self.miniature.pop_sizes,
             )
             chosen = [one for one in chosen if free.has(one)]
-        planned = [replace(one, limits=self.limits(one, settings)) for one in chosen]
+        planned = [replace(one, limits=self.limits(one, settings.budget)) for one in chosen]
         for one in planned:
             if one.limits.get("max_evals", one.pop_size) < one.pop_size:
                 raise ValueError(
@@ -121,15 +121,24 @@ class Reproduction(ABC):
                 )
         return planned
 
-    def limits(self, experiment: Experiment, settings: Settings) -> Mapping[str, Any]:
-        """Return the limits of an experiment in a record."""
-        if settings.budget == PROTOCOL:
+    def limits(self, experiment: Experiment, budget: str) -> Mapping[str, Any]:
+        """Return the limits of an experiment with the budget of a record."""
+        if budget == PROTOCOL:
             return experiment.limits
-        if settings.budget == QUICK:
+        if budget == QUICK:
             return self.miniature.limits(experiment)
-        budget = Budget.read(settings.budget)
-        seconds, evals = budget.seconds, budget.evals(experiment.dim)
+        given = Budget.read(budget)
+        seconds, evals = given.seconds, given.evals(experiment.dim)
         return {"max_evals": evals} if seconds is None else {"max_time": seconds}
+
+    def is_whole(self, experiment: Experiment, settings: Mapping[str, Any]) -> bool:
+        """Return whether runs had at least the paper's budget, so that their errors can be compared."""
+        given = self.limits(experiment, settings["budget"])
+        return all(given.get(name, 0) >= limit for name, limit in experiment.limits.items())
+
+    def is_same(self, experiment: Experiment, settings: Mapping[str, Any]) -> bool:
+        """Return whether runs had the paper's budget, so that their times can be compared."""
+        return dict(self.limits(experiment, settings["budget"])) == dict(experiment.limits)
 
     def run(
         self,
@@ -230,6 +239,7 @@ class Reproduction(ABC):
         self, table: Table, experiment: Experiment, cell: Cell, place: Place, settings: Mapping[str, Any], several: bool
     ) -> Line:
         """Return one cell of a table; `several`: the row's name has the kind of figure."""
+        comparable = self.is_same if place.kind == "seconds" else self.is_whole
         printed = table.text(place.quantity, place.row, place.column)
         paper = self.paper
         if place.kind == "value":
@@ -243,8 +253,7 @@ class Reproduction(ABC):
             ours = with_std(like(printed, mean, fixed=paper.fixed), like(printed, std, fixed=paper.fixed))
         elif place.kind == "seconds":
             mean, _ = mean_and_std(np.array(cell["run_seconds"]))
-            same = settings["budget"] == PROTOCOL  # other budgets take other times
-            verdict, theirs, ours = judge_seconds(printed if same else None, mean), printed or "-", f"{mean:.3g}"
+            verdict, theirs, ours = judge_seconds(printed, mean), printed or "-", f"{mean:.3g}"
         else:
             solved, runs = int((errors(cell) < SOLVED).sum()), len(cell["error"])
             verdict = judge_share(printed, paper.runs, solved, runs)
@@ -254,7 +263,8 @@ class Reproduction(ABC):
             data = settings.get("data", "generated")
             note = paper.note(experiment.function, experiment.dim, experiment.algorithm, data, experiment.part)
         row = place.label or place.row
-        return Line(f"{row} {place.kind}" if several else row, place.column, theirs, ours, verdict, note)
+        line = Line(f"{row} {place.kind}" if several else row, place.column, theirs, ours, verdict, note)
+        return line if comparable(experiment, settings) else line.incomparable
 
 
 # -- presets -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skde.benchmark.comparison import Comparison, Line
-from skde.benchmark.verdicts import DIFFERS, NOISE, NONE, SLOWER, WORSE
+from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, WORSE
 
 MARKS = {NOISE: "~", WORSE: "!", SLOWER: "!", DIFFERS: "!"}  # of cells that are not as good
 WIDTH = 150
@@ -80,7 +80,9 @@ def cell_text(line: Line, theirs: int, own: int) -> str:
 
 def counts_text(comparison: Comparison) -> str:
     """Return the numbers of the verdicts on a table's cells."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items() if verdict != NONE)
+    remarks = {INCOMPARABLE: " (not the paper's budget)"}
+    counts = {verdict: count for verdict, count in comparison.counts.items() if verdict != NONE}
+    return ", ".join(f"{count} {verdict}{remarks.get(verdict, '')}" for verdict, count in counts.items())
 
 
 def reasons(comparison: Comparison) -> list[str]:

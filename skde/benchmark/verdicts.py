@@ -12,8 +12,9 @@ from skde.typing import FloatArray
 AS_GOOD, NOISE, WORSE = "as good", "noise", "worse"
 FASTER, SLOWER = "faster", "slower"
 AGREES, DIFFERS = "agrees", "differs"
+INCOMPARABLE = "not comparable"  # our runs had less than the paper's budget, or their times are of another one
 NONE = "no figure"  # the paper prints none, or its text has lost it
-VERDICTS = (AS_GOOD, NOISE, WORSE, FASTER, SLOWER, AGREES, DIFFERS, NONE)
+VERDICTS = (AS_GOOD, NOISE, WORSE, FASTER, SLOWER, AGREES, DIFFERS, INCOMPARABLE, NONE)
 ALPHA = 0.05
 
 

@@ -126,11 +126,11 @@ class Fabris2012(Reproduction):
             for (algorithm, pop_size), tables in PLACES.items()
         ]
 
-    def limits(self, experiment: Experiment, settings: Settings) -> Mapping[str, Any]:
+    def limits(self, experiment: Experiment, budget: str) -> Mapping[str, Any]:
         """Return the number of cycles of a run."""
-        if settings.budget == QUICK:
+        if budget == QUICK:
             return {"n_cycles": max(2, int(CYCLES * self.miniature.share))}
-        return experiment.limits if settings.budget == PROTOCOL else {"n_cycles": cycles(settings.budget)}
+        return experiment.limits if budget == PROTOCOL else {"n_cycles": cycles(budget)}
 
     def problem(self, function: str, dim: int, settings: Settings) -> Any:
         """Return a problem; all have their number of variables."""
@@ -149,11 +149,16 @@ class Fabris2012(Reproduction):
         """Return the times of a table or figure, or its values."""
         there = [(one, cell) for one, cell in found if table.number in one.tables]
         if table.number in TIMES:
-            whole = settings["budget"] in (PROTOCOL, f"{CYCLES}cycles")
-            return [self.time_line(table, one, cell, whole) for one, cell in there]
-        return [line for one, cell in there for line in self.value_lines(table, one, cell)]
+            lines = [(self.is_same(one, settings), self.time_line(table, one, cell)) for one, cell in there]
+        else:
+            lines = [
+                (self.is_whole(one, settings), line)
+                for one, cell in there
+                for line in self.value_lines(table, one, cell)
+            ]
+        return [line if comparable else line.incomparable for comparable, line in lines]
 
-    def time_line(self, table: Table, experiment: Experiment, cell: Cell, whole: bool) -> Line:
+    def time_line(self, table: Table, experiment: Experiment, cell: Cell) -> Line:
         """Return milliseconds, the median of one run alone; the paper's of Fig. 3 are those of Tables 2 and 4."""
         figure = table.number == "fig. 3"
         source = self.paper.tables["2" if experiment.algorithm == STRATEGIES[0] else "4"] if figure else table
@@ -161,7 +166,7 @@ class Fabris2012(Reproduction):
         printed = source.text("mean", place.row, place.column)
         ours = 1e3 * float(np.median(cell["alone"]))
         row = f"{place.row} {experiment.algorithm}" if figure else place.row
-        return Line(row, place.column, printed or "-", f"{ours:.3g}", judge_seconds(printed if whole else None, ours))
+        return Line(row, place.column, printed or "-", f"{ours:.3g}", judge_seconds(printed, ours))
 
     def value_lines(self, table: Table, experiment: Experiment, cell: Cell) -> list[Line]:
         """Return best, median, mean, deviation and worst of the runs with a feasible point; the mean is judged."""

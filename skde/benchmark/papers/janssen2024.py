@@ -1,4 +1,4 @@
-"""Tables 3 and 4 and Fig. 7 of Janssen and others, 2024.
+"""Tables 3 and 4 and Figs. 6 and 7 of Janssen and others, 2024.
 
 D. M. Janssen, W. Pullan, A. W.-C. Liew: GPU based differential evolution: new insights and comparative study (2024).
 30 trials of 10,000,000 evaluations in 100 variables; DE/rand/1/bin with F = 0.5 and CR = 0.3, and cujDE; an i9-10900F
@@ -8,6 +8,7 @@ with 20 threads and a GeForce RTX 3080.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,7 +58,7 @@ class Janssen2024(Reproduction):
     miniature: ClassVar[Miniature] = Miniature(3, 0.002, ("F1", "F5", "F8"))
 
     def experiments(self, device: str) -> list[Experiment]:
-        """Return the trials of Table 4, then the times of Table 3."""
+        """Return the trials of Table 4, then the times of Table 3 and Fig. 6."""
         trials = [
             Experiment(
                 "trials",
@@ -81,7 +82,10 @@ class Janssen2024(Reproduction):
                 model,
                 optimizer("de", 250),
                 {"max_evals": EVALS},
-                (Place("3", MODELS[model] or f"skde: {model}", function, "seconds", "seconds"),),
+                tuple(
+                    Place(table, MODELS[model] or f"skde: {model}", function, "seconds", "seconds")
+                    for table in ("3", "fig. 6")
+                ),
                 target=SOLVED,
                 execution=model,
                 alone=True,
@@ -92,11 +96,12 @@ class Janssen2024(Reproduction):
 
     def lines_of(self, table: Table, found: Sequence[tuple[Any, Cell]], settings: Any) -> list[Line]:
         """Return times, ranks, or errors with times."""
-        if table.number == "3":
-            return super().lines_of(table, found, settings)
+        if table.number in ("3", "fig. 6"):  # the figure shows the numbers of the table
+            return super().lines_of(replace(self.paper.tables["3"], number=table.number), found, settings)
         trials = [(one, cell) for one, cell in found if table.number in one.tables]
         if table.number == "4":
-            return rank_lines(table, trials)
+            whole = all(self.is_whole(one, settings) for one, _ in trials)
+            return [line if whole else line.incomparable for line in rank_lines(table, trials)]
         return [
             Line(
                 one.places[0].row,

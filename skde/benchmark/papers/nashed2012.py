@@ -147,7 +147,8 @@ class Nashed2012(Reproduction):
             return curve_lines(found)
         marked = best_places(found)
         if table.number == MARKS:
-            return count_lines(table, found, marked)
+            whole = all(self.is_whole(one, settings) for one, _ in found)
+            return [line if whole else line.incomparable for line in count_lines(table, found, marked)]
         return [
             line._replace(ours=f"{line.ours} *" if (line.row, line.column) in marked else line.ours)
             for line in super().lines_of(table, found, settings)

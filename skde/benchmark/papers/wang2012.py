@@ -85,7 +85,7 @@ class Wang2012(Reproduction):
         zero=1e-14,
         notes=NOTES,
     )
-    miniature: ClassVar[Miniature] = Miniature(3, 0.01, ("F1", "F3", "F13"))
+    miniature: ClassVar[Miniature] = Miniature(3, 0.005, ("F1", "F3", "F13"))
 
     def experiments(self, device: str) -> list[Experiment]:
         """Return the values, then the times, then the sizes of population."""
@@ -159,8 +159,9 @@ class Wang2012(Reproduction):
         if table.number not in ("6", "7"):
             return super().lines_of(table, found, settings)
         make = rank_lines if table.number == "6" else p_value_lines
+        whole = all(self.is_whole(one, settings) for one, _ in found if table.number in one.tables)
         return [
-            line
+            line if whole else line.incomparable
             for number, dim in VALUES.items()
             if len(values := self.mean_errors(number, dim, found)) > 1
             for line in make(table, str(dim), values)
