@@ -59,7 +59,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^(?!(.*/)?plot_)",  # scripts with a command line of their own
+    "ignore_pattern": r"^(?!(.*/)?plot_)",  # scripts with command lines
     "parallel": True,
     "doc_module": ("skde",),
     "backreferences_dir": "reference/backreferences",

@@ -308,7 +308,7 @@ def begin_of(array: Array) -> int:
 
 
 def array_view(memory: Array, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return the array that begins so many bytes after the begin of an array of bytes, without a copy."""
+    """Return the array that begins at an offset, in bytes, into an array of bytes, without a copy."""
     if isinstance(memory, np.ndarray):
         return np.ndarray(shape, dtype, memory, offset)
     return array_namespace(memory).ndarray(shape, dtype, memory.data + offset)

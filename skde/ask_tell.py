@@ -152,9 +152,9 @@ def trials_shape(runner: Runner) -> tuple[int, ...]:
 
 
 def check_inside(runner: Runner, points: Array, sizes: IntArray | None = None) -> None:
-    """Refuse points outside the bounds, of shape (n, m, dim); of each n only so many rows count.
+    """Refuse points outside the bounds, of shape (n, m, dim); of each n, only the first `sizes` rows count.
 
-    By default there are n runs, and the rows after the end of a smaller population do not count.
+    By default there are n runs, and `sizes` are those of their populations.
     """
     spec, xp = runner.batch.spec, runner.batch.xp
     lower, upper = (xp.asarray(bound, dtype=spec.dtype) for bound in (spec.lower, spec.upper))

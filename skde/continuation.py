@@ -29,13 +29,13 @@ def check_rules(before: Rules | None, now: Rules | None) -> None:
 def check_warm_objective(before: Objective | None, box: FloatArray, objective: Objective, x0: Any) -> None:
     """Check that the second fit with warm_start=True has the objective and the box of the first, and no x0."""
     if x0 is not None:
-        raise ValueError("x0 cannot be given with warm_start=True: the population of the first fit goes on")
+        raise ValueError("x0 cannot be given with warm_start=True: this fit continues with the population of the first")
     if not np.array_equal(objective.box, box):
         raise ValueError("warm_start=True: the box differs from that of the first fit; set warm_start=False")
     if before is None:
         raise ValueError(
-            "warm_start=True: the objective of the first fit is not known, which was loaded or asked: "
-            "resume(objective) continues it; or set warm_start=False"
+            "warm_start=True: the objective of the first fit is not known, because that fit was loaded or made by ask "
+            "and tell: resume(objective) continues it; or set warm_start=False"
         )
     if before.identity != objective.identity:
         raise ValueError(

@@ -182,7 +182,7 @@ class Execution:
         return max(1, wanted if self.runner.generation > 0 else min(wanted, SECOND_CHUNK))
 
     def end_of_chunk(self, generations: int) -> int:
-        """Return the last generation of the next engine call, which is to make so many."""
+        """Return the last generation of the next engine call, which makes `generations` or fewer."""
         runner, every = self.runner, None if self.stop is None else self.stop.every
         end = min(runner.generation + generations, runner.last)
         return end if every is None else min(end, (runner.generation // every + 1) * every)

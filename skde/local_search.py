@@ -19,10 +19,10 @@ from skde.validation import check_choice
 Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
-# f and the constraints are measured so that the largest derivative at the first point is UNIT. By runs on fabris2012
-# trust-constr needs a large one: with 1 its barrier moves good points away from active constraints.
+# f and the constraints are scaled, so that their largest derivatives at the first point are UNIT. trust-constr needs a
+# large value: in runs on fabris2012 with 1, its barrier moved good points away from active constraints.
 UNIT, LEAST_SLOPE = 1e4, 1e-8
-HUGE = 1e100  # takes the place of values that are not finite, with which the methods cannot work
+HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
 
 class Method(NamedTuple):
@@ -233,7 +233,7 @@ class LocalSearch:
         if left is not None and len(points) > left:
             raise LocalSearchEnd("the evaluations are spent")
         if not np.isfinite(points).all():
-            raise LocalSearchEnd("the method left the finite numbers")
+            raise LocalSearchEnd("the method proposed a point that is not finite")
         rows = self.values(points)
         self.n_evals += len(points)
         codes = rows[:, 0]

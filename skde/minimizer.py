@@ -317,7 +317,7 @@ class Minimizer(BaseSolver):
         RuntimeError
             For a device that does not exist.
         KeyboardInterrupt
-            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` goes on.
+            After Ctrl-C; the best so far stays readable, unless nothing had been evaluated, and `resume` continues.
 
         Notes
         -----
@@ -443,7 +443,7 @@ class Minimizer(BaseSolver):
             reevaluate(runner, objective, self.final_evals)
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
-        """Let the runs go on from their populations, with new limits."""
+        """Let the runs continue from their populations, with new limits."""
         runner = self._runner
         before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
         if before is None and "problem" in source:

@@ -339,7 +339,7 @@ def make_template(
 
 
 def repeat_template(parameters: Parameters, template: Spec, times: int, saved: SavedPlan | None = None) -> Spec:
-    """Return the Spec of the whole batch, with seeds: every population of the template so many times."""
+    """Return the Spec of the whole batch, with seeds: `times` copies of every population of the template."""
     n_islands = template.islands.n_islands
     if saved is None:
         seeds = island_seeds(run_seeds(parameters.random_state, len(template.seeds) * times // n_islands), n_islands)

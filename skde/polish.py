@@ -25,7 +25,7 @@ from skde.typing import FloatArray
 from skde.validation import check_bool, check_int
 from skde.variables import Variables
 
-# The part of a limit that is kept for the polish; of evaluations at most those of so many gradients.
+# The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients.
 SHARE = 0.1
 MOST_GRADIENTS = 100
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
@@ -119,7 +119,7 @@ class Polish:
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C; the results are those so far, and another call goes on.
+            After Ctrl-C; the results are those so far, and another call continues.
         """
         runner = self.runner
         if runner.ending == CALLBACK:

@@ -20,7 +20,7 @@ Rounds = Generator[FloatArray, FloatArray, None]
 
 
 def reevaluate(runner: Runner, objective: Objective, n_evals: int) -> None:
-    """Choose every run's best point by so many further evaluations, and estimate its value.
+    """Choose every run's best point by further evaluations, and estimate its value.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Runner:
     timer : Timer
         The time of the fit.
     ending : Status
-        The host's reason to end the runs that the kernels left running.
+        The status that the host gives to runs that are still running.
     status_poll : StatusPoll
         The status of the runs as last read from the device.
     seen_done : bool
@@ -138,11 +138,11 @@ class Runner:
         spec = self.batch.spec
         spec.target, spec.tol, spec.stagnation = target, tol, stagnation
         self.batch.refresh()
-        if not self.judged:  # the last generation ended under the rules of before, which may not need its best
+        if not self.judged:  # the earlier rules may not have needed the best of the last generation
             self.batch.find_bests()
 
     def set_limits(self, limits: Any) -> None:
-        """Set the last generations, and let runs go on that only a limit had ended."""
+        """Set the last generations. Runs that ended only by a limit continue."""
         self.batch.set_limits(limits)
         self.last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
@@ -152,7 +152,7 @@ class Runner:
         self.locate()
 
     def restart(self, limits: Any) -> None:
-        """Let all runs go on from where they are, with new limits and a new count of max_time."""
+        """Let all runs continue from their last generations, with new limits and a new count of max_time."""
         self.timer.restart_limit()
         if self.polished is not None:
             self.polished.spent[:] = 0
@@ -168,7 +168,7 @@ class Runner:
         self.drop_trials()
 
     def hold_leaders(self) -> None:
-        """Let only the runs at the lowest generation go on: a step makes one generation, the same for all its runs.
+        """Let only the runs at the lowest generation continue: a step makes the same generation for all its runs.
 
         Runs are at different generations where limits ended them and were then raised.
         """
@@ -196,7 +196,7 @@ class Runner:
             if self.uneven:
                 self.hold_leaders()
             self.engine.propose(self.batch, self.generation + 1)
-            # The runs at the lowest generation may all have ended just now: then others go on, and need trials.
+            # The runs at the lowest generation may all have ended just now: then other runs continue, and need trials.
             if not self.uneven or (self.batch.host("status") == RUNNING).any():
                 break
         self.has_trials, self.judged = True, True

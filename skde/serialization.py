@@ -158,7 +158,7 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def read_arrays(file: zipfile.ZipFile, length: int) -> dict[str, Any]:
-    """Return the arrays of a zip file that is so many bytes long."""
+    """Return the arrays of a zip file; `length` is its length in bytes."""
     infos = file.infolist()
     for info in infos:
         if info.flag_bits & 1 or info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:

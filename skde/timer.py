@@ -36,7 +36,7 @@ class Timer:
         return self.seconds - self._origin
 
     def start(self) -> None:
-        """Begin, or go on after a pause."""
+        """Begin, or continue after a pause."""
         self._started = time.perf_counter()
 
     def pause(self) -> None:

@@ -9,5 +9,5 @@ from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
-# A NumPy or CuPy array; CuPy has no types of its own to name.
+# A NumPy or CuPy array; CuPy exports no array types.
 Array: TypeAlias = Any

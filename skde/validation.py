@@ -171,7 +171,7 @@ def nearest(value: Any, choices: Iterable[str]) -> str:
 
 
 def scalar(value: Any) -> Any:
-    """Return the number in an array of no dimension; anything else as it is."""
+    """Return the number in an array without dimensions; any other value unchanged."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 

@@ -187,4 +187,4 @@ def test_names_that_do_not_exist(name: str) -> None:
 
 def test_names_that_are_not_loaded() -> None:
     assert {"Minimizer", "DE", "__version__"} <= set(dir(skde))
-    assert skde.problems.get_problem is skde.get_problem  # a module, without an import of its own
+    assert skde.problems.get_problem is skde.get_problem  # a module that nothing has imported before

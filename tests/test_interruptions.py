@@ -159,7 +159,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("kind", re.findall(r'^    "(.*)": lambda', LOOP, re.MULTILINE))
 def test_one_ctrl_c_ends_a_loop_of_fits(kind: str) -> None:
-    """Also where a fit ends before it hears of it."""
+    """Also where a fit ends before it reads the signal."""
     with subprocess.Popen([sys.executable, "-c", LOOP, kind], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begins\n"

@@ -13,7 +13,7 @@ from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
 from skde.interrupts import interrupts
 
-# A process that was killed leaves its lock: others wait for so many seconds without a write, then remove it.
+# A process that was killed leaves its lock: others wait for STALE_AFTER seconds without a write, then remove it.
 STALE_AFTER = 30
 LOCK_PAUSE = 0.1
 FIELDS = {"op_code": int, "worker_id": str}

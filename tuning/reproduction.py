@@ -219,7 +219,7 @@ def tune(
 
 
 def tuning_entry(tuner: RacingTuner, elapsed: float) -> dict[str, Any]:
-    """Return the entry of a record on a tuning after so many seconds."""
+    """Return the entry of a record on a tuning; `elapsed` are its seconds."""
     best = tuner.best_params_
     timed = [result for result in tuner.results_ if result.seconds is not None]
     return {

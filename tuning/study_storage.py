@@ -121,7 +121,7 @@ class StudyRecord:
                 self._study = storage.create_new_study([StudyDirection.MINIMIZE], name)
         except optuna.exceptions.DuplicatedStudyError:
             raise ValueError(
-                f"the storage holds a tuning already, {name!r}: go on with it by resume(), or give another storage or "
+                f"the storage holds a tuning already, {name!r}: continue it by resume(), or give another storage or "
                 "study_name"
             ) from None
         storage.set_study_user_attr(self._study, IDENTITY, described)

@@ -10,13 +10,13 @@ from skde.tuning.loop import TuningLoop
 
 logger = logging.getLogger("skde.tuning")
 
-# A measured notice comes after so many seconds, and only where the whole takes at least so many.
+# A measured notice comes after MEASURED_AFTER seconds, and only where the whole takes at least WORTH_SAYING seconds.
 MEASURED_AFTER, WORTH_SAYING = 2.0, 60.0
 ADVICE = "for a shorter tuning, lower max_experiments (at least {least:,}) or the limit of one run, or raise n_jobs"
 
 
 class TimeNotice:
-    """One line on the time of a tuning: before it where a limit tells it, else after the first steps.
+    """One line on the time of a tuning: before it where a limit determines the time, else after the first steps.
 
     Parameters
     ----------

@@ -197,11 +197,11 @@ class RacingTuner(TunerResults, BaseEstimator):
         Raises
         ------
         KeyboardInterrupt
-            After Ctrl-C. The results so far can be read, and `resume` goes on.
+            After Ctrl-C. The results so far can be read, and `resume` continues.
         ValueError, TypeError
             For parameters that are not allowed, a budget too small for a race, a storage that holds a tuning already.
         RuntimeError
-            When all configurations of a race fail. One that fails alone is rejected, and the race goes on.
+            When all configurations of a race fail. One that fails alone is rejected, and the race continues.
         """
         return self._run(target, resume=False)
 
@@ -289,7 +289,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         return setting, {**describe(setting), "target": target.describe(), "limits": asdict(self._limits())}
 
     def _run_loop(self) -> RacingTuner:
-        """Run the loop; after Ctrl-C, which goes on to the caller, the results so far are there."""
+        """Run the loop; after Ctrl-C, which the caller receives, the results so far are there."""
         loop = self._loop
         self._held_out: dict[int, HeldOutCosts] = {}
         bar = ProgressBar(loop) if self.verbose else None

@@ -28,7 +28,7 @@ OPTIONS_KEY = "skde:orders"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
 # Interval between two checks of all running offers.
 CHECK_SECONDS = 1.0
-# An experiment that so many workers did not finish is a failure of its configuration.
+# An experiment that MOST_OFFERS workers did not finish is a failure of its configuration.
 MOST_OFFERS = 3
 
 

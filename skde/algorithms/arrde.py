@@ -82,16 +82,17 @@ class ARRDE(Algorithm):
     -----
     Source: K. F. Muzakka, A. H. Shali, H. Suhendar, S. Möller, M. Finsterbusch, Robust differential evolution via
     nonlinear population size reduction and adaptive restart: the ARRDE algorithm, arXiv:2511.18429, 2025, in the form
-    of the first author's program in the package minionpy, version 1.9, from which rules and constants are; they were
-    not compared with the text of the paper. The first row of a fit's population is the best point found. Differences
-    from the program: its first population is a Latin hypercube; it draws a component that left the box between the
-    bound and the mirrored component; its archive loses random parents where it is full, new ones among them; it keeps
-    all records, where here at most as many as individuals at first are kept, all of them equally likely; it keeps all
-    intervals and all memories of ended phases, here the last 32; where records are too few, parents from the archives
-    of earlier phases follow the bests of the first phase; it draws components outside the intervals exactly, here they
-    are drawn again at most seven times; entries of the memory are drawn without replacement in a population of at most
-    as many individuals; it does not learn from the generation that ends a phase; an entry of CR that is 0 for good
-    stays so, as in `JSO`; values that are all 0 end a phase; a generation that does not fit in the budget is left out.
+    of the first author's program in the package minionpy, version 1.9. Rules and constants are those of the program;
+    they were not compared with the text of the paper. The first row of a fit's population is the best point found.
+    Differences: The program's first population is a Latin hypercube. The program draws a component that left the box
+    between the bound and the mirrored component. Its archive, when full, loses random parents, also new ones. It keeps
+    all records; here a random sample of them is kept, as large as the first population. It keeps the intervals and the
+    memories of all ended phases; here the last 32 are kept. Where it has too few records, parents from the archives of
+    earlier phases follow the bests of the first phase; here records and bests are drawn again. It draws random points
+    exactly outside the intervals; here a component inside one is drawn again, at most seven times. It draws the entries
+    of the memory without replacement where the population has at most as many individuals. It does not learn from the
+    generation that ends a phase. Here an entry of CR that is 0 for good stays so, as in `JSO`; values that are all 0
+    end a phase; and a generation that does not fit in the budget is left out.
 
     Examples
     --------

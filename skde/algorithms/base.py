@@ -14,7 +14,7 @@ from skde.constants import CONSTANTS, choices
 from skde.validation import check_choice, check_int, check_real, scalar, shown
 
 REPAIRS = choices("Repair")
-MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has so many bits for one
+MOST_INDIVIDUALS = 2 ** CONSTANTS["INDIVIDUAL_BITS"] - 1  # the address of a random draw has INDIVIDUAL_BITS for it
 
 
 class FitSetting(NamedTuple):

@@ -88,9 +88,9 @@ class JDE(DifferentialEvolution):
 
         M. Boiani, G. Dominico, R. Stubs Parpinelli, A GPU-based jDE algorithm applied to continuous unconstrained
         optimization (ISDA 2018). Its program keeps F and CR also if a trial fails, and sets components to the bound.
-        Differences that remain: it always crosses the last component, where this one draws the component; it draws the
-        second and the third individual at a distance of at most N / 3 from the one before, where this one draws from
-        all; there they may also be the target or the same, if N is small.
+        Differences that remain: the program always crosses the last component, and this class draws the component. The
+        program draws the second and the third individual at a distance of at most N / 3 from the one before, and this
+        class draws them from all. In the program they may also be the target or equal, if N is small.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from skde.typing import FloatArray, IntArray
 
 @dataclass(repr=False, eq=False)
 class StateChecks:
-    """Checks of what the entries of a file hold.
+    """Checks of the values in a file's entries.
 
     Attributes
     ----------

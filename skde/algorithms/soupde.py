@@ -21,7 +21,7 @@ class SOUPDE(Algorithm):
         v_i = x_{r1} + F_s (x_{r2} - x_{r3}),
 
     in which :math:`r1, r2, r3` are drawn from the same subpopulation s, and all have the same CR. At first,
-    :math:`F_s \sim U[F_l, F_u]`. Before every generation two things happen with probabilities of their own:
+    :math:`F_s \sim U[F_l, F_u]`. Before every generation two things may happen, each with its probability:
 
     - shuffle: all individuals are assigned to the subpopulations at random;
     - update: every subpopulation draws a new :math:`F_s \sim U[F_l, F_u]`.

@@ -144,7 +144,7 @@ def bounds(text: str) -> list[tuple[float, float]]:
         return [(float(low), float(high)) for low, high in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f'LOW HIGH is needed, or one pair a variable, "LOW,HIGH; LOW,HIGH; ...", got {text!r}'
+            f'LOW HIGH is needed, or a pair for each variable, "LOW,HIGH; LOW,HIGH; ...", got {text!r}'
         ) from None
 
 

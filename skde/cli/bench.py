@@ -179,7 +179,7 @@ def add_report(commands: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Print the name of the next measurement where somebody reads it."""
+    """Print the name of the next measurement on a terminal."""
     if sys.stderr.isatty():
         print(f"measuring {text}", file=sys.stderr)
 

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = run(arguments)
             sys.stdout.flush()
             return code
-        except BrokenPipeError:  # the reader of a pipe, such as head, has enough
+        except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the exit
             return PIPE_CLOSED
         except (ValueError, TypeError, RuntimeError, OSError, OverflowError, MemoryError) as error:

@@ -68,7 +68,7 @@ def add_minmax(commands: Any) -> None:
     add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
     add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
-    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after so many cycles without a better value")
+    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
 

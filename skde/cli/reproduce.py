@@ -26,7 +26,7 @@ EXAMPLES = """examples:
   skde reproduce nashed2012 --algorithms de --dims 10 --runs 10 --budget 1e5
   skde reproduce nashed2012 --data official --functions f7,f17 --out official.json
   skde reproduce fabris2012 --n-jobs 1 --out fabris2012-cpu.json
-the paper's tuning; the same command goes on where it was killed (FILE, FILE.log):
+the paper's tuning; the same command continues after a kill (FILE, FILE.log):
   skde reproduce nashed2012 --table 1 --device cuda --out table-1.json
   skde reproduce nashed2012 --table 1 --algorithms de --max-experiments 600 --budget 20000 --held-out 2 --out de.json
 """

@@ -25,8 +25,8 @@ from skde.typing import Array, FloatArray, IntArray
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
 # The points of a request, as requests.cuh numbers them.
 POINTS = ENUMERATIONS["Points"]
-# In a checkpoint the names of a side's arrays begin with the side's name. Of the arrays that the sides exchange it has
-# those that a cycle reads first.
+# A checkpoint has the arrays of both sides, with the side before their names, and of the arrays that the sides exchange
+# those that a cycle reads before it writes them.
 SIDES = ("x", "y")
 SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
 

@@ -80,7 +80,7 @@ class CpuEngine:
         return 1 if small else self._cycle_team(batch)
 
     def _row_team(self, components: int) -> int:
-        """Return the number of threads for a call that evaluates rows with so many components in all."""
+        """Return the number of threads for a call that evaluates rows; `components` counts those of all rows."""
         return 1 if components < COMPONENTS_WORTH_SHARING else allowed_team(self.threads)
 
     def use_own_stream(self) -> None:
@@ -91,7 +91,7 @@ class CpuEngine:
         work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
         check_batch_memory(spec, n_runs)
 
     def batch(self, spec: Spec) -> Batch:

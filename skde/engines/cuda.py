@@ -92,7 +92,7 @@ class CudaEngine:
             work(self.xp)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec when the GPU has no memory for it."""
+        """Refuse a batch of n_runs runs like those of a spec when the GPU has no memory for it."""
         with self.device_context:
             check_batch_memory(spec, n_runs, self.xp)
 
@@ -146,7 +146,7 @@ class CudaEngine:
             self._make_workspace(batch, plan, objective.scratch * batch.dim)
 
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
-        """Upload an objective's data, and return the sizes for a plan with so many teams for a run."""
+        """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         # Else one team does the work of a run, and should have many lanes.
@@ -163,7 +163,7 @@ class CudaEngine:
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:
-        """Allocate so many numbers for each team, where a plan has no room for them in shared memory."""
+        """Allocate `length` numbers for each team, where a plan has no room for them in shared memory."""
         if not plan.trials_shared:
             size = max(1, plan.grid * plan.teams * length)
             batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
@@ -279,7 +279,7 @@ class CudaEngine:
             needs = batch.x.spec.needs | batch.y.spec.needs
             switches = coevolution_switches(batch)
             pop = max(batch.x.pop_max, 0 if batch.coevolution_spec.updates else batch.y.pop_max) + int(needs.stages > 0)
-            # A lane has a component or an opponent, so the larger number decides how many lanes a team has.
+            # A lane works on one component or one opponent: the larger of the two numbers decides the lanes of a team.
             work = Work(
                 max(dim, batch.opponents),
                 pop,
@@ -392,5 +392,5 @@ class CudaEngine:
 
 
 def step_plan(blocks: int, n_runs: int = 1) -> Plan:
-    """Return the plan of a launch with so many blocks for each run: a warp for each individual."""
+    """Return the plan of a launch with a warp for each individual; `blocks` is the number for each run."""
     return Plan("Warp", STEP_THREADS, 1, blocks, n_runs, 0, False, 0)

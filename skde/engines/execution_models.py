@@ -14,7 +14,7 @@ from skde.engines.naive import NaiveEngine
 from skde.engines.protocol import Engine, launches, shares
 from skde.engines.selection import choose_engine
 
-# Execution model -> how a Runner goes on its engine.
+# Execution model -> the execution of a Runner on its engine.
 CPU_MODELS = {"serial": "run", "threads": "step"}
 GPU_MODELS = {"naive": "step", "kernels": "kernels", "fpde": "fpde", "fused": "fused", "persistent": "run"}
 EXECUTION_MODELS = CPU_MODELS | GPU_MODELS
@@ -97,13 +97,13 @@ def check_kind(execution: str, engine: Engine) -> None:
     begun = next((name for name, kind in KINDS.items() if isinstance(engine, kind)), None)
     if begun != (execution if execution in KINDS else None):
         raise ValueError(
-            f"execution={execution!r}: this fit began on {engine.name!r}, and whether "
-            f"{', '.join(map(repr, KINDS))} or another execution runs it is decided when it begins"
+            f"execution={execution!r}: this fit began on {engine.name!r}; a fit cannot change to or from "
+            f"{', '.join(map(repr, KINDS))} after its beginning"
         )
 
 
 def model_path(model: str, engine: Engine) -> str:
-    """Return how a Runner goes by an execution model on the engine that its fit began on."""
+    """Return the execution of a Runner, by an execution model, on the engine that its fit began on."""
     on_cpu = engine.xp is np and model != "naive"
     if on_cpu != (model in CPU_MODELS):
         raise wrong_device(model, engine.name)

@@ -223,7 +223,7 @@ class GenerationKernels(ABC):
         return np.int64(address(array, array.dtype, device=self.batch.device))
 
     def prepared_trials(self, halves: int) -> list[np.int64]:
-        """Allocate memory for the words of the trials of so many generations, and return its addresses."""
+        """Allocate memory for the words of the trials of `halves` generations, and return its addresses."""
         size = self.batch.n_runs * self.batch.pop_max * CONSTANTS["PREPARED_BYTES"]
         self.words = self.buffer((halves, size), np.uint8, "the random words of trials")
         return [self.address(half) for half in self.words]

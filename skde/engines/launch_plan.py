@@ -31,15 +31,16 @@ RESIDENT = {
     ("Tile1", FEW_WARPS): 4,
     ("Block", FEW_WARPS): 4,
 }
-# The same for parts of warps that work between generations, too, or that have long rows: more registers, fewer teams.
-RESIDENT_BUSY, LONG_ROW = 3, 64  # components
+# The same for teams smaller than a warp that work between generations or have rows of more than LONG_ROW components:
+# they need more registers, so fewer blocks fit.
+RESIDENT_BUSY, LONG_ROW = 3, 64
 RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
-# The team of one of many individuals by their dimension: the first line with at least so many dimensions, else a warp.
-# With fewer lanes a warp does the work that each individual needs once, such as its indices, for several individuals at
-# a time; with more lanes it reads longer parts of a row at a time. Measured on an H200.
+# Where there are many individuals: the largest dimension, and the team of each individual. In larger dimensions it is a
+# warp. A warp with several teams does the work that each individual needs once, such as its indices, for all of them at
+# a time; a team with more lanes reads longer parts of a row at a time. Measured on an H200.
 MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
 MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run. Measured on an H200.
-LARGE_TRIAL = 3072  # bytes: one of many individuals with a larger trial has a block. Measured on an H200.
+LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a block. Measured on an H200.
 
 # (kind of team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
 # multiprocessor holds.

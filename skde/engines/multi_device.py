@@ -177,7 +177,7 @@ class MultiDeviceEngine:
         self.engines[0].apply(work)
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
         if self.xp is np:  # all parts are in the same memory
             check_batch_memory(spec, n_runs)
             return

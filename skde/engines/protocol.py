@@ -48,7 +48,7 @@ class Engine(Protocol):
         """Call work(xp) on the device, or in the worker, that evaluates Python functions; xp is the array library."""
 
     def check_memory(self, spec: Spec, n_runs: int) -> None:
-        """Refuse a batch of so many runs like those of a spec when there is no memory for it."""
+        """Refuse a batch of n_runs runs like those of a spec when there is no memory for it."""
 
     def batch(self, spec: Any) -> Runs:
         """Allocate a batch."""

@@ -13,8 +13,8 @@ from skde.engines.protocol import DeviceEngine
 from skde.interrupts import interrupts
 from skde.typing import Array, FloatArray
 
-# A recording costs four calls of the objective and about as much again for the graph, the copies of the state and the
-# comparison: with this many generations at most a tenth of the time, where a replay is no faster.
+# A recording costs about eight calls of the objective: four calls, and as much again for the graph, the copies of the
+# state and the comparison. That is at most a tenth of the time of this many generations, also if a replay saves none.
 LEAST_GENERATIONS = 100
 # The first generations are timed, and the least times count.
 TIMED_GENERATIONS = 3
@@ -136,25 +136,25 @@ def replay_once(engine: DeviceEngine, batch: Batch, recording: Any, before: dict
 
 
 def check_replay(replayed: Generation, plain: Generation, running: Array) -> None:
-    """Compare a replayed generation with one by a step that came after it.
+    """Compare a replayed generation with the same one, made after it by a step.
 
     In the other order, memory that the function writes to in every call would hold the right values.
 
     Parameters
     ----------
     replayed, plain : Generation
-        The generation of both ways.
+        The generation, made in both ways.
     running : ndarray of shape (R,)
         Whether a run was running.
 
     Raises
     ------
     RecordingError
-        When values or states differ, or the values are all equal, so that a replay of old ones would not show.
+        When values or states differ, or where all values are equal: then old values look like new ones.
     """
     values = plain.values[running]
     if len(np.unique(values)) < 2:
-        raise RecordingError("all values of the compared generation are equal, which shows nothing")
+        raise RecordingError("all values of the compared generation are equal, so old values look like new ones")
     if replayed.values[running].tobytes() != values.tobytes():
         raise RecordingError("a replayed generation has other values than a plain call")
     if any(array.tobytes() != plain.state[name].tobytes() for name, array in replayed.state.items()):

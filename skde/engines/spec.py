@@ -66,7 +66,9 @@ class Spec:
 
     def __post_init__(self) -> None:
         if self.run_seconds is not None and self.islands.n_islands > 1:
-            raise ValueError("run_seconds must be None with islands: those of one run have to stay in step")
+            raise ValueError(
+                "run_seconds must be None with islands: the islands of one run must be at the same generation"
+            )
         sizes = [int(self.parameters[:, 0].max()), *(max(schedule.sizes) for schedule in self.schedules)]
         self.pop_max = self.pop_max or max(sizes) + self.needs.references
         self.last = max(self.last, int(self.limits.max()))

@@ -49,7 +49,7 @@ def allowed_team(threads: int) -> int:
 
 
 def check_startable(threads: int) -> None:
-    """Start and end so many threads."""
+    """Start the threads, and end them."""
     end = threading.Event()
     started: list[threading.Thread] = []
     try:

@@ -67,7 +67,7 @@ class CycleSchedule(PopulationSchedule):
         return np.array([self.evals(int(g)) for g in np.ravel(generations)], np.int64).reshape(np.shape(generations))
 
     def last(self, evals: int) -> int:
-        """Return the last cycle that is complete within so many evaluations."""
+        """Return the last cycle that is complete within the evaluations."""
         most = min(max((evals - self.first) // self.each, 0), UNLIMITED)
         return bisect_right(range(most + 1), evals, key=self.evals) - 1
 

@@ -30,7 +30,7 @@ from skde.validation import (
 )
 from skde.variables import Variables, checked_variables
 
-POP_SIZE = 50  # of a side whose algorithm is given by name
+POP_SIZE = 50  # of a side with an algorithm that is given by name
 MULTIPLIERS = ("update", "evolve")
 LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and products stay finite
 

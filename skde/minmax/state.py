@@ -80,7 +80,7 @@ def read_algorithms(header: dict[str, Any]) -> list[Algorithm | None]:
     """Return the algorithms of both sides that a header describes."""
     given = header["algorithms"]
     if len(given) != 2 or given[0] is None:
-        raise ValueError("algorithms must be that of x, and that of y or null")
+        raise ValueError("algorithms must be two entries: the algorithm of x, and the algorithm of y or null")
     return [None if one is None else get_algorithm(one["name"], **one["parameters"]) for one in given]
 
 

@@ -152,5 +152,5 @@ def check_population(algorithm: Algorithm, n_trials: int, dim: int) -> None:
     if algorithm.shrinks and pop_size > n_trials:
         raise ValueError(
             f"n_trials must be at least the population size of {algorithm!r}, {pop_size}, got {n_trials}: the "
-            "population shrinks until so many trials are done; raise n_trials or lower pop_size"
+            "population shrinks until n_trials are done; raise n_trials or lower pop_size"
         )

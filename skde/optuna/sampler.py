@@ -59,7 +59,7 @@ class EvolutionSampler(BaseSampler):
         A registry name, or a parameter object, such as ``JDE(pop_size=30)``.
     n_trials : int, default 100
         Trials that the study is planned for, >= 1. An algorithm that is given by its name gets a population of a
-        hundredth of them, at least 8 and at most 100 individuals. After so many trials an algorithm with a shrinking
+        hundredth of them, at least 8 and at most 100 individuals. After n_trials trials an algorithm with a shrinking
         population begins again.
     seed : int or None, default None
         Makes the draws repeatable. Processes with the same seed share one population; without a seed each has its own,

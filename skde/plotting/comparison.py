@@ -261,7 +261,7 @@ class ComparisonDisplay:
             reached = np.sort(np.concatenate([reached_by(run, self.f_opt, goals) for run in runs]))
             share = np.arange(1, len(reached) + 1) / len(reached)
             seen = np.isfinite(reached)
-            # The line goes on to the end of the longest run.
+            # The line continues to the end of the longest run.
             x = np.append(reached[seen], most)
             y = np.append(share[seen], seen.mean())
             self.lines_ += ax.step(x, y, where="post", **{"label": name, **style})

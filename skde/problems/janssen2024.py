@@ -153,7 +153,7 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
     dim : int
         Number of variables.
     data : {"generated", "official"}, default "generated"
-        Shifts, matrices and permutations: those of skde, for any number of variables, or those of the competitions.
+        Shifts, matrices and permutations: skde's, for any number of variables, or the competitions'.
     folder : str, path or None, default None
         Folder with the competitions' files, in input_data_2014 and input_data_2017; None: those of minionpy.
     spec : {"cec", "paper"}, default "cec"

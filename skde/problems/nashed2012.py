@@ -174,8 +174,8 @@ def build(
     index_base : int, default 0
         As in `Options`, 0 or 1.
     data : {"generated", "official"}, default "generated"
-        The matrices and minimisers of f7 and f17: those of skde, for any number of variables, or those of CEC 2005's F5
-        and F12, for at most 100. The other functions have no data.
+        The matrices and minimisers of f7 and f17: skde's, for any number of variables, or CEC 2005's (of F5 and F12),
+        for at most 100. The other functions have no data.
     folder : str, path or None, default None
         Folder with the competition's files; None: the data of the package optproblems.
 

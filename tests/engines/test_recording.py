@@ -351,5 +351,5 @@ def test_bits_are_compared() -> None:
         check_replay(generation(0.0, 0.0), generation(0.0, -0.0), running)
     ended = Generation(generation(0.0).values + np.array([[0.0], [1.0]]), generation(0.0).state)
     check_replay(generation(0.0), ended, running)
-    with pytest.raises(RecordingError, match="which shows nothing"):
+    with pytest.raises(RecordingError, match="so old values look like new ones"):
         check_replay(generation(0.0), generation(0.0), ~running)

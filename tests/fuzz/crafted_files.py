@@ -181,7 +181,7 @@ def crafted(rng: np.random.Generator, whole: bytes) -> bytes:
         weights = np.array([weight for weight, _ in CHANGES])
         change = CHANGES[int(rng.choice(len(CHANGES), p=weights / weights.sum()))][1]
         change(rng, entries)
-        if change is change_claims:  # nobody can read this one
+        if change is change_claims:  # this one cannot be read
             break
     stream = io.BytesIO()
     method = zipfile.ZIP_DEFLATED if rng.random() < 0.02 else zipfile.ZIP_STORED

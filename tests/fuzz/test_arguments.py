@@ -1,4 +1,4 @@
-"""Hostile values for every parameter: what is wrong is refused by the parameter's name, and nothing ends the process.
+"""Invalid values for every parameter: errors name the parameter, and nothing ends the process.
 
 Every parameter meets every value once; SKDE_FUZZ=100 adds pairs of parameters that are wrong together.
 """

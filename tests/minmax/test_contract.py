@@ -77,7 +77,7 @@ class TestSolver:
 
 
 def test_the_front_restarts() -> None:
-    """L-SRTDE compares trials with its front, whose values must not be those against earlier opponents."""
+    """L-SRTDE compares trials with its front: the front's values must be those against the last opponents."""
     solver = make(algorithm_x=side("lsrtde")).fit(game, BOX, BOX)
     batch = solver._coevolution.x
     half = int(batch.host("generation")[0]) & 1
@@ -205,7 +205,7 @@ def test_compiled_games_without_numbers() -> None:
         return seen[-1]
 
     outside = make(n_runs=2, random_state=2).fit(watched, *boxes)
-    assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y that nobody can be compared by
+    assert any(np.isnan(values).all(axis=0).any() for values in seen)  # a y without a value for any x
     assert any((np.isnan(values).any(axis=1) & np.isfinite(values).any(axis=1)).any() for values in seen)
     assert same(make(n_runs=2, random_state=2).fit(problem, *boxes), outside)
     first, others = (make(n_runs=2, random_state=2, n_cycles=0).fit(f, *boxes) for f in (problem, watched))

@@ -82,7 +82,7 @@ def test_a_function_of_scipy_is_refused() -> None:
 
 
 def test_an_error_says_what_the_function_was_called_with() -> None:
-    """As one of a single point gives where it looks for a variable among the rows."""
+    """A function of one point that gets all points looks for a variable among the rows."""
     with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
         fit(lambda x: x[0] ** 2 + x[7] ** 2, fit_options={"bounds": [(-1, 1)] * 9})
     assert caught.value.__notes__ == [

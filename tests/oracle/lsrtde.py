@@ -107,11 +107,11 @@ class Lsrtde:
         return self.top[pbest].x, self.front[r1].x, self.top[r2].x, F, min(max(CR, 0.0), 1.0)
 
     def kept(self, draws: Draws, x: Any) -> Any:
-        """The components that a trial of member x has where it is not crossed."""
+        """The values of those components of a trial that it does not take from the mutant; x is the member."""
         return x
 
     def by_weight(self, draws: Draws, by_rank: list[int], again: int) -> int:
-        """A slot of the front whose rank k has the weight exp(-3 k / N)."""
+        """Draw a slot of the front, with the weight exp(-3 k / N) for rank k."""
         u, n = inner_unit(draws.block(INDICES, again)[0]), len(by_rank)
         return by_rank[min(int(-log(1 - u * (1 - exp(-3.0))) * (n / 3.0)), n - 1)]
 

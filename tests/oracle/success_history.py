@@ -211,7 +211,7 @@ class SuccessHistory:
             self.learn(gains)
 
     def keep(self, parent: Vector, before: int, word: int) -> None:
-        """The archive takes a parent; full, in the place of one that it had before this generation."""
+        """Put a parent into the archive. In a full archive it replaces one of an earlier generation."""
         if len(self.archive) < self.capacity:
             self.archive.append(parent)
         elif before > 0:

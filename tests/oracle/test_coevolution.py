@@ -17,7 +17,10 @@ SIDES = [JDE(pop_size=10), DE(pop_size=9, strategy="best/1/bin", F=0.7, CR=0.7)]
 
 
 def two(X: Any, Y: Any) -> Any:
-    """Two answers to every x, a ridge away from each other; no library function, whose last bits depend on shapes."""
+    """Every x has two best y, with a ridge between them.
+
+    It calls no library function: the last bits of these depend on shapes.
+    """
     x, z, y = X[:, :1], X[:, 1:], Y[:, 0]
     rest = -(Y[:, 1] * Y[:, 1]) - (Y[:, 2] - z) * (Y[:, 2] - z)
     first, second = (x - 1) * (x - 1) - 4 * (y - 3) * (y - 3), (x + 1) * (x + 1) - 4 * (y + 3) * (y + 3)

@@ -142,7 +142,8 @@ def test_r1_and_r2_are_distinct_and_uniform_over_population_and_archive() -> Non
     """r1 is not i; r2 is neither i nor r1, and is in the archive as often as anywhere.
 
     Parents are at 8^0 ... 8^4, and all lose to trials at 8^5 ... 8^9. The trials of the next
-    generation then are x_i + F (x_best - x_i) + F (x_r1 - x_r2): their digits to the base of 8 tell who was drawn.
+    generation then are x_i + F (x_best - x_i) + F (x_r1 - x_r2). Their digits to the base of 8 show the drawn
+    individuals.
     """
     n, n_runs = 5, 4000
     algorithm = JADE(p_best=1e-6, pop_size=n)

@@ -17,7 +17,7 @@ from .side_by_side import SEVEN, WIDE, bowl, corner, holes, plateau, side_by_sid
 
 
 def small(**parameters: Any) -> SS:
-    """A search whose iterations take six generations."""
+    """A search with iterations of six generations."""
     return SS(**{"pop_size": 14, "n_best": 4, "n_diverse": 1, "n_local": 5, **parameters})
 
 

@@ -1,4 +1,4 @@
-"""Database servers of one's own, which end with the test."""
+"""Database servers that tests start and end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 
 def account(name: str, folder: Path) -> dict[str, Any]:
-    """Give the folder to the server's account where this is root, whom servers refuse; return options of Popen."""
+    """Return options of Popen. Servers refuse root: then they run as another account, which gets the folder."""
     if os.getuid() != 0:
         return {}
     found = pwd.getpwnam(name)
