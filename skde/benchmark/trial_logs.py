@@ -98,11 +98,13 @@ class TrialLogs:
         return True
 
     def merge(self, function: str, dim: int, algorithm: str, runs: int) -> None:
-        """Add the files of a cell to those that the platform reads."""
+        """Add the files of a cell to those that the platform reads; a trial that raised at once has none."""
         trials = [self._trial(function, dim, algorithm, run) for run in range(runs)]
-        target = self.folder / folder_name(algorithm)
-        target.mkdir(exist_ok=True)
-        self.platform.merge(trials, target)
+        written = [trial for trial in trials if trial.is_dir()]
+        if written:
+            target = self.folder / folder_name(algorithm)
+            target.mkdir(exist_ok=True)
+            self.platform.merge(written, target)
 
     def drop(self, function: str, dim: int, algorithm: str) -> None:
         """Remove the files of the trials of a cell that the record has."""

@@ -369,11 +369,21 @@ def trial_of(measurement: Measurement, run: int) -> Trial:
     with opened(measurement, run) as function:
         trial = run_trial(part.optimizer, function, measurement.budget, seed, measurement.settings.n_jobs)
     if measurement.logs is not None:
-        error, n_evals = measurement.logs.finish(*part.key, run)
-        # COCO publishes no minimum: its logger knows the error.
-        trial = replace(trial, n_evals=n_evals, error=trial.error if error is None or trial.failure else error)
+        trial = logged(measurement.logs, part, run, trial)
     journal.add(part.key, run, trial)
     return trial
+
+
+def logged(logs: TrialLogs, part: Part, run: int, trial: Trial) -> Trial:
+    """Return a trial with the evaluations, and the error, in the files of its logger."""
+    try:
+        error, n_evals = logs.finish(*part.key, run)
+    except OSError:
+        if not trial.failure:
+            raise
+        return trial  # it raised before the first evaluation, so that the logger has written nothing
+    # COCO publishes no minimum: its logger knows the error.
+    return replace(trial, n_evals=n_evals, error=trial.error if error is None or trial.failure else error)
 
 
 @contextmanager

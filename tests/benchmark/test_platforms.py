@@ -284,6 +284,23 @@ def test_a_logger_that_cannot_write(suite, size, tmp_path):
 
 
 @pytest.mark.parametrize("suite", ["bbob", "ioh:bbob"])
+def test_a_budget_below_the_population_is_named_and_the_others_run(suite, tmp_path, capsys):
+    pytest.importorskip(find_suite(suite).package.module)
+    command = ["bench", "run", "--suite", suite, "--algorithms", "de:pop_size=100,de:pop_size=10", "--dims", "2"]
+    command += ["--functions", "f1", "--runs", "2", "--budget", "20", "--data", str(tmp_path / "data")]
+    assert main(command) == 2
+    message = capsys.readouterr().err
+    assert (
+        "of de:pop_size=100 on f1 D=2: ValueError: max_evals must be at least the population size, 100, got" in message
+    )
+    assert "disk" not in message
+    cells = read_record(tmp_path / "data" / "runs.json")["cells"]
+    assert [cell["n_evals"] for cell in cells] == [[0, 0], [20, 20]]
+    assert contents(tmp_path / "data" / "de_pop_size=10")
+    assert not (tmp_path / "data" / "de_pop_size=100").exists()
+
+
+@pytest.mark.parametrize("suite", ["bbob", "ioh:bbob"])
 def test_a_trial_that_raises_is_in_the_record(suite, tmp_path, monkeypatch):
     pytest.importorskip(find_suite(suite).package.module)
     optimizer = type(get_optimizer("scipy:direct"))
