@@ -20,7 +20,7 @@ from skde.engines.recording import (
     replay_once,
     sizes_vary,
 )
-from skde.engines.stepping import Evaluation
+from skde.engines.single_generations import Evaluation
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
 from skde.runner import Runner

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from skde.engines import Batch, DeviceEngine, Engine, Runs
-from skde.engines.stepping import StatusPoll
+from skde.engines.single_generations import StatusPoll
 from skde.objectives.feasibility import WORST
 from skde.partial_generation import PartialGeneration
 from skde.polished_points import PolishedPoints

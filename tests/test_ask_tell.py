@@ -11,7 +11,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, SS, Integer, Migration, Minimizer, Status
 from skde.arrays import to_numpy
-from skde.engines import stepping
+from skde.engines import single_generations
 from skde.pointwise import array_namespace
 
 LOW, HIGH = 1.0, 5.0
@@ -110,14 +110,14 @@ def test_constraints_are_asked_inside_the_bounds() -> None:
 def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the host polls the status seldom, as that of a GPU."""
 
-    class Late(stepping.StatusPoll):
+    class Late(single_generations.StatusPoll):
         def poll(self, force: bool = False) -> bool:
             self.exact = False
             return super().poll(force)
 
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
-    monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
-    monkeypatch.setattr(stepping, "StatusPoll", Late)
+    monkeypatch.setattr(single_generations, "POLL_SECONDS", 1e9)
+    monkeypatch.setattr(single_generations, "StatusPoll", Late)
     monkeypatch.setattr("skde.runner.StatusPoll", Late)
     for (algorithm, parameters), wanted in zip(CASES, expected, strict=True):
         seen: list[bool] = []

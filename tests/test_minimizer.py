@@ -33,7 +33,7 @@ from skde import (
     minimize,
     scipy_method,
 )
-from skde.engines import CpuEngine, stepping
+from skde.engines import CpuEngine, single_generations
 from skde.random_state import run_seeds
 from skde.stopping import MESSAGES
 from skde.testing import PROBE_CALLS
@@ -403,14 +403,14 @@ def test_an_end_between_stopped_and_ask_is_reported_later(monkeypatch: pytest.Mo
     solver = Minimizer(DE(pop_size=10), bounds=[(-5.0, 5.0)] * 2, max_iter=200, target=1e-3, random_state=0)
     solver.ask()
     monkeypatch.setattr(solver._runner.status_poll, "exact", False)
-    monkeypatch.setattr(stepping, "POLL_SECONDS", 1e9)
+    monkeypatch.setattr(single_generations, "POLL_SECONDS", 1e9)
     while solver._runner.batch.host("status")[0] == Status.RUNNING:
         assert not solver.stopped_
         X = solver.ask()
         solver.tell(X, (X**2).sum(axis=1))
     assert not solver.stopped_
     found = solver.fun_
-    monkeypatch.setattr(stepping, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(single_generations, "POLL_SECONDS", 0.0)
     X = solver.ask()
     solver.tell(X, np.zeros(10))  # which a run that has ended takes no notice of
     assert solver.stopped_

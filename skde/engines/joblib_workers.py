@@ -11,8 +11,8 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.devices import choose_device
 from skde.engines.parts import cut, join, ranges
 from skde.engines.protocol import ObjectiveLike
+from skde.engines.single_generations import advance, load
 from skde.engines.spec import Spec
-from skde.engines.stepping import advance, load
 from skde.interrupts import interrupts
 from skde.islands import Step
 from skde.stopping import RUNNING

@@ -14,8 +14,8 @@ from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.parts import cut, join, ranges
 from skde.engines.runs import Runs
+from skde.engines.single_generations import advance, load
 from skde.engines.spec import Spec
-from skde.engines.stepping import advance, load
 from skde.islands import Step
 from skde.typing import Array, FloatArray, IntArray
 
@@ -149,7 +149,7 @@ class MultiDeviceEngine:
     engines : sequence of DeviceEngine or CoevolutionEngine
         All on the CPU, or all on GPUs.
     load, advance : callable
-        How one of these engines loads an objective and runs generations; see `skde.engines.stepping`.
+        How one of these engines loads an objective and runs generations; see `skde.engines.single_generations`.
     """
 
     def __init__(

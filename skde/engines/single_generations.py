@@ -1,4 +1,4 @@
-"""Single generations: trials, their values, selection."""
+"""Single generations of a batch, made by the host: trials, their values, selection."""
 
 from __future__ import annotations
 
