@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 
 from skde.arrays import to_numpy
 from skde.engines import RecordingEngine, RecordingError, launches, records, shares
-from skde.engines.recording import (
+from skde.engines.graph_replay import (
     TIMED_GENERATIONS,
     Generation,
     Pace,

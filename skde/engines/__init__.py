@@ -8,10 +8,10 @@ from skde.engines.cpu import CpuEngine
 from skde.engines.decoding import DecodedObjective
 from skde.engines.devices import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
+from skde.engines.graph_replay import RecordingError
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, launches, records, shares
-from skde.engines.recording import RecordingError
 from skde.engines.runs import Runs
 from skde.engines.selection import choose_engine, engine_for
 from skde.engines.spec import Compiled, Spec

@@ -10,7 +10,7 @@ import numpy as np
 
 from skde.arrays import address
 from skde.engines.batch import Batch
-from skde.engines.recording import RecordingError
+from skde.engines.graph_replay import RecordingError
 from skde.islands import Step
 from skde.typing import Array
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from skde import DE, GODE, LSHADE, SHADE, SS, Migration, Minimizer
 from skde.engines import CpuEngine, RecordingError, recording
-from skde.engines.recording import (
+from skde.engines.graph_replay import (
     LEAST_GENERATIONS,
     Generation,
     Pace,
