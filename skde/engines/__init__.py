@@ -5,7 +5,7 @@ from __future__ import annotations
 from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
-from skde.engines.decoding import DecodedObjective
+from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.devices import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.graph_replay import RecordingError
