@@ -52,7 +52,7 @@ FLOORS = [
     {"skde.tuning"},
 ]
 # CUDA is loaded where a GPU is asked for.
-LAZY = {"skde.engines.devices"}
+LAZY = {"skde.engines.single_device"}
 
 
 class Import(NamedTuple):

@@ -6,7 +6,6 @@ from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
 from skde.engines.cpu import CpuEngine
 from skde.engines.decoded_objective import DecodedObjective
-from skde.engines.devices import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.graph_replay import RecordingError
 from skde.engines.joblib_workers import JoblibEngine
@@ -14,6 +13,7 @@ from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution
 from skde.engines.protocol import DeviceEngine, Engine, RecordingEngine, SharingEngine, launches, records, shares
 from skde.engines.runs import Runs
 from skde.engines.selection import choose_engine, engine_for
+from skde.engines.single_device import check_device, choose_device, decode, evaluate, find_gpus, matrix
 from skde.engines.spec import Compiled, Spec
 
 __all__ = [

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from skde.engines.cpu import CpuEngine
-from skde.engines.devices import check_device, choose_device, find_gpus
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.naive import NaiveEngine
 from skde.engines.protocol import Engine, launches, shares
 from skde.engines.selection import choose_engine
+from skde.engines.single_device import check_device, choose_device, find_gpus
 
 # Execution model -> the execution of a Runner on its engine.
 CPU_MODELS = {"serial": "run", "threads": "step"}

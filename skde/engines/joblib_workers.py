@@ -8,9 +8,9 @@ from typing import Any
 
 from skde.engines.batch import Batch
 from skde.engines.cpu import CpuEngine
-from skde.engines.devices import choose_device
 from skde.engines.parts import cut, join, ranges
 from skde.engines.protocol import ObjectiveLike
+from skde.engines.single_device import choose_device
 from skde.engines.single_generations import advance, load
 from skde.engines.spec import Spec
 from skde.interrupts import interrupts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skde.engines.devices import check_device, choose_device
 from skde.engines.multi_device import MultiDeviceEngine
 from skde.engines.protocol import Engine
+from skde.engines.single_device import check_device, choose_device
 
 
 def choose_engine(device: str | Sequence[str] = "auto", n_jobs: int | None = None) -> tuple[Engine, str]:

@@ -12,7 +12,7 @@ import pytest
 
 from skde import Minimizer, __version__
 from skde.cli.main import join_negative_numbers, main
-from skde.engines import devices, execution_models
+from skde.engines import execution_models, single_device
 
 MODULE = """
 import numpy as np
@@ -131,7 +131,7 @@ def test_execution_models(capsys, execution):
 def test_execution_models_of_a_gpu(capsys, monkeypatch, execution):
     arguments = ("minimize", "sphere", "--max-iter", "3", "--execution", execution)
     assert f"execution='{execution}' runs on a GPU, got device='cpu'" in error_of(capsys, *arguments, "--device", "cpu")
-    for module in (devices, execution_models):
+    for module in (single_device, execution_models):
         monkeypatch.setattr(module, "find_gpus", lambda: (0, "there is no CUDA driver"))
     message = error_of(capsys, *arguments)
     assert execution in message
