@@ -18,7 +18,7 @@ import hypothesis
 import joblib
 import pytest
 
-from skde.engines import find_gpus, recording
+from skde.engines import find_gpus, graph_replay
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Processes that tests start use the package that is under test, and not the sources where they happen to stand.
@@ -50,7 +50,7 @@ def pytest_runtest_teardown() -> None:
 @pytest.fixture
 def without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let fits record, although other tests may have loaded JAX."""
-    monkeypatch.setattr(recording, "NEVER_RECORDED", {})
+    monkeypatch.setattr(graph_replay, "NEVER_RECORDED", {})
 
 
 @pytest.hookimpl(optionalhook=True)

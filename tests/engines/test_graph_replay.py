@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skde import DE, GODE, LSHADE, SHADE, SS, Migration, Minimizer
-from skde.engines import CpuEngine, RecordingError, recording
+from skde.engines import CpuEngine, RecordingError, graph_replay
 from skde.engines.graph_replay import (
     LEAST_GENERATIONS,
     Generation,
@@ -29,7 +29,7 @@ from ..test_interrupt_timing import Moment
 
 pytestmark = pytest.mark.usefixtures("without_jax")
 BOX = [(-5.0, 5.0)] * 4
-NEVER_RECORDED = {**recording.NEVER_RECORDED}
+NEVER_RECORDED = {**graph_replay.NEVER_RECORDED}
 LONG = LEAST_GENERATIONS + 60
 
 
@@ -216,7 +216,7 @@ def test_a_time_limit_that_leaves_few_generations_prevents_a_recording(fit: Any,
 
 
 def test_jax_that_is_loaded_prevents_a_recording(fit: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(recording, "NEVER_RECORDED", NEVER_RECORDED)
+    monkeypatch.setattr(graph_replay, "NEVER_RECORDED", NEVER_RECORDED)
     monkeypatch.setitem(sys.modules, "jax", object())
     engine = RecordingCpu()
     fit(engine, verbose=1)
@@ -270,7 +270,7 @@ def test_a_callback_ends_a_fit_at_any_time(fit: Any, last: int) -> None:
 
 @pytest.mark.parametrize("kind", [Replays, OldValues])
 def test_ctrl_c_at_any_moment(monkeypatch: pytest.MonkeyPatch, kind: type[Replays]) -> None:
-    monkeypatch.setattr(recording, "LEAST_GENERATIONS", 5)
+    monkeypatch.setattr(graph_replay, "LEAST_GENERATIONS", 5)
     monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: RecordingCpu(kind))
     draw = random.Random(0)
 
