@@ -159,7 +159,7 @@ class Execution:
         generations, done = 1, runner.generation >= 0 and runner.done
         while not done:
             if even and runner.uneven:
-                runner.hold_leaders()
+                runner.hold_runs_ahead()
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
             before = runner.seconds

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
-from skde.algorithms.auto import AUTO, Circumstances, rule
+from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import (
@@ -234,7 +234,7 @@ def choose_algorithm(
         algorithms = algorithms_of(parameters)
         return algorithms if isinstance(parameters.algorithm, Sequence) and len(algorithms) > 1 else algorithms[0]
     setting = make_setting(parameters, len(box), budget_of(parameters, len(box)))
-    given = Circumstances(
+    given = FitProperties(
         dim=len(box),
         max_evals=setting.max_evals,
         max_iter=setting.max_iter,

@@ -167,7 +167,7 @@ class Runner:
         self.uneven = len(set(running.tolist())) > 1
         self.drop_trials()
 
-    def hold_leaders(self) -> None:
+    def hold_runs_ahead(self) -> None:
         """Let only the runs at the lowest generation continue: a step makes the same generation for all its runs.
 
         Runs are at different generations where limits ended them and were then raised.
@@ -194,7 +194,7 @@ class Runner:
         """Make the trials of the next generation in the batch."""
         while True:
             if self.uneven:
-                self.hold_leaders()
+                self.hold_runs_ahead()
             self.engine.propose(self.batch, self.generation + 1)
             # The runs at the lowest generation may all have ended just now: then other runs continue, and need trials.
             if not self.uneven or (self.batch.host("status") == RUNNING).any():

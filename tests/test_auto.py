@@ -12,7 +12,7 @@ import pytest
 import scipy.optimize
 
 from skde import ARRDE, CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
-from skde.algorithms.auto import BY_BUDGET, Circumstances, rule
+from skde.algorithms.auto import BY_BUDGET, FitProperties, rule
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
 
@@ -28,25 +28,26 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (Circumstances(2, 200), JSO.published(pop_size=10)),
-        (Circumstances(5, 500), CMAES(pop_size=8)),
-        (Circumstances(10, 3000), CMAES(pop_size=10)),
-        (Circumstances(2, 2000), JSO(pop_size=20)),
-        (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
-        (Circumstances(20, 6001), CMAES(pop_size=12)),
-        (Circumstances(7, 21_001), ARRDE(pop_size=89)),
-        (Circumstances(10, 100_000), JSO(pop_size=182)),
-        (Circumstances(16, 160_000), RDEX(pop_size=288)),
-        (Circumstances(10, None, 50), RDEX(pop_size=200)),
-        (Circumstances(2, None, 50), RDEX(pop_size=200)),
-        (Circumstances(10, 3000, 50), CMAES(pop_size=10)),
-        (Circumstances(10), SHADE(pop_size=50)),
-        (Circumstances(10, 30), CMAES(pop_size=8)),
-        (Circumstances(10, 5), CMAES(pop_size=5)),
-        (Circumstances(10, 3000, n_start=33), CMAES(pop_size=33)),
+        (FitProperties(2, 200), JSO.published(pop_size=10)),
+        (FitProperties(5, 500), CMAES(pop_size=8)),
+        (FitProperties(10, 3000), CMAES(pop_size=10)),
+        (FitProperties(2, 2000), JSO(pop_size=20)),
+        (FitProperties(10, 3001), LSHADE.published(pop_size=50)),
+        (FitProperties(20, 6001), CMAES(pop_size=12)),
+        (FitProperties(7, 21_001), ARRDE(pop_size=89)),
+        (FitProperties(8, 24_001), ARRDE(pop_size=0)),
+        (FitProperties(15, 150_000), ARRDE(pop_size=0)),
+        (FitProperties(16, 160_000), RDEX(pop_size=288)),
+        (FitProperties(10, None, 50), RDEX(pop_size=200)),
+        (FitProperties(2, None, 50), RDEX(pop_size=200)),
+        (FitProperties(10, 3000, 50), CMAES(pop_size=10)),
+        (FitProperties(10), SHADE(pop_size=50)),
+        (FitProperties(10, 30), CMAES(pop_size=8)),
+        (FitProperties(10, 5), CMAES(pop_size=5)),
+        (FitProperties(10, 3000, n_start=33), CMAES(pop_size=33)),
     ],
 )
-def test_the_rule(given: Circumstances, expected: Any) -> None:
+def test_the_rule(given: FitProperties, expected: Any) -> None:
     assert repr(rule(given)[0]) == repr(expected)
 
 
@@ -54,16 +55,16 @@ def test_the_rule(given: Circumstances, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (Circumstances(5, 500), JSO.published(pop_size=20)),
-        (Circumstances(10, 3000), LSHADE.published(pop_size=20)),
-        (Circumstances(2, 2000), JSO.published(pop_size=20)),
-        (Circumstances(10, 3001), LSHADE.published(pop_size=50)),
-        (Circumstances(20, 6001), LSHADE.published(pop_size=100)),
-        (Circumstances(20, 200_000), JSO.published()),
-        (Circumstances(10, None, 50), JSO.published(pop_size=200)),
+        (FitProperties(5, 500), JSO.published(pop_size=20)),
+        (FitProperties(10, 3000), LSHADE.published(pop_size=20)),
+        (FitProperties(2, 2000), JSO.published(pop_size=20)),
+        (FitProperties(10, 3001), LSHADE.published(pop_size=50)),
+        (FitProperties(20, 6001), LSHADE.published(pop_size=100)),
+        (FitProperties(20, 200_000), JSO.published()),
+        (FitProperties(10, None, 50), JSO.published(pop_size=200)),
     ],
 )
-def test_constraints_and_discrete_variables_have_a_table(given: Circumstances, expected: Any, special: str) -> None:
+def test_constraints_and_discrete_variables_have_a_table(given: FitProperties, expected: Any, special: str) -> None:
     algorithm, reason = rule(given._replace(**{special: True}))
     size = expected.pop_size or algorithm.pop_size
     assert repr(algorithm) == repr(expected.__class__(**{**expected.get_params(), "pop_size": size}))
@@ -74,7 +75,7 @@ def test_every_fit_has_a_row() -> None:
     for dim in (1, 2, 3, 4, 7, 8, 30, 1000, 10**5):
         for max_evals in (4, 10, 100, 300 * dim, 3000 * dim, 10**9):
             if max_evals < 10**9 or dim < 1000:
-                algorithm, reason = rule(Circumstances(dim, max_evals))
+                algorithm, reason = rule(FitProperties(dim, max_evals))
                 assert 4 <= algorithm.pop_size <= max(max_evals, 4)
                 assert reason
     assert BY_BUDGET[-1].evals_per_dim == BY_BUDGET[-1].most_dim == float("inf")

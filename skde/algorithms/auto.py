@@ -15,7 +15,7 @@ LEAST_INDIVIDUALS = 8
 LEAST_GENERATIONS = 5
 
 
-class Circumstances(NamedTuple):
+class FitProperties(NamedTuple):
     """The properties of a fit that the choice depends on.
 
     Neither the device nor the number of runs is one of them: a fit has the same bits on every device, and a run in a
@@ -81,8 +81,7 @@ BY_BUDGET = (
     Row(3000, 3, "jso", lambda dim: 20),
     Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
     Row(3000, math.inf, "cmaes"),
-    Row(math.inf, 7, "arrde"),
-    Row(math.inf, 15, "jso"),
+    Row(math.inf, 15, "arrde"),
     Row(math.inf, math.inf, "rdex"),
 )
 # With constraints or discrete variables the rule of midpoints is better, and the other three algorithms are not.
@@ -102,12 +101,12 @@ SPECIAL_BY_GENERATIONS = Row(math.inf, math.inf, "jso", lambda dim: 200, MIDPOIN
 WITHOUT_BUDGET = Row(math.inf, math.inf, "shade", lambda dim: max(30, min(5 * dim, 100)))
 
 
-def rule(given: Circumstances) -> tuple[Algorithm, str]:
+def rule(given: FitProperties) -> tuple[Algorithm, str]:
     """Return the parameter object for a fit, and the reason for it.
 
     Parameters
     ----------
-    given : Circumstances
+    given : FitProperties
         The properties of the fit.
 
     Returns
@@ -119,8 +118,8 @@ def rule(given: Circumstances) -> tuple[Algorithm, str]:
 
     Examples
     --------
-    >>> from skde.algorithms.auto import Circumstances, rule
-    >>> rule(Circumstances(dim=10, max_evals=1000))
+    >>> from skde.algorithms.auto import FitProperties, rule
+    >>> rule(FitProperties(dim=10, max_evals=1000))
     (CMAES(pop_size=10), '100 evaluations for each of 10 variables')
     """
     if given.max_evals is None and given.max_iter is None:
@@ -136,7 +135,7 @@ def rule(given: Circumstances) -> tuple[Algorithm, str]:
     return made(row, given), f"{reason}, with {given.special}" if given.special else reason
 
 
-def made(row: Row, given: Circumstances) -> Algorithm:
+def made(row: Row, given: FitProperties) -> Algorithm:
     """Return the parameter object of a row; its population leaves some generations, and has room for first points."""
     algorithm = get_algorithm(row.name, **row.parameters)
     if row.pop_size is None:
