@@ -56,10 +56,10 @@ def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
 
 
 def sorting_size(spec: Spec) -> int:
-    """Return the words that sorting takes for each run: twice those sorted, and those of two sets of samples."""
+    """Return the words that sorting takes for each run: three for each value, and those of two sets of samples."""
     most = max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # with opposites; migrants of all islands
-    samples = 3 * -(-most // CONSTANTS["BUCKET"]) + 2  # sample_words of order.cuh
-    return 2 * (most + samples) if most > CONSTANTS["COUNTED_BY_CPU"] else 0
+    samples = 5 * -(-most // CONSTANTS["BUCKET"]) + 2  # at least sample_words of order.cuh
+    return 3 * most + 2 * samples if most > CONSTANTS["COUNTED_BY_CPU"] else 0
 
 
 def best_pieces(pop_max: int) -> int:

@@ -21,6 +21,7 @@ struct TeamShare {
 extern "C" {
 
 long long words(int n) { return sample_words(n); }
+int samples(int n) { return samples_of(n); }
 
 void sort_by_samples(const double* values, int n, int teams, bool backward, i64* order, i64* other, i64* memory) {
   Team team;

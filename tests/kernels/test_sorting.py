@@ -32,13 +32,13 @@ def sort(tmp_path_factory: pytest.TempPathFactory) -> Sort:
 
     def order_of(values: FloatArray, teams: int, backward: bool) -> tuple[list[int], int]:
         n, spare = len(values), 7
-        order, other = np.full((2, n + 1), spare)
+        order, other = np.full(n + 1, spare), np.full(2 * n + 1, spare)
         memory = np.full(library.words(n) + 1, spare)
         pointers = [ctypes.c_void_p(array.ctypes.data) for array in (order, other, memory)]
         values = np.ascontiguousarray(values, np.float64)
         library.sort_by_samples(ctypes.c_void_p(values.ctypes.data), n, teams, ctypes.c_bool(backward), *pointers)
-        assert (order[n], other[n], memory[-1]) == (spare, spare, spare)  # nothing is written behind the memory
-        samples = -(-n // BUCKET)
+        assert (order[n], other[-1], memory[-1]) == (spare, spare, spare)  # nothing is written behind the memory
+        samples = library.samples(n)
         return [int(k) for k in order[:n]], int(memory[samples : 2 * samples + 1].max())
 
     return order_of
@@ -70,3 +70,11 @@ def test_order(sort: Sort, kind: str, n: int, teams: int, backward: bool) -> Non
     assert order == expected(values)
     if kind in ("all equal", "all NaN", "ascending", "descending"):
         assert largest <= BUCKET
+
+
+def test_order_of_values_with_fewer_samples(sort: Sort) -> None:
+    n = BUCKET * CONSTANTS["MOST_SAMPLES"] + 5  # so many that the samples are farther apart
+    values = np.random.default_rng(0).integers(0, n, n).astype(float)
+    order, largest = sort(values, 1, False)
+    assert order == expected(values)
+    assert BUCKET < largest < 20 * BUCKET

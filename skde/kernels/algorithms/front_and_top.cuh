@@ -258,7 +258,7 @@ template <class A> struct FrontAndTop {
   // The orders of the successful trials' values and of the old front's; in generation 0, that of the population's
   // values.
   template <class R> SKDE_FN static i64* won_order(const R& run) { return run.sorting(); }
-  template <class R> SKDE_FN static i64* front_order(const R& run) { return run.sorting() + 2 * run.pop; }
+  template <class R> SKDE_FN static i64* front_order(const R& run) { return run.sorting() + 3 * run.pop; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void sort_values(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const int n = g == 0 ? run.pop : int(A::numbers(run, g)[A::SUCCESSES]);

@@ -64,70 +64,95 @@ SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage
   });
 }
 
-// One stage of sorting by samples. Every BUCKET-th value is a sample. Bucket b has the values that come after b of the
-// samples. Between two stages a value has a word, of which the halves are its bucket and its place or its index.
-constexpr int BUCKET = 128, SAMPLE_STAGES = 5;
-SKDE_FN int samples_of(int n) { return (n + BUCKET - 1) / BUCKET; }
-SKDE_FN i64 sample_words(int n) { return 3 * i64(samples_of(n)) + 2; }
+// A GPU sorts by samples, at most MOST_SAMPLES of them at equal distances, which are BUCKET or more. Bucket b has the
+// values that come after b of the samples. Values are compared by their keys (portable.cuh), equal ones by their index.
+constexpr int BUCKET = 128, MOST_SAMPLES = 1 << 14, SAMPLE_STAGES = 6;
+SKDE_FN int sample_distance(int n) { return max_of(BUCKET, (n + MOST_SAMPLES - 1) / MOST_SAMPLES); }
+SKDE_FN int samples_of(int n) { return (n + sample_distance(n) - 1) / sample_distance(n); }
+SKDE_FN i64 sample_words(int n) { return 5 * i64(samples_of(n)) + 2; }
+
+// The number of the keys in places first ... last - 1 that come before that in place p. index(k) is the index of the
+// value in place k. One lane counts.
+template <class Index> SKDE_FN int rank_in_bucket(const u64* keys, int first, int last, int p, Index index) {
+  constexpr int AT_ONCE = 8;
+  const u64 mine = keys[p];
+  int before = 0, equal = 0;
+  const auto compare = [&](const u64* some, int n) {
+    u64 key[AT_ONCE];
+    SKDE_UNROLL
+    for (int k = 0; k < AT_ONCE; ++k)
+      if (k < n) key[k] = some[k];
+    SKDE_UNROLL
+    for (int k = 0; k < AT_ONCE; ++k)
+      if (k < n) before += key[k] < mine, equal += key[k] == mine;
+  };
+  int k = first;
+  SKDE_NO_UNROLL
+  for (; k + AT_ONCE <= last; k += AT_ONCE) compare(keys + k, AT_ONCE);
+  compare(keys + k, last - k);
+  if (SKDE_RARELY(equal > 1))
+    for (int other = first; other < last; ++other) before += (keys[other] == mine) & (index(other) < index(p));
+  return before;
+}
+
+// One stage of sorting by samples. Between two stages a value has a word, of which the halves are its bucket and its
+// place or its index.
 template <class Team, class Share, class At>
 SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other,
                           i64* memory) {
-  const int samples = samples_of(n), buckets = samples + 1;
+  const int distance = sample_distance(n), samples = samples_of(n), buckets = samples + 1;
   i64 *const sorted = memory, *const many = sorted + samples, *const begin = many + buckets;
+  u64 *const keys = reinterpret_cast<u64*>(begin + buckets), *const sorted_keys = keys + samples;  // of the samples
+  u64* const bucket_keys = reinterpret_cast<u64*>(other + n);                                      // of all values
+  const auto key_of = [&](int i) { return order_key(double(at(i))); };
   const auto word = [](int bucket, int number) { return i64(bucket) << 32 | number; };
   const auto bucket_of = [](i64 word) { return int(word >> 32); };
   const auto number_of = [](i64 word) { return int(word); };
   switch (stage) {
-    case 0:  // the samples are sorted
-      share.each_item(samples, [&](int k) {
-        const int i = k * BUCKET;
-        const int place =
-            count_before(team, samples, [&](int m) { return at(m * BUCKET); }, at(i), [&](int m) { return m < k; });
-        if (team.lane == 0) sorted[place] = i;
-      });
+    case 0:  // the keys of the samples
+      share.each_position(team, samples, [&](int k) { keys[k] = key_of(k * distance); });
       return share.each_position(team, buckets, [&](int b) { many[b] = 0; });
-    case 1:  // the bucket of every value, and a place in it
+    case 1:  // the samples are sorted
+      return share.each_item(samples, [&](int k) {
+        const u64 mine = keys[k];
+        const int place = team.count(samples, [&](int m) { return (keys[m] < mine) | ((keys[m] == mine) & (m < k)); });
+        if (team.lane == 0) sorted[place] = k * distance, sorted_keys[place] = mine;
+      });
+    case 2:  // the bucket of every value, and a place in it
       return share.each_position(team, n, [&](int i) {
-        const auto value = at(i);
+        const u64 mine = key_of(i);
         int bucket = 0;
         for (int left = samples; left > 0;) {
-          const int half = left / 2, sample = int(sorted[bucket + half]);
-          const bool before = precedes(at(sample), value, sample < i);
-          bucket = before ? bucket + half + 1 : bucket;
+          const int half = left / 2, sample = bucket + half;
+          const u64 key = sorted_keys[sample];
+          const bool before = key < mine || (key == mine && int(sorted[sample]) < i);
+          bucket = before ? sample + 1 : bucket;
           left = before ? left - half - 1 : half;
         }
         order[i] = word(bucket, int(next_at(many + bucket)));
       });
-    case 2:  // the beginnings of the buckets; by two sums, which are exact in float32, too
+    case 3:  // the beginnings of the buckets
       return share.each_item(buckets, [&](int b) {
-        const int sixties = int(team.sum(b, [&](int k) { return many[k] / 64; }));
-        const int ones = int(team.sum(b, [&](int k) { return many[k] % 64; }));
-        if (team.lane == 0) begin[b] = i64(sixties) * 64 + ones;
+        const int before = team.count(b, [&](int k) { return int(many[k]); });
+        if (team.lane == 0) begin[b] = before;
       });
-    case 3:  // the values go to their buckets
+    case 4:  // the values go to their buckets
       return share.each_position(team, n, [&](int i) {
-        const i64 now = order[i];
-        other[begin[bucket_of(now)] + number_of(now)] = word(bucket_of(now), i);
+        const int bucket = bucket_of(order[i]);
+        const i64 place = begin[bucket] + number_of(order[i]);
+        other[place] = word(bucket, i), bucket_keys[place] = key_of(i);
       });
     default:  // the values are ranked among the few of their bucket
       return share.each_position(team, n, [&](int p) {
-        const int bucket = bucket_of(other[p]), i = number_of(other[p]), first = int(begin[bucket]);
-        const int last = first + int(many[bucket]);
-        const auto value = at(i);
-        int place = first;
-        for (int base = first; base < last; base += 4) {
-          int index[4];
-          SKDE_UNROLL
-          for (int k = 0; k < 4; ++k) index[k] = number_of(other[min_of(base + k, last - 1)]);
-          SKDE_UNROLL
-          for (int k = 0; k < 4; ++k) place += (base + k < last) & precedes(at(index[k]), value, index[k] < i);
-        }
-        order[place] = i;
+        const int bucket = bucket_of(other[p]), first = int(begin[bucket]), last = first + int(many[bucket]);
+        const auto index = [&](int k) { return number_of(other[k]); };
+        order[first + rank_in_bucket(bucket_keys, first, last, p, index)] = index(p);
       });
   }
 }
 
-// One stage of sorting n values at(k). `other` is a second array like `order`, and `memory` has sample_words(n) words.
+// One stage of sorting n values at(k). `other` has room for twice as many words as `order`, and `memory` has
+// sample_words(n) words.
 #ifdef __CUDACC__
 template <class Share> SKDE_FN int sort_stages(const Share&, int) { return SAMPLE_STAGES; }
 template <class Team, class Share, class At>

@@ -93,15 +93,16 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
+    constexpr int AT_ONCE = size < 32 ? 16 : 4;  // tests; parts of a warp are the teams of large populations
     int total = 0;
 #pragma unroll 1
-    for (int base = 0; base < n; base += 4 * size) {
+    for (int base = 0; base < n; base += AT_ONCE * size) {
       // No branch between the loads of one lane's tests.
-      int t[4];
+      int t[AT_ONCE];
 #pragma unroll
-      for (int k = 0; k < 4; ++k) t[k] = int(test(min_of(base + size * k + lane, n - 1)));
+      for (int k = 0; k < AT_ONCE; ++k) t[k] = int(test(min_of(base + size * k + lane, n - 1)));
 #pragma unroll
-      for (int k = 0; k < 4; ++k) total += base + size * k + lane < n ? t[k] : 0;
+      for (int k = 0; k < AT_ONCE; ++k) total += base + size * k + lane < n ? t[k] : 0;
     }
     return added(total);
   }
