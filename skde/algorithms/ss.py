@@ -155,10 +155,11 @@ class SS(Algorithm):
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: its references, and the stages in which they are chosen."""
         references, n_best = int(parameters["references"]), int(parameters["n_best"])
-        # Among many candidates the farthest is found in an additional stage.
-        candidates = int(max(parameters["pop_size"], parameters["pool_size"])) + references
-        stages_each = 2 if candidates > CONSTANTS["COUNTED_BY_GPU"] else 1
-        return StateSizes(stages=2 + (references - n_best) * stages_each, memory=2, references=references)
+        # In a large population each of the farthest takes two stages.
+        trials = max(parameters["pop_size"], parameters["pool_size"])
+        stages_each = 2 if trials > CONSTANTS["COUNTED_BY_GPU"] else 1
+        stages = 2 + (references - n_best) * stages_each
+        return StateSizes(stages=stages, sorts=True, memory=2, references=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the two flags that say whether the pool is drawn again."""

@@ -37,35 +37,39 @@ template <class A> struct ReferenceSetUpdate {
   }
 
   // The stages at the end of an iteration. Stage 0: the candidates' order; stage 1: the best of them; then the
-  // farthest, one by one. Of many candidates, one team finds the farthest in an additional stage, so that not every
-  // team reads all distances.
+  // farthest, one by one. Of many candidates the order takes the stages of sorting, and each farthest one takes two: the
+  // farthest of each piece, and that of all.
   template <class R> SKDE_FN static int stages(const R& run, i64 g) {
-    if (run.iteration(g) < 0) return 0;
-    return 2 + (by_distance(run, g) ? (run.members() - run.settings.n_best) * (1 + many(run)) : 0);
+    return run.iteration(g) < 0 ? 0 : 1 + 1 + chosen_by_distance(run, g);
+  }
+  template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
+    return run.iteration(g) < 0 ? 0 : sort_stages(share, candidates(run)) + 1 + 2 * chosen_by_distance(run, g);
   }
 
   template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
     if (stage == 0) return order(team, run, g, i);
-    const int n_best = by_distance(run, g) ? run.settings.n_best : run.members();
-    if (stage == 1) {
-      if (i == 0) check_progress(team, run, g, n_best);
-      if (i < n_best) set_reference(team, run, g, int(run.order(g)[i]), i);
-      if (n_best < run.members()) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
-      return;
-    }
-    const int chosen = (stage - 2) / (1 + many(run));  // references that were chosen by their distance before
-    i64* const found = run.order(g) + n_best + chosen;
-    if (many(run) && stage % 2 == 0) {
-      if (i == 0) {
-        const int farthest = farthest_of(team, run, chosen);
-        if (team.lane == 0) *found = farthest;
-      }
-      return;
-    }
-    const int farthest = many(run) ? int(*found) : farthest_of(team, run, chosen);
-    if (i == n_best + chosen) set_reference(team, run, g, farthest, n_best + chosen);
-    if (n_best + chosen + 1 < run.members())
-      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, chosen); });
+    if (stage == 1) return choose_best(team, run, g, i);
+    const int chosen = stage - 2;  // references that were chosen by their distance before
+    choose_farthest(team, run, g, i, chosen, farthest_of(team, run, chosen, 0, candidates(run)));
+  }
+  template <class Team, class R, class Share>
+  SKDE_FN static void update_many(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    const int n = candidates(run), sorting = sort_stages(share, n);
+    if (stage < sorting)
+      return sort_stage(team, share, n, values(team, run, g), stage, run.order(g), run.sorting(), run.samples(n));
+    stage -= sorting;
+    if (stage == 0) return share.each_item(run.pop, [&](int i) { choose_best(team, run, g, i); });
+    const int chosen = (stage - 1) / 2;
+    i64* const farthest = run.bests();  // of each piece
+    if (stage % 2)
+      return share.each_item(best_pieces(n), [&](int k) {
+        const int begin = k * BEST_PIECE, found = farthest_of(team, run, chosen, begin, min_of(n - begin, BEST_PIECE));
+        if (team.lane == 0) farthest[k] = found;
+      });
+    const auto* const near = run.array(Arrays::near, chosen + 1);
+    const int piece = first_largest(team, best_pieces(n), [&](int k) { return near[farthest[k]]; });
+    const int found = int(farthest[piece]);
+    share.each_item(run.pop, [&](int i) { choose_farthest(team, run, g, i, chosen, found); });
   }
 
  private:
@@ -89,25 +93,50 @@ template <class A> struct ReferenceSetUpdate {
     return g == 0 || run.settings.diverse_update || renewed(run, g);
   }
 
-  template <class R> SKDE_FN static bool many(const R& run) { return is_large(run.pop + run.members()); }
+  template <class R> SKDE_FN static int candidates(const R& run) { return run.pop + run.members(); }
+  // The references that are chosen by their distance, and those by their value.
+  template <class R> SKDE_FN static int chosen_by_distance(const R& run, i64 g) {
+    return by_distance(run, g) ? run.members() - run.settings.n_best : 0;
+  }
+  template <class R> SKDE_FN static int chosen_by_value(const R& run, i64 g) {
+    return run.members() - chosen_by_distance(run, g);
+  }
 
-  // Individual i's part of the order of the candidates. There is no R before generation 0, and only its best is a
-  // candidate when the pool is from the box. Few are ranked by counting; many are sorted by one team.
-  template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int i) {
+  // The values of the candidates as they are ordered. There is no R before generation 0, and only its best is a
+  // candidate when the pool is from the box.
+  template <class Team, class R> SKDE_FN static auto values(Team& team, const R& run, i64 g) {
     using real = typename R::real;
-    if (many(run) && i > 0) return;
-    const int n = run.pop + run.members();
     int last = run.pop, stays = -1;  // candidates from `last` on are left out, but for this one
     if (g > 0 && renewed(run, g))
       stays = run.pop + best_of(team, run.member_values(g - 1), run.members());
     else if (g > 0)
-      last = n;
-    const auto at = [&](int k) { return k < last || k == stays ? value(run, g, k) : real(not_a_number()); };
-    if (many(run)) return sort_alone(team, n, at, run.order(g), run.sorting(), run.samples(n));
+      last = candidates(run);
+    return [&run, g, last, stays](int k) { return k < last || k == stays ? value(run, g, k) : real(not_a_number()); };
+  }
+
+  // Individual i's part of the order of the candidates.
+  template <class Team, class R> SKDE_FN static void order(Team& team, const R& run, i64 g, int i) {
+    const auto at = values(team, run, g);
     each_candidate(run, i, [&](int c) {
-      const int place = count_before(team, n, at, at(c), [&](int k) { return k < c; });
+      const int place = count_before(team, candidates(run), at, at(c), [&](int k) { return k < c; });
       if (team.lane == 0) run.order(g)[place] = c;
     });
+  }
+
+  // Individual i's part of choosing the best, and of the distances from them.
+  template <class Team, class R> SKDE_FN static void choose_best(Team& team, const R& run, i64 g, int i) {
+    const int n_best = chosen_by_value(run, g);
+    if (i == 0) check_progress(team, run, g, n_best);
+    if (i < n_best) set_reference(team, run, g, int(run.order(g)[i]), i);
+    if (n_best < run.members()) each_candidate(run, i, [&](int c) { measure(team, run, g, c, n_best); });
+  }
+  // The same of the farthest candidate, after `chosen` were chosen by their distance.
+  template <class Team, class R>
+  SKDE_FN static void choose_farthest(Team& team, const R& run, i64 g, int i, int chosen, int farthest) {
+    const int place = run.settings.n_best + chosen;
+    if (i == place) set_reference(team, run, g, farthest, place);
+    if (place + 1 < run.members())
+      each_candidate(run, i, [&](int c) { update_distance(team, run, g, c, farthest, chosen); });
   }
 
   // Candidate c becomes reference k.
@@ -142,12 +171,16 @@ template <class A> struct ReferenceSetUpdate {
     if (team.lane == 0) run.array(Arrays::near, 1)[c] = near;
   }
 
-  // The candidate that is farthest from the references, after `chosen` were chosen by their distance.
-  template <class Team, class R> SKDE_FN static int farthest_of(Team& team, const R& run, int chosen) {
-    const auto* const near = run.array(Arrays::near, chosen + 1);
-    const int n = run.pop + run.members();
-    const auto most = team.max(n, [&](int c) { return near[c]; });
-    return team.first(n, [&](int c) { return near[c] == most ? c : -1; });
+  // The first of n places with the largest number.
+  template <class Team, class At> SKDE_FN static int first_largest(Team& team, int n, At at) {
+    const auto most = team.max(n, at);
+    return max_of(team.first(n, [&](int k) { return at(k) == most ? k : -1; }), 0);
+  }
+  // The farthest of n candidates from the references, after `chosen` were chosen by their distance.
+  template <class Team, class R>
+  SKDE_FN static int farthest_of(Team& team, const R& run, int chosen, int begin, int n) {
+    const auto* const near = run.array(Arrays::near, chosen + 1) + begin;
+    return begin + first_largest(team, n, [&](int c) { return near[c]; });
   }
 
   template <class Team, class R>

@@ -87,6 +87,15 @@ struct ScatterSearch : BaseAlgorithm {
     Update::update(team, run, g, i, stage);
   }
 
+  static constexpr bool DIVIDES = true;
+  template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
+    return Update::large_stages(run, share, g);
+  }
+  template <class Team, class R, class Share>
+  SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
+    Update::update_many(team, run, share, g, stage);
+  }
+
   // Copies reference i to the other half, which has R, too.
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool) {
     Update::copy(team, run, g, g + 1, i);
