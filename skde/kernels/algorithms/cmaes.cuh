@@ -85,6 +85,9 @@ struct Cmaes : BaseAlgorithm {
   template <class R> SKDE_FN static typename R::real* change(const R& run) {  // S
     return run.archive(MATRICES + (run.settings.diagonal ? 1 : 2 * run.dim));
   }
+  template <class R> SKDE_FN static typename R::real* root(const R& run) {  // of S
+    return run.archive(MATRICES + 3 * run.dim);
+  }
   // The values of a generation's trials, their order, room to sort them, and the bests of the last generations.
   template <class R> SKDE_FN static int most_trials(const R& run) { return run.settings.most_parts * run.pop; }
   template <class R> SKDE_FN static double* values(const R& run) { return run.memory(0) + NUMBERS; }
@@ -172,19 +175,73 @@ struct Cmaes : BaseAlgorithm {
     team.multiply(A, z, y, run.dim);
   }
 
-  // The z of the generation's trial k: those of the driver's last generation are stored, others are made again.
+  // The z of the generation's trial k: those of the driver's last generation are stored, others are made again, in
+  // place q.
   template <class Team, class R>
-  SKDE_FN static const typename R::real* z_of(Team& team, const R& run, i64 g, int parts, int k) {
+  SKDE_FN static const typename R::real* z_of(Team& team, const R& run, i64 g, int parts, int k, int q) {
     using real = typename R::real;
     const i64 generation = g - parts + 1 + k / run.pop;
     const int i = k % run.pop;
     if (generation == g) return run.vector(Vectors::z, g, i);
     const ComponentWords<Team, Stream, 1> words(team, run.stream(generation, i, COMBINATION), run.dim);
-    real* const z = run.archive(DRAW);
+    real* const z = q == 0 ? run.archive(DRAW) : root(run) + (q - 1) * run.dim;
     team.sync();
     team.map(run.dim, z, [&](int j, int k) { return real(normal_draw(words.at(j, k))); });
     team.sync();
     return z;
+  }
+
+  // Some of a generation's trials, by rank: their z, and their weights times `rate`. With so many at a time a GPU reads
+  // and writes a sum of them less often. A CPU has its sums in a cache.
+  static constexpr int TOGETHER = MANY_TEAMS ? 8 : 1;
+  template <class real> struct Trials {
+    const real* z[TOGETHER];
+    real w[TOGETHER];
+  };
+
+  // add(trials) for those of ranks 0 ... n - 1 in order. The z of a negative weight is scaled to the length sqrt(D). A
+  // place without a trial has the weight 0.
+  template <class Team, class R, class Add>
+  SKDE_FN static void each_ranked(Team& team, const R& run, i64 g, int lambda, const double* ranks, const Rates& rates,
+                                  int parts, int n, double rate, Add add) {
+    using real = typename R::real;
+    // Those that are made again have the places of the root's columns.
+    const bool few = parts > 1 && (run.settings.diagonal || run.dim < TOGETHER);
+    const int together = few ? 1 : TOGETHER;
+    SKDE_NO_UNROLL
+    for (int base = 0; base < n; base += together) {
+      const auto weights = team.template gather<TOGETHER>(
+          [&](int q) { return q < together && base + q < n ? Weights::weight(rates, lambda, base + q) : 0.0; });
+      Trials<real> trials{};
+      bool any = false;
+      SKDE_NO_UNROLL
+      for (int q = 0; q < TOGETHER; ++q) {
+        double w = weights.at(q);
+        trials.z[q] = run.archive(MEAN);
+        if (w == 0) continue;
+        any = true;
+        const real* const z = trials.z[q] = z_of(team, run, g, parts, int(ranks[base + q]), q);
+        if (w < 0) w *= run.dim / max_of(double(team.sum(run.dim, [&](int j) { return z[j] * z[j]; })), 1e-30);
+        trials.w[q] = real(rate * w);
+      }
+      if (any) add(trials);
+    }
+  }
+
+  // body(c, column(c), j) for the components j of the columns c of a matrix.
+  template <class Team, class Column, class Body>
+  SKDE_FN static void each_entry(Team& team, int dim, Column column, Body body) {
+    if constexpr (Team::size > 1) {
+      team.each(dim * dim, [&](int k) {
+        const int c = k / dim;
+        body(c, column(c), k - c * dim);
+      });
+    } else {
+      for (int c = 0; c < dim; ++c) {
+        const auto of_column = column(c);
+        team.each(dim, [&](int j) { body(c, of_column, j); });
+      }
+    }
   }
 
   template <class Team, class R>
@@ -197,11 +254,14 @@ struct Cmaes : BaseAlgorithm {
 
     real* const step = run.archive(STEP);  // z_w
     team.each(dim, [&](int j) { step[j] = 0; });
-    for (int r = 0; r < lambda / 2; ++r) {
-      const real* const z = z_of(team, run, g, parts, int(ranks[r]));
-      const real w = real(Weights::weight(rates, lambda, r));
-      team.each(dim, [&](int j) { step[j] += w * z[j]; });
-    }
+    each_ranked(team, run, g, lambda, ranks, rates, parts, lambda / 2, 1, [&](const Trials<real> trials) {
+      team.each(dim, [&](int j) {
+        real sum = step[j];
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) sum += trials.w[q] * trials.z[q][j];
+        step[j] = sum;
+      });
+    });
     move_mean(team, run, factor(run, int(before[FACTOR])), step, real(sigma));
 
     real* const path = run.archive(PATH);
@@ -256,33 +316,41 @@ struct Cmaes : BaseAlgorithm {
     return gamma > 0 && gamma < 1e300 && (rises || gamma < old) ? gamma : old;
   }
 
-  // S' of the equations above. z of a negative weight is scaled to the length sqrt(D).
+  // S' of the equations above.
   template <class Team, class R>
   SKDE_FN static void change_matrix(Team& team, const R& run, i64 g, int lambda, const double* ranks,
                                     const Rates& rates, int parts, bool h) {
     using real = typename R::real;
-    const int dim = run.dim, columns = run.settings.diagonal ? 1 : dim;
+    const int dim = run.dim;
+    const bool diagonal = run.settings.diagonal;
     real* const S = change(run);
+    const real* const v = run.archive(RANK_ONE_PATH);
     const double missing = h ? 0 : rates.c_1 * rates.c_c * (2 - rates.c_c);
-    const real stays = real(1 + missing - rates.c_1 - rates.c_mu * (1 + rates.negative_sum));
-    for (int c = 0; c < columns; ++c) team.each(dim, [&](int j) { S[c * dim + j] *= stays; });
-    const auto add = [&](const real* z, real w) {
-      if (run.settings.diagonal) return team.each(dim, [&](int j) { S[j] += w * z[j] * z[j]; });
-      for (int c = 0; c < dim; ++c) {
-        const real scale = w * z[c];
-        real* const column = S + c * dim;
-        team.each(dim, [&](int j) { column[j] += scale * z[j]; });
-      }
-    };
+    const real stays = real(1 + missing - rates.c_1 - rates.c_mu * (1 + rates.negative_sum)), c_1 = real(rates.c_1);
+    const auto scaled_v = [&](int c) { return c_1 * v[c]; };
     team.sync();
-    add(run.archive(RANK_ONE_PATH), real(rates.c_1));
-    for (int r = 0; r < lambda; ++r) {
-      double w = Weights::weight(rates, lambda, r);
-      if (w == 0) continue;
-      const real* const z = z_of(team, run, g, parts, int(ranks[r]));
-      if (w < 0) w *= dim / max_of(double(team.sum(dim, [&](int j) { return z[j] * z[j]; })), 1e-30);
-      add(z, real(rates.c_mu * w));
-    }
+    if (diagonal)
+      team.each(dim, [&](int j) { S[j] = stays * S[j] + scaled_v(j) * v[j]; });
+    else
+      each_entry(team, dim, scaled_v,
+                 [&](int c, real scale, int j) { S[c * dim + j] = stays * S[c * dim + j] + scale * v[j]; });
+    each_ranked(team, run, g, lambda, ranks, rates, parts, lambda, rates.c_mu, [&](const Trials<real> trials) {
+      const auto scaled_z = [&](int c) {
+        Several<real, TOGETHER> scale;
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) scale.of[q] = trials.w[q] * trials.z[q][c];
+        return scale;
+      };
+      const auto added = [&](real sum, const Several<real, TOGETHER>& scale, int j) {
+        SKDE_UNROLL
+        for (int q = 0; q < TOGETHER; ++q) sum += scale.of[q] * trials.z[q][j];
+        return sum;
+      };
+      if (diagonal) return team.each(dim, [&](int j) { S[j] = added(S[j], scaled_z(j), j); });
+      each_entry(team, dim, scaled_z, [&](int c, const Several<real, TOGETHER>& scale, int j) {
+        S[c * dim + j] = added(S[c * dim + j], scale, j);
+      });
+    });
     team.sync();
   }
 
@@ -300,9 +368,9 @@ struct Cmaes : BaseAlgorithm {
         deviation[j] = next[j] / (run.upper[j] - run.lower[j]);
       });
 
-    real* const root = run.archive(MATRICES + 3 * dim);
-    MatrixRoot::take(team, dim, S, root, next, v, run.archive(PRODUCT), run.archive(DRAW));
-    MatrixRoot::product(team, dim, A, root, next);
+    real* const Y = root(run);
+    MatrixRoot::take(team, dim, S, Y, next, v, run.archive(PRODUCT), run.archive(DRAW));
+    MatrixRoot::product(team, dim, A, Y, next);
     team.each(dim, [&](int j) { deviation[j] = 0; });
     for (int c = 0; c < dim; ++c) team.each(dim, [&](int j) { deviation[j] += next[c * dim + j] * next[c * dim + j]; });
     for (int c = 0; c < dim; ++c) team.each(dim, [&](int j) { S[c * dim + j] = real(j == c); });
