@@ -24,7 +24,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(target))
 
 
-@pytest.mark.parametrize("n", [1, 127, 128, 129, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 1025, 3071, 3072, 3073, 10_000])
 def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int) -> None:
     values = np.exp(20 * np.random.default_rng(n).normal(size=n)) * np.random.default_rng(n + 1).choice([-1, 0, 1], n)
     found = np.full((2, 3), np.nan)
@@ -35,7 +35,7 @@ def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int) -> None:
     assert found[0, 2] == (values > 0).sum()
 
 
-@pytest.mark.parametrize("n", [1, 129, 1024, 1025, 1153, 2047, 3000])
+@pytest.mark.parametrize("n", [1, 129, 1025, 2047, 3071, 3072, 3073, 3201, 7000])
 def test_all_lanes_wait_equally_often(library: ctypes.CDLL, n: int) -> None:
     # Lanes of one team that wait for each other a different number of times never go on.
     values, waits = np.ones(n), np.zeros(3 * 128, np.int32)

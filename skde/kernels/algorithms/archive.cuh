@@ -106,18 +106,19 @@ template <class A> struct ParentArchive {
     const real* const slot = prefetch.slot;
     real *const rows = run.scratch(A::Scratch::row), *const successes = run.scratch(A::Scratch::successes);
     i64* const owners = run.owners();
-    const int pieces = (run.pop + PIECE - 1) / PIECE, filled = usable(run, prefetch.archived), all = capacity(run);
-    const auto trials = [&](int piece) { return min_of(PIECE, run.pop - piece * PIECE); };
+    const int size = max_of(PIECE, (run.pop + MOST_PIECES - 1) / MOST_PIECES), pieces = (run.pop + size - 1) / size;
+    const int filled = usable(run, prefetch.archived), all = capacity(run);
+    const auto trials = [&](int piece) { return min_of(size, run.pop - piece * size); };
     if (stage == 0) {
       share.each_item(pieces, [&](int piece) {
-        const real* const drawn = slot + piece * PIECE;
+        const real* const drawn = slot + piece * size;
         const int many = team.count(trials(piece), [=](int k) { return drawn[k] >= 0; });
         if (team.lane == 0) successes[piece] = real(many);
       });
       share.each_position(team, all, [&](int row) { owners[row] = -1; });
     } else if (stage == 1) {
       share.each_item(pieces, [&](int piece) {
-        const int before = filled + int(team.sum(piece, [=](int k) { return successes[k]; })), begin = piece * PIECE;
+        const int before = filled + team.count(piece, [=](int k) { return int(successes[k]); }), begin = piece * size;
         team.number(
             trials(piece), [=](int k) { return slot[begin + k] >= 0; },
             [&](int k, int earlier, bool succeeds) {
@@ -140,7 +141,8 @@ template <class A> struct ParentArchive {
   }
 
  private:
-  static constexpr int PIECE = 512;
+  // The trials are divided into pieces of this size, or into so many.
+  static constexpr int PIECE = MANY_TEAMS ? 128 : 512, MOST_PIECES = 1 << 13;
 
   // The number by which individual i draws a row.
   template <class R> SKDE_FN static typename R::real slot_draw(const R& run, i64 g, int i) {

@@ -69,25 +69,32 @@ template <class real, class Self> struct Reductions {
 // Team::size parts.
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
-  constexpr int BATCH = 16;  // loads at a time
+  constexpr int BATCH = 24, STRIDE = BATCH * PARTIALS;  // loads at a time
   const int place = part * Team::size + team.lane, sum = place / PARTIALS, first = place % PARTIALS;
-  real partial = 0;
-  // All lanes make the same number of batches, because they wait for each other in each.
-  SKDE_NO_UNROLL
-  for (int base = 0; base < n; base += BATCH * PARTIALS) {
-    const auto index = [=](int k) { return base + first + k * PARTIALS; };
-    decltype(at(0)) read[BATCH];
-    SKDE_UNROLL
-    for (int k = 0; k < BATCH; ++k) read[k] = at(index(k) < n ? index(k) : n - 1);
-    team.sync();  // else the compiler would have the last reads wait for the first sums
-    SKDE_UNROLL
-    for (int k = 0; k < BATCH; ++k) {
-      Several<real, m> t;
-      terms(read[k], index(k) < n, t.of);
-      partial += t.at(sum);
-    }
+  // The sum is known in each copy of the loop, which reads and computes no more than this sum needs.
+  SKDE_UNROLL
+  for (int s = 0; s < m; ++s) {
+    if (s != sum) continue;
+    real partial = 0;
+    const auto add = [&](int begin, auto index, auto counts) {
+      decltype(at(0)) read[BATCH];
+      SKDE_UNROLL
+      for (int k = 0; k < BATCH; ++k) read[k] = at(index(begin + k * PARTIALS));
+      team.sync();  // else the compiler would have the last reads wait for the first sums
+      SKDE_UNROLL
+      for (int k = 0; k < BATCH; ++k) {
+        Several<real, m> t;
+        terms(read[k], counts(begin + k * PARTIALS), t.of);
+        partial += t.of[s];
+      }
+    };
+    // All lanes make the same number of batches, because they wait for each other in each.
+    int base = 0;
+    SKDE_NO_UNROLL
+    for (; base + STRIDE <= n; base += STRIDE) add(base + first, [](int j) { return j; }, [](int) { return true; });
+    if (base < n) add(base + first, [=](int j) { return j < n ? j : n - 1; }, [=](int j) { return j < n; });
+    partials[place] = partial;
   }
-  partials[place] = partial;
 }
 template <int m, class Team, class real> SKDE_FN Several<real, m> fold_partials(Team& team, const real* partials) {
   Several<real, m> sums;

@@ -165,15 +165,23 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
   // Every warp of a team does the same; the first one calls visit().
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
+    constexpr int AT_ONCE = 4;  // tests
     const int l = lane % width;
     int many = 0;
-    for (int base = 0; base < n; base += width) {
-      const int j = base + l;
-      const bool holds = j < n && test(j);
-      const unsigned held = ballot(holds);
-      const int before = many + __popc(held & ((1u << l) - 1));
-      if (lane < width && j < n) visit(j, before, holds);
-      many += __popc(held);
+#pragma unroll 1
+    for (int base = l; base < n + l; base += AT_ONCE * width) {
+      bool holds[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) holds[k] = test(min_of(base + k * width, n - 1));
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        const int j = base + k * width;
+        const bool counts = holds[k] & (j < n);
+        const unsigned held = ballot(counts);
+        const int before = many + __popc(held & ((1u << l) - 1));
+        if (lane < width && j < n) visit(j, before, counts);
+        many += __popc(held);
+      }
     }
     return many;
   }
