@@ -154,6 +154,7 @@ def kernel_switches(spec: Spec) -> tuple[str, ...]:
     most = max(spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # values that are ranked or sorted
     needed = {
         "SKDE_LARGE": most > CONSTANTS["COUNTED_BY_GPU"],
+        "SKDE_RANKED": spec.needs.ranked,
         "SKDE_ISLANDS": spec.islands.every > 0,
         "SKDE_TIMED": spec.run_seconds is not None,
         "SKDE_OPPOSITION": spec.needs.opposition,

@@ -113,6 +113,12 @@ struct Stages {
 template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
   return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
 }
+// Whether some run may be ranked. The GPU's kernels for other batches have no code that sorts populations.
+#if defined(__CUDACC__) && !defined(SKDE_RANKED)
+constexpr bool CAN_RANK = false;
+#else
+constexpr bool CAN_RANK = true;
+#endif
 template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
   return Algorithm::DIVIDES && is_large(run.pop);
 }
@@ -124,7 +130,7 @@ template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R&
 template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
-  const bool sorts = run.task.ranked && is_large(run.pop) && !opposes;
+  const bool sorts = CAN_RANK && run.task.ranked && is_large(run.pop) && !opposes;
   return {sorts ? sort_stages(share, run.pop) : 0,
           opposes ? Opposition<Algorithm>::stages(run, share) : own_stages<Algorithm>(run, share, g),
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
@@ -136,7 +142,7 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
 template <class Algorithm, class Team, class R, class Share>
 SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
                               bool opposes) {
-  if (stage < stages.sorting) {
+  if (CAN_RANK && stage < stages.sorting) {
     const auto* const f = run.f(g);
     return sort_stage(
         team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting(), run.samples(run.pop));
