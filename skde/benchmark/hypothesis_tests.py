@@ -347,7 +347,9 @@ def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> Kr
     # The ranks, because the values may be infinite.
     groups = np.split(stats.rankdata(values), np.cumsum([len(samples[name]) for name in names])[:-1])
     statistic, p = stats.kruskal(*groups)
-    pairs = posthocs().posthoc_dunn(groups, p_adjust="holm").to_numpy(np.float64)
+    pairs = np.array(posthocs().posthoc_dunn(groups), np.float64)
+    upper = np.triu_indices(len(names), 1)
+    pairs[upper] = pairs.T[upper] = holm(pairs[upper])
     first = int(np.argmin([group.mean() for group in groups]))
     best = tuple(name for name, same in zip(names, pairs[first] >= alpha, strict=True) if p >= alpha or same)
     return KruskalWallis(float(statistic), float(p), pairs, best)
