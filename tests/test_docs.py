@@ -203,6 +203,29 @@ def test_a_plot_of_sizes_has_the_limit_and_the_peers(render: ModuleType) -> None
         assert label in first
 
 
+@needs_records
+def test_algorithms_with_equal_ranks_share_their_places(render: ModuleType) -> None:
+    bbob = importlib.import_module("pages.bbob")
+    group = [{"rank": rank} for rank in (1.5, 1.5, 3.0, 4.5, 4.5)]
+    assert [bbob.place_text(row["rank"], group) for row in group[1:4]] == ["places 1 to 2", "place 3", "places 4 to 5"]
+    assert bbob.lowest({"a": 2.0, "b": 1.0, "c": 2.0}, 2) == "`b` 1.0, `a` 2.0 and 1 equal"
+    section = "\n".join(bbob.section())
+    assert "places 2 to 3 of 33" in section
+    assert "| 1000 | 4 / 16 / 4, p=1 |" in section  # cmaes against pycma
+
+
+@needs_records
+def test_auto_has_the_figures_of_its_choice(render: ModuleType) -> None:
+    bbob = importlib.import_module("pages.bbob")
+    row = {"rank": 2.0, "p": 1.0, "area": 0.1, "medians": [0.0]}
+    other = {"rank": 1.0, "p": 0.5, "area": 0.2, "medians": [1.0]}
+    group = [{"algorithm": "arrde", **other}, {"algorithm": "auto", **row}, {"algorithm": "jso", **row}]
+    (text, _) = bbob.renew(group, 10_000, 10)
+    assert text.startswith("With 10000 evaluations for each of 10 variables `auto` was measured as `jso`")
+    assert bbob.of_name(group, "auto") == {"algorithm": "auto", **other}
+    assert list(bbob.renew(group, 10_000, 10)) == list(bbob.renew(group, 1000, 10)) == []
+
+
 def test_a_plot_is_the_same_whenever_it_is_made(render: ModuleType) -> None:
     first, second = (render.plots.convergence("lshade", runs=3, max_evals=3000) for _ in range(2))
     assert first == second

@@ -7,7 +7,7 @@ from pathlib import Path
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.statistics import compare
 
-from .which import source
+from .sources import source
 
 DOCS = Path(__file__).resolve().parents[1]
 RECORDS = {10: "peers-cec2017.json", 30: "peers-cec2017-d30.json", 50: "peers-cec2017-d50.json"}

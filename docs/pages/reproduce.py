@@ -14,7 +14,7 @@ from skde.benchmark.tables import counts_text, reasons
 from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
 from . import coevolution, paper_tuning
-from .which import provenance_text
+from .sources import provenance_text
 
 DOCS = Path(__file__).resolve().parents[1]
 SUMMARY, TABLE = "SUMMARY\n", "TABLE 1\n"  # their lines in the texts

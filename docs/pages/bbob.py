@@ -1,0 +1,238 @@
+"""The section on BBOB of the page on the choice of an algorithm, from the record bbob-comparison.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from skde.algorithms.auto import AUTO, BY_BUDGET
+from skde.benchmark.hypothesis_tests import ALPHA
+from skde.benchmark.statistics import friedman_ranks
+
+from .sources import described, joined, link, read
+
+# The rows of one dimension and budget, the lowest mean rank first; and all groups by budget and dimension.
+Group = list[dict[str, Any]]
+Groups = dict[tuple[int, int], Group]
+# BBOB's groups of functions, and their places in the lists of medians.
+KINDS = {
+    "separable (1 to 5)": slice(0, 5),
+    "low or moderate conditioning (6 to 9)": slice(5, 9),
+    "high conditioning, unimodal (10 to 14)": slice(9, 14),
+    "multimodal with a global structure (15 to 19)": slice(14, 19),
+    "multimodal with a weak structure (20 to 24)": slice(19, 24),
+}
+
+
+# Ours and pycma's, both with BIPOP restarts.
+CMAES, PYCMA = "cmaes", "cma:bipop"
+LARGEST = 10_000  # evaluations for each variable
+RESTARTED = (PYCMA, "minionpy:BIPOP_aCMAES", CMAES)
+COMPARED = (*RESTARTED, "lshade", "minionpy:LSHADE", "rdex", "minionpy:RDEX", "arrde", "jso")
+
+
+def section() -> list[str]:
+    """Return the section on BBOB."""
+    record = read("bbob-comparison")
+    groups: Groups = {}
+    for row in record["rows"]:
+        groups.setdefault((row["per_variable"], row["dim"]), []).append(row)
+    changed = [change for key, group in sorted(groups.items()) for change in renew(group, *key)]
+    settings = record["settings"]
+    instances = ", ".join(map(str, settings["instances"]))
+    lines = [
+        "## BBOB",
+        "",
+        f"The {settings['functions']} functions of BBOB, one run on each of the instances {instances}. "
+        f"{described(record, 'bbob-comparison')} The record has the median errors of each function.",
+        "",
+        *changed,
+        "| evaluations for each variable | variables | lowest mean ranks | lowest of skde | `auto` |",
+        "|---|---|---|---|---|",
+    ]
+    for (share, dim), group in sorted(groups.items()):
+        own = [of_name(group, name) for name in own_names(group)]
+        found = of_name(group, AUTO)
+        auto = f"{found['rank']:.1f}, {place_text(found['rank'], group)} of {len(group)}"
+        lines.append(f"| {share} | {dim} | {first(group, 3)} | {first(own, 3)} | {auto} |")
+    lines += [
+        "",
+        *kinds(groups),
+        *against_pycma(groups),
+        *areas({dim: group for (share, dim), group in sorted(groups.items()) if share == LARGEST}),
+        "### Ranks and areas",
+        "",
+        "The tables below have the mean rank and the area. Ranks in bold do not differ from the lowest in their column",
+        f"by Friedman's test with Holm's correction at {ALPHA:g}. An empty place was not run.",
+        "",
+    ]
+    for share in dict.fromkeys(share for share, _ in sorted(groups)):
+        lines += table({dim: group for (one, dim), group in sorted(groups.items()) if one == share}, share)
+    return lines
+
+
+def renew(group: Group, share: int, dim: int) -> Iterator[str]:
+    """Give `auto` the figures of its choice where it made another one when it was measured, and say so.
+
+    A fit of "auto" has the bits of its choice, so that their figures are equal.
+    """
+    chosen = next(row for row in BY_BUDGET if share <= row.evals_per_dim and dim <= row.most_dim)
+    if chosen.pop_size is not None or chosen.parameters:
+        return  # the record has every algorithm with its defaults only
+    measured, now = of_name(group, AUTO), of_name(group, chosen.name)
+    if measured["medians"] != now["medians"]:
+        (then,) = (row["algorithm"] for row in group if row is not measured and row["medians"] == measured["medians"])
+        yield (
+            f"With {share} evaluations for each of {dim} variables `auto` was measured as `{then}` (mean rank "
+            f"{measured['rank']:.1f}, area {measured['area']:.2f}). It takes `{chosen.name}` now, which the record has "
+            "too: here `auto` has its figures."
+        )
+        yield ""
+        measured |= {name: now[name] for name in ("rank", "p", "area", "medians")}
+        group.sort(key=lambda row: float(row["rank"]))
+
+
+def place_text(rank: float, group: Group) -> str:
+    """Return the place of a mean rank in a group; algorithms with the same mean rank share their places."""
+    before = sum(row["rank"] < rank for row in group)
+    last = sum(row["rank"] <= rank for row in group)
+    return f"place {last}" if last == before + 1 else f"places {before + 1} to {last}"
+
+
+def kinds(groups: Groups) -> list[str]:
+    """Return the table of skde's algorithms with the lowest mean ranks by kind of function."""
+    names = max((own_names(group) for group in groups.values()), key=len)
+    shares = sorted({share for share, _ in groups})
+    lines = [
+        f"| functions | {' | '.join(f'{share} evaluations' for share in shares)} |",
+        "|---" * (len(shares) + 1) + "|",
+    ]
+    for kind, places in KINDS.items():
+        cells = []
+        for share in shares:
+            parts = [
+                group for (one, _), group in groups.items() if one == share and set(own_names(group)) == set(names)
+            ]
+            medians = np.hstack([[of_name(group, name)["medians"][places] for name in names] for group in parts]).T
+            ranks = friedman_ranks(medians)
+            cells.append(lowest(dict(zip(names, ranks.tolist(), strict=True)), 3))
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    about = "The mean ranks among skde's algorithms alone, over all numbers of variables for which each has been run:"
+    return [about, "", *lines, ""]
+
+
+def against_pycma(groups: Groups) -> list[str]:
+    """Return the comparison of our CMA-ES with pycma's by the median errors in two digits."""
+    both = {key: group for key, group in groups.items() if has(group, CMAES) and has(group, PYCMA)}
+    shares, dims = (sorted({key[place] for key in groups if has(groups[key], CMAES)}) for place in (0, 1))
+    missing = [
+        f"{share} in D={joined(left)}"
+        for share in shares
+        if (left := [dim for dim in dims if (share, dim) in groups and (share, dim) not in both])
+    ]
+    lines = [
+        "### `cmaes` and pycma",
+        "",
+        f"`{CMAES}` against `{PYCMA}`, both with BIPOP restarts: the numbers of functions on which our median error",
+        "is lower, equal in two digits, and higher, and p of the two-sided sign test on those that are not equal.",
+        "pycma takes up to 600 microseconds an evaluation, and some combinations of evaluations and variables have not",
+        f"been run with it: {'; '.join(missing)}.",
+        "",
+        f"| evaluations for each variable | {' | '.join(f'D={dim}' for dim in dims)} |",
+        "|---" * (len(dims) + 1) + "|",
+    ]
+    for share in shares:
+        cells = [sign_test(both[share, dim]) if (share, dim) in both else "not run" for dim in dims]
+        lines.append(f"| {share} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def has(group: Group, name: str) -> bool:
+    """Return whether an algorithm is in a group."""
+    return any(row["algorithm"] == name for row in group)
+
+
+def sign_test(group: Group) -> str:
+    """Return on how many functions our CMA-ES is better, equal and worse, and p of the sign test."""
+    ours, theirs = (np.array(of_name(group, name)["medians"]) for name in (CMAES, PYCMA))
+    better, worse = int((ours < theirs).sum()), int((ours > theirs).sum())
+    p = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    return f"{better} / {len(ours) - better - worse} / {worse}, p={p:.2g}"
+
+
+def areas(groups: dict[int, Group]) -> list[str]:
+    """Return the areas of `auto` and of those that it is compared with, by dimension."""
+    own = {dim: of_name(group, AUTO)["area"] for dim, group in groups.items()}
+    behind = max(
+        of_name(group, name)["area"] - own[dim]
+        for dim, group in groups.items()
+        for name in RESTARTED
+        if has(group, name)
+    )
+    lines = [
+        f"### Areas with {LARGEST} evaluations for each variable",
+        "",
+        "The area under the share of reached targets, and the numbers of variables in which `auto` has a larger, an",
+        "equal and a smaller one. `auto` plans for the end of its budget and reaches targets late, so that CMA-ES with",
+        f"restarts has areas that are larger by up to {behind:.2f}.",
+        "",
+        f"| algorithm | {' | '.join(f'D={dim}' for dim in groups)} | larger | equal | smaller |",
+        "|---" * (len(groups) + 4) + "|",
+        f"| `{AUTO}` | {' | '.join(f'{area:.3f}' for area in own.values())} | | | |",
+    ]
+    for name in COMPARED:
+        theirs = {dim: of_name(group, name)["area"] for dim, group in groups.items() if has(group, name)}
+        cells = [f"{theirs[dim]:.3f}" if dim in theirs else "" for dim in groups]
+        for sign in (1, 0, -1):
+            cells.append(", ".join(str(dim) for dim, area in theirs.items() if np.sign(own[dim] - area) == sign))
+        lines.append(f"| {link(name)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def own_names(group: Group) -> list[str]:
+    """Return skde's algorithms in a group."""
+    return [row["algorithm"] for row in group if ":" not in row["algorithm"]]
+
+
+def of_name(group: Group, name: str) -> dict[str, Any]:
+    """Return the row of an algorithm."""
+    return next(row for row in group if row["algorithm"] == name)
+
+
+def first(group: Group, count: int) -> str:
+    """Return the algorithms with the lowest mean ranks, and these."""
+    return lowest({row["algorithm"]: row["rank"] for row in group}, count)
+
+
+def lowest(ranks: dict[str, float], count: int) -> str:
+    """Return the names with the lowest ranks, and these; those that share the last rank are counted."""
+    names = sorted(ranks, key=lambda name: ranks[name])
+    last = ranks[names[count - 1]]
+    more = sum(ranks[name] == last for name in names[count:])
+    text = ", ".join(f"`{name}` {ranks[name]:.1f}" for name in names[:count])
+    return f"{text} and {more} equal" if more else text
+
+
+def table(groups: dict[int, Group], share: int) -> list[str]:
+    """Return the mean ranks and areas of one budget by dimension; those with all dimensions come first."""
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for dim, group in groups.items():
+        for row in group:
+            found.setdefault(row["algorithm"], {})[dim] = row
+    lines = [f"#### {share} evaluations for each variable", ""]
+    lines += [f"| algorithm | {' | '.join(f'D={dim}' for dim in groups)} |", "|---" * (len(groups) + 1) + "|"]
+    order = sorted(found, key=lambda name: (-len(found[name]), mean(row["rank"] for row in found[name].values())))
+    for name in order:
+        cells = [cell(found[name][dim]) if dim in found[name] else "" for dim in groups]
+        lines.append(f"| {link(name)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def cell(row: dict[str, Any]) -> str:
+    """Return mean rank and area; the rank is bold where it does not differ from the lowest beyond chance."""
+    rank = f"{row['rank']:.1f}"
+    return f"{f'**{rank}**' if row['p'] >= ALPHA else rank}, {row['area']:.2f}"
