@@ -19,9 +19,10 @@ from skde.validation import check_choice
 Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
-# f and the constraints are scaled, so that their largest derivatives at the first point are UNIT. trust-constr needs a
-# large value: in runs on fabris2012 with 1, its barrier moved good points away from active constraints.
-UNIT, LEAST_SLOPE = 1e4, 1e-8
+LEAST_SLOPE = 1e-8
+# A search ends after the evaluations of so many gradients in which the best point has not become better: near an active
+# constraint, trust-constr can make thousands of iterations that change nothing.
+PATIENCE = 50
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
 
@@ -36,18 +37,23 @@ class Method(NamedTuple):
         Whether it takes derivatives.
     options : dict
         Its options: tolerances near the precision, because the evaluations are limited.
+    unit : float
+        f and the constraints are scaled, so that their largest derivatives at the first point are this. In runs on
+        fabris2012 with 1, trust-constr's barrier moved good points away from active constraints; with 1e4, its steps
+        along active constraints became too short.
     """
 
     constrained: bool
     slopes: bool
     options: dict[str, Any]
+    unit: float = 1e4
 
 
 METHODS = {
     "L-BFGS-B": Method(
         False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
     ),
-    "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}),
+    "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
 
@@ -73,7 +79,8 @@ class LocalSearch:
     """A local search that keeps the best of all points that it evaluates.
 
     The variables that are not fixed are measured in the width of their bounds, f and every constraint by the largest
-    derivative at the first point: the methods assume numbers of one size. Every point is inside the bounds.
+    derivative at the first point: the methods assume numbers of one size. Every point is inside the bounds. The search
+    also ends where the best point has not become better for the evaluations of 50 gradients.
 
     Parameters
     ----------
@@ -125,7 +132,7 @@ class LocalSearch:
         self.n_inequalities, self.tolerance = n_inequalities, tolerance
         self.max_evals, self.stops, self.n_evals = max_evals, stops, 0
         self.step = float(np.sqrt(np.finfo(dtype).eps))
-        self._first = self.x.copy()
+        self._first, self._improved_at = self.x.copy(), 0
         self._seen: tuple[bytes, FloatArray, FloatArray | None] | None = None
 
     def run(self, method: str) -> OptimizeResult:
@@ -161,8 +168,8 @@ class LocalSearch:
         """Run a method to its end, and return its message."""
         if not len(self.free):
             raise LocalSearchEnd("every variable is fixed")
-        self.scale = UNIT / np.maximum(np.abs(self._slopes(begin)).max(axis=1), LEAST_SLOPE)
         kind, n = METHODS[method], len(begin)
+        self.scale = kind.unit / np.maximum(np.abs(self._slopes(begin)).max(axis=1), LEAST_SLOPE)
         keep_feasible = {"keep_feasible": True} if method == "trust-constr" else {}
         bounds = Bounds(np.zeros(n), np.ones(n), **keep_feasible)
         common: dict[str, Any] = {"method": method, "bounds": bounds, "options": kind.options}
@@ -243,8 +250,11 @@ class LocalSearch:
             best = int(np.nanargmin(codes))
             if not codes[best] >= self.code:  # also where the first value is NaN
                 self.x, self.code = points[best].copy(), float(codes[best])
+                self._improved_at = self.n_evals
         if self.stops is not None and self.stops():
             raise LocalSearchEnd("it was asked to stop")
+        if self.n_evals - self._improved_at > PATIENCE * (len(self.free) + 1):
+            raise LocalSearchEnd("the best point has not become better for long")
         return rows
 
 

@@ -155,6 +155,24 @@ def test_constraints_in_python(vectorized: bool) -> None:
     assert m.fun_ <= fit(lambda X: X[..., 0] + X[..., 1], **{**parameters, "polish": False}).fun_
 
 
+@pytest.mark.parametrize("polish", [True, "COBYQA"])
+def test_a_polish_at_an_active_constraint_ends(polish: Any) -> None:
+    """trust-constr once made thousands of iterations that changed nothing, until the budget was spent."""
+    start = np.array([0.966354571, 0.933644854])
+    search = LocalSearch(
+        lambda X: np.stack([valley(X), X.sum(axis=1) - 1.9], axis=1),
+        start,
+        float(valley(start)),
+        np.zeros(2),
+        np.full(2, 2.0),
+        n_inequalities=1,
+        max_evals=15_000,
+    )
+    found = search.run("trust-constr" if polish is True else polish)
+    assert found.nfev < 600
+    assert found.fun == pytest.approx(0.00113519, abs=2e-8)
+
+
 def test_a_feasible_point_stays_feasible() -> None:
     """The local search itself leaves the feasible points, where f is smaller."""
     wall = NonlinearConstraint(lambda x: np.floor(x[0] * 8), 8, 80)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import scipy
 import scipy.optimize
-from scipy.optimize import Bounds, NonlinearConstraint, rosen
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, rosen
 
 from skde import DifferentialEvolutionSolver, differential_evolution
 from skde.scipy_inputs import STRATEGIES
@@ -183,6 +183,22 @@ def test_infeasible_points_are_not_evaluated() -> None:
     wrong = NonlinearConstraint(lambda x: np.ones((x.shape[1], 3)), 0, 1)
     with pytest.raises(RuntimeError, match="array returned from a Constraint function has the wrong shape"):
         differential_evolution(rosen, BOX, constraints=wrong, vectorized=True, updating="deferred")
+
+
+@pytest.mark.filterwarnings("ignore:delta_grad == 0.0")  # of SciPy
+@pytest.mark.parametrize(
+    "constraint",
+    [LinearConstraint([[1, 1]], -np.inf, 1.9), NonlinearConstraint(lambda x: x[0] + x[1], -np.inf, 1.9)],
+    ids=["linear", "nonlinear"],
+)
+def test_the_polish_at_an_active_constraint_is_as_short_and_as_good_as_scipys(constraint: Any) -> None:
+    own, theirs = (
+        method(rosen, BOX, constraints=constraint, rng=1)
+        for method in (differential_evolution, scipy.optimize.differential_evolution)
+    )
+    assert own.nfev < 2 * theirs.nfev
+    assert own.fun <= theirs.fun + 1e-7
+    assert own.maxcv == 0
 
 
 def test_a_constraint_that_is_nan_is_violated() -> None:
