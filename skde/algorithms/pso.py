@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
-from skde.constants import choices
+from skde.constants import ENUMERATIONS, choices
 from skde.validation import check_int, check_real
 
 TOPOLOGIES = choices("Topology")
+MEMORY = ENUMERATIONS["Pso::Memory"]
 NEIGHBORS = {"global": 0, "ring": 2, "random": 3}  # the default of n_neighbors
 
 
@@ -150,12 +151,12 @@ class PSO(Algorithm):
     def needs(self, setting: FitSetting, parameters: dict[str, float]) -> StateSizes:
         """Return the sizes of a run's state: a random graph has a stage and two numbers."""
         random = self.topology == "random"
-        return StateSizes(stages=int(random), memory=2 * int(random))
+        return StateSizes(stages=int(random), memory=MEMORY["NUMBERS"] * int(random))
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the generation in which the random graph was drawn."""
         if self.topology == "random":
-            graph = runs.memory[..., 1]
+            graph = runs.memory[..., MEMORY["DRAWN"]]
             runs.check_range("memory", "generations that drew a graph", graph, 0, runs.generation, whole=True)
 
     def _neighbors(self, pop_size: int) -> int:

@@ -18,7 +18,7 @@ from skde.validation import check_int, check_real
 STRATEGIES, CROSSED, STEPS = (CONSTANTS[f"Sade::{name}"] for name in ("STRATEGIES", "CROSSED", "STEPS"))
 BINS = STEPS + 1
 # The begin of each part of a run's memory: statistics, and from RING on the codes of trials.
-PARTS = tuple(CONSTANTS[f"Sade::{name}"] for name in ("CHANCE", "MEDIAN", "TALLY", "WON", "LESSONS", "RING"))
+PARTS = tuple(CONSTANTS[f"Sade::{name}"] for name in ("CHANCE", "MEDIAN", "TALLY", "WON", "GENERATIONS", "RING"))
 RING = PARTS[-1]
 NO_TRIAL = CONSTANTS["Sade::NO_TRIAL"]  # the code before the first trial
 # All codes: of no trial, of failures by strategy, of successes by strategy and CR, and of those without crossover.
@@ -113,14 +113,14 @@ class SADE(OppositionAlgorithm):
         super().check_saved(runs)
         pop_size, rows = int(runs.parameters["pop_size"]), int(runs.parameters["learning_period"]) + 1
         parts = [runs.memory[0, :, begin:end] for begin, end in pairwise((*PARTS, RING + rows * pop_size))]
-        chances, medians, tallies, outcomes, lessons, codes = parts
+        chances, medians, tallies, outcomes, learned, codes = parts
         runs.check_range("memory", "chances of strategies", chances, 0, 1)
         runs.check_range("memory", "medians of CR", medians, 0, 1)
-        runs.check_range("memory", "generations learned from", lessons[:, 0], 0, runs.generation, whole=True)
+        runs.check_range("memory", "generations learned from", learned[:, 0], 0, runs.generation, whole=True)
         runs.check("memory", "codes of trials must be those of a strategy and a CR", np.isin(codes, CODES))
         # The row to be overwritten next no longer counts.
         counted = codes.reshape(-1, rows, pop_size).copy()
-        counted[np.arange(len(counted)), (lessons[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
+        counted[np.arange(len(counted)), (learned[:, 0].astype(np.int64) + 1) % rows] = NO_TRIAL
         for of_run, tally, outcome in zip(counted, tallies, outcomes, strict=True):
             won = of_run[of_run >= 0]
             strategy = (won / 2).astype(np.int64)

@@ -159,8 +159,8 @@ class SS(Algorithm):
         trials = max(parameters["pop_size"], parameters["pool_size"])
         stages_each = 2 if trials > CONSTANTS["COUNTED_BY_GPU"] else 1
         stages = 2 + (references - n_best) * stages_each
-        return StateSizes(stages=stages, sorts=True, memory=2, references=references)
+        return StateSizes(stages=stages, sorts=True, memory=CONSTANTS["STAGNATED_PLACES"], references=references)
 
     def check_saved(self, runs: SavedRuns) -> None:
         """Check the two flags that say whether the pool is drawn again."""
-        runs.check_range("memory", "notes", runs.memory[..., :2], 0, 1, whole=True)
+        runs.check_range("memory", "notes", runs.memory[..., : CONSTANTS["STAGNATED_PLACES"]], 0, 1, whole=True)

@@ -47,7 +47,7 @@ def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
         "evals": (2, R),
         "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
         "sorting": (R, sorting_size(spec)),
-        "bests": (R, best_pieces(P)),
+        "bests": (R, _cpu.best_pieces(P)),
         "owners": (R, spec.needs.archive if CONSTANTS["COUNTED_BY_CPU"] < P else 0),
     }
     numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
@@ -56,15 +56,8 @@ def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
 
 
 def sorting_size(spec: Spec) -> int:
-    """Return the words that sorting takes for each run: three for each value, and those of two sets of samples."""
-    most = max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows)  # with opposites; migrants of all islands
-    samples = 5 * -(-most // CONSTANTS["BUCKET"]) + 2  # at least sample_words of order.cuh
-    return 3 * most + 2 * samples if most > CONSTANTS["COUNTED_BY_CPU"] else 0
-
-
-def best_pieces(pop_max: int) -> int:
-    """Return the number of pieces into which the kernels divide a population to find its best (run.cuh)."""
-    return -(-pop_max // CONSTANTS["BEST_PIECE"])
+    """Return the words that sorting takes for each run: of a population with opposites, or migrants of all islands."""
+    return _cpu.sorting_words(max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows))
 
 
 def size_of(arrays: ArrayShapes) -> int:

@@ -18,6 +18,8 @@ SKDE_ENUM_CLASS(Topology, int, GLOBAL, RING, RANDOM);
 struct Pso : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, topology, n_neighbors, link, repair, w, c1, c2, v_max);
   SKDE_VECTORS(position, velocity);
+  // Of the random topology: the best value so far, and the generation that drew the graph.
+  SKDE_ENUM(Memory, int, LEAST, DRAWN, NUMBERS);
 
   struct Settings {
     const Topology topology;
@@ -106,14 +108,14 @@ struct Pso : BaseAlgorithm {
     select_better(team, run, g, i, parent, trial, f_trial);
   }
 
-  // A run's memory, for the random topology: the best value so far, and the generation that drew the graph.
+  // For the random topology.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
     const double least = double(smallest(team, run.f(g), run.pop));
     if (team.lane != 0) return;
     double* const now = run.memory(g);
     const double* const before = run.memory(g - 1);
-    now[0] = least;
-    now[1] = g > 0 && least < before[0] ? before[1] : double(g);
+    now[LEAST] = least;
+    now[DRAWN] = g > 0 && least < before[LEAST] ? before[DRAWN] : double(g);
   }
 
  private:
@@ -163,7 +165,7 @@ struct Pso : BaseAlgorithm {
   template <class Team, class R> SKDE_FN static int informant(Team& team, const R& run, i64 g, int i) {
     using real = typename R::real;
     const auto* const f = run.f(g - 1);
-    const ComponentWords<Team, Stream, 2> words(team, run.stream(i64(run.memory(g - 1)[1]), i, TOPOLOGY), run.pop);
+    const ComponentWords<Team, Stream, 2> words(team, run.stream(i64(run.memory(g - 1)[DRAWN]), i, TOPOLOGY), run.pop);
     const u32 threshold = u32(min_of(run.settings.link * 0x1p32, 0x1p32 - 1));
     const auto informs = [&](int k) { return (k == i) | (words.at(k, k / Team::size) < threshold); };
     const int best = team.least(run.pop, [&](int k) { return informs(k) ? f[k] : real(not_a_number()); });

@@ -2,13 +2,15 @@
 // then, one by one, those farthest from R.
 //
 // The pool is rows 0 ... pop - 1 of the population, R the members after them (ReferenceSet of core/algorithm.cuh).
-// Until the update R does not change, and both halves of the population have it. Candidates are the pool, and then R as
-// it was. An algorithm A that uses this declares the array near (of a candidate: the square of its distance from R),
-// the Settings n_best, diverse_update and restart, and two numbers of run.memory(0).
+// R is constant until the update, and both halves of the population store it. Candidates are the pool, and then R as it
+// was. An algorithm A that uses this declares the array near (of a candidate: the square of its distance from R),
+// the Settings n_best, diverse_update and restart, and STAGNATED_PLACES numbers of run.memory(0).
 #pragma once
 #include "core/run.cuh"
 
 namespace SKDE_NAMESPACE {
+
+constexpr int STAGNATED_PLACES = 2;
 
 template <class A> struct ReferenceSetUpdate {
   using Arrays = typename A::Arrays;
@@ -60,7 +62,7 @@ template <class A> struct ReferenceSetUpdate {
     stage -= sorting;
     if (stage == 0) return share.each_item(run.pop, [&](int i) { choose_best(team, run, g, i); });
     const int chosen = (stage - 1) / 2;
-    i64* const farthest = run.bests();  // of each piece
+    i64* const farthest = run.bests();  // of each piece, which is the best by its distance
     if (stage % 2)
       return share.each_item(best_pieces(n), [&](int k) {
         const int begin = k * BEST_PIECE, found = farthest_of(team, run, chosen, begin, min_of(n - begin, BEST_PIECE));
@@ -85,9 +87,9 @@ template <class A> struct ReferenceSetUpdate {
     return c < run.pop ? run.f(g)[c] : run.member_values(g - 1)[c - run.pop];
   }
 
-  // Whether an iteration did not change R; in two places of the memory, in turn.
+  // Whether an iteration did not change R; in two places of the memory, used alternately.
   template <class R> SKDE_FN static double* stagnated(const R& run, i64 iteration) {
-    return run.memory(0) + (iteration & 1);
+    return run.memory(0) + iteration % STAGNATED_PLACES;
   }
   template <class R> SKDE_FN static bool by_distance(const R& run, i64 g) {
     return g == 0 || run.settings.diverse_update || renewed(run, g);

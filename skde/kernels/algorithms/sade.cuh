@@ -28,8 +28,8 @@ struct Sade : BaseAlgorithm {
     TALLY = MEDIAN + CROSSED,
     WON = TALLY + CROSSED * BINS,
     LOST = WON + STRATEGIES,
-    LESSONS = LOST + STRATEGIES,
-    RING = LESSONS + 1
+    GENERATIONS = LOST + STRATEGIES,
+    RING = GENERATIONS + 1
   };
   template <class R> SKDE_FN static double* memory(const R& run) { return run.memory(0); }
   static constexpr double NO_TRIAL = -1 - STRATEGIES;  // the code of generations that do not exist
@@ -122,7 +122,7 @@ struct Sade : BaseAlgorithm {
     template <class R> SKDE_FN Prefetch(Team&, const R& run, i64 g, int, bool adapts) {
       if (!adapts || g == 0) return;
       const int rows = run.settings.learning_period + 1;
-      lesson = i64(memory(run)[LESSONS]) + 1;
+      lesson = i64(memory(run)[GENERATIONS]) + 1;
       entering = int(lesson % rows);
       leaving = entering + 1 < rows ? entering + 1 : 0;
     }
@@ -143,7 +143,7 @@ struct Sade : BaseAlgorithm {
     if (!divided(run)) count(team, run, g, prefetch, 0, run.pop);
     team.sync();
     // Every lane has read the number of the generation before this one (Prefetch).
-    if (team.lane == 0) now[LESSONS] = double(prefetch.lesson);
+    if (team.lane == 0) now[GENERATIONS] = double(prefetch.lesson);
     if (prefetch.lesson >= period) learn(team, now);
   }
 

@@ -194,6 +194,7 @@ nb::dict enumerations() {
   SKDE_ADD(ArrdeRules::Phase)
   SKDE_ADD(Gade::Memory)
   SKDE_ADD(Chc::Memory)
+  SKDE_ADD(Pso::Memory)
   SKDE_ADD(Lsrtde::Numbers)
   SKDE_ADD(RdexRules::Numbers)
   SKDE_ADD(Restarts)
@@ -214,6 +215,7 @@ nb::dict constants() {
   SKDE_ADD(COUNTED_BY_CPU)
   SKDE_ADD(COUNTED_BY_GPU)
   SKDE_ADD(BEST_PIECE)
+  SKDE_ADD(STAGNATED_PLACES)
   SKDE_ADD(BUCKET)
   SKDE_ADD(MOST_SAMPLES)
   SKDE_ADD(OPPONENT_ARRAYS)
@@ -235,7 +237,7 @@ nb::dict constants() {
   SKDE_ADD(Sade::TALLY)
   SKDE_ADD(Sade::WON)
   SKDE_ADD(Sade::LOST)
-  SKDE_ADD(Sade::LESSONS)
+  SKDE_ADD(Sade::GENERATIONS)
   SKDE_ADD(Sade::RING)
 #undef SKDE_ADD
   return table;
@@ -338,6 +340,8 @@ NB_MODULE(_cpu, m) {
   m.def("code_limits", &code_limits);
   m.def("plan_fields", &plan_fields);
   m.def("history_slot", &skde::history_slot, "generation"_a);
+  m.def("sorting_words", &skde::sorting_words, "n"_a);
+  m.def("best_pieces", &skde::best_pieces, "pop"_a);
   m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "sorts"_a, "opposed"_a, "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
