@@ -19,7 +19,7 @@ from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
-    ROOMY,
+    TRIALS_SHARED,
     Launcher,
     blocks_per_multiprocessor,
     coevolution_switches,
@@ -111,8 +111,8 @@ class CudaEngine:
             # One more team adapts the parameters between generations while the others work on individuals.
             work = self._attach(batch, objective, batch.pop_max + int(spec.needs.stages > 0))
 
-            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
-                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective, roomy)
+            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective, trials_shared)
                 return blocks_per_multiprocessor(module, "run", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
@@ -136,8 +136,8 @@ class CudaEngine:
                     return self._module(source, spec.dtype, *shape, batch)
                 return self._module(source, spec.dtype, *shape, batch, objective, plan.trials_shared)
 
-            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
-                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective, roomy)
+            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective, trials_shared)
                 return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
 
             with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
@@ -230,7 +230,7 @@ class CudaEngine:
             blocks = self._blocks(n, STEP_TEAMS)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             module = self._module(
-                "gpu_evaluate", dtype, plan.team, plan.threads, 1, objective=objective, roomy=trials_shared
+                "gpu_evaluate", dtype, plan.team, plan.threads, 1, objective=objective, trials_shared=trials_shared
             )
             data = arrays, self._decoding(objective, dtype)
             return RowEvaluator(self.xp, self.device, data, Launcher(module, plan, objective.scratch), shape, dtype)
@@ -290,13 +290,15 @@ class CudaEngine:
                 has_tiles=False,
             )
 
-            def module(team: str, threads: int, resident: int, roomy: bool) -> Any:
-                needed = (*switches, ROOMY) if roomy else switches
+            def module(team: str, threads: int, resident: int, trials_shared: bool) -> Any:
+                needed = (*switches, TRIALS_SHARED) if trials_shared else switches
                 options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, needed)
                 return compile_module(self.device, "gpu_cycles", options)
 
-            def occupancy(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
-                return blocks_per_multiprocessor(module(team, threads, least, roomy), "cycles", threads, shared_bytes)
+            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+                return blocks_per_multiprocessor(
+                    module(team, threads, least, trials_shared), "cycles", threads, shared_bytes
+                )
 
             plan = make_plan(work, self.machine, occupancy)
             shape = plan.team, plan.threads, plan.resident
@@ -381,12 +383,12 @@ class CudaEngine:
         resident: int,
         batch: Batch | None = None,
         objective: Compiled | None = None,
-        roomy: bool = False,
+        trials_shared: bool = False,
     ) -> Any:
         algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
         switches = kernel_switches(batch.spec) if batch is not None else ()
-        if roomy:
-            switches = (*switches, ROOMY)
+        if trials_shared:
+            switches = (*switches, TRIALS_SHARED)
         options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
         return compile_module(self.device, source, options)
 

@@ -18,7 +18,7 @@ from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
-ROOMY = "SKDE_ROOMY"  # the definition for trials in shared memory
+TRIALS_SHARED = "SKDE_TRIALS_SHARED"  # the definition for trials in shared memory
 
 
 class Launcher:

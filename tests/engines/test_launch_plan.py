@@ -14,7 +14,7 @@ from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
 
-def resident(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
+def resident(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
     """A multiprocessor with 2048 threads, 228 KiB of shared memory, and 128 registers a thread."""
     return max(min(2048 // threads, 233_472 // (shared_bytes + 1024), 65_536 // (128 * threads)), 0)
 
@@ -183,7 +183,7 @@ def test_blocks_have_more_warps_only_where_more_individuals_are_then_at_work() -
         found = generation_plan(Work(10, pop, 1, 0, (), 8), H200, occupancy)
         return found.team, found.teams
 
-    def few(team: str, threads: int, least: int, roomy: bool, shared_bytes: int) -> int:
+    def few(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
         """A multiprocessor with two blocks, however large."""
         return 2
 

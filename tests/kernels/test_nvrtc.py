@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
 from skde.engines import DecodedObjective, Game
-from skde.engines.nvrtc import KERNELS, ROOMY, game_options, kernel_options
+from skde.engines.nvrtc import KERNELS, TRIALS_SHARED, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)
@@ -90,7 +90,7 @@ CONSTANTS = (
 @pytest.mark.parametrize("algorithm", kernels())
 @pytest.mark.parametrize(
     ("team", "dtype", "switches"),
-    [("Warp", "float64", ("SKDE_ISLANDS", ROOMY)), ("Block", "float32", ("SKDE_TIMED",))],
+    [("Warp", "float64", ("SKDE_ISLANDS", TRIALS_SHARED)), ("Block", "float32", ("SKDE_TIMED",))],
 )
 def test_runs(algorithm: str, team: str, dtype: str, switches: tuple[str, ...]) -> None:
     """With the strategy given at compile time, as a launch does."""

@@ -44,7 +44,7 @@ template <class A> struct ParentArchive {
     const i64* const order = run.order(g - 1);
     const auto row_of = [&](int rank) { return int(order[min_of(rank, run.pop - 1)]); };
     int rank = r2(run, capacity(run), word, i, r1), row = row_of(rank);
-    // Without the fences the compiler would join both cases and wait for the size, or always compute the second.
+    // The fences keep the rare case, which waits for the archive's size, out of the common path.
     team.sync();
     const int rows = usable(run, archived);
     if (SKDE_RARELY(rows < capacity(run))) {
@@ -141,7 +141,7 @@ template <class A> struct ParentArchive {
   }
 
  private:
-  // The trials are divided into pieces of this size, or into so many.
+  // The trials are divided into pieces of this size, or into the largest number of pieces.
   static constexpr int PIECE = MANY_TEAMS ? 128 : 512, MOST_PIECES = 1 << 13;
 
   // The number by which individual i draws a row.

@@ -191,8 +191,8 @@ struct Cmaes : BaseAlgorithm {
     return z;
   }
 
-  // Some of a generation's trials, by rank: their z, and their weights times `rate`. With so many at a time a GPU reads
-  // and writes a sum of them less often. A CPU has its sums in a cache.
+  // Some of a generation's trials, by rank: their z, and their weights times `rate`. A GPU reads and writes a sum
+  // of several at a time less often. A CPU has its sums in a cache.
   static constexpr int TOGETHER = MANY_TEAMS ? 8 : 1;
   template <class real> struct Trials {
     const real* z[TOGETHER];
@@ -205,7 +205,7 @@ struct Cmaes : BaseAlgorithm {
   SKDE_FN static void each_ranked(Team& team, const R& run, i64 g, int lambda, const double* ranks, const Rates& rates,
                                   int parts, int n, double rate, Add add) {
     using real = typename R::real;
-    // Those that are made again have the places of the root's columns.
+    // Redrawn z use the columns of the root as memory.
     const bool few = parts > 1 && (run.settings.diagonal || run.dim < TOGETHER);
     const int together = few ? 1 : TOGETHER;
     SKDE_NO_UNROLL

@@ -89,7 +89,7 @@ template <class A> struct CmaesRestarts {
   }
 
  private:
-  // The bests of so many generations are compared.
+  // The number of generations with bests that are compared.
   SKDE_FN static int window(int dim, int lambda) { return 10 + (30 * dim + lambda - 1) / lambda; }
 
   // A search with `parts` times the first population.

@@ -118,8 +118,7 @@ struct ScatterSearch : BaseAlgorithm {
       return low - alpha * width + (1 + 2 * alpha) * width * unit<real>(words.at(j, k));
     };
     fill_inside(team, run, g, i, x, out, blend);
-    // A second child's steps begin half-way, in magnitude, between the parents' distance and the width of the box, so
-    // that the search gets away from references that are too close to each other.
+    // A second child's steps begin with the geometric mean of the parents' distance and the box's width, so that the search gets away from references that are too close to each other.
     const bool shared = i % 2 && !run.settings.box_steps;
     const real width = shared ? sqrt(sqrt(Update::distance(team, run, x, y) / real(run.dim))) : real(1);
     if (team.lane == 0) run.array(Arrays::deviation, g)[i] = real(run.settings.step) * width;

@@ -120,7 +120,7 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
     const auto& s = run.settings;
     const double progress = run.progress;
     const Words4 &control = draws.individual.block[Layout::CONTROLS], &indices = draws.individual.block[Layout::INDEX];
-    // Everything is loaded before the first use: each load takes long, and together they take hardly longer.
+    // All loads come before the first use, so that they overlap.
     const int entry = below(control.w[0], s.H), pbest = Rules::p_best(run, i, indices, progress);
     const int r1 = other_than(i, below(indices.w[1], run.pop - 1));
     const double archived = Archive::archived(run, g - 1);

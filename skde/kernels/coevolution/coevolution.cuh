@@ -385,8 +385,8 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   // Whether cycle c has changed nothing: the fitness of the best x and that of the best y differ from each other, and
-  // from those of the cycle before, by at most the tolerance. It is not enough that the sides are close, because two
-  // random populations may contain a saddle point of their pairs.
+  // from those of the cycle before, by at most the tolerance. Close sides are not enough: two random populations
+  // may contain a saddle point of their pairs.
   SKDE_FN bool is_stationary(i64 c, real best_x, real best_y) {
     real* const before = co.levels + r * 2;
     const auto close = [&](real other) {

@@ -123,8 +123,8 @@ struct BaseAlgorithm {
   // The number of stages of end_generation() after generation g. After each of them there is a barrier of all teams.
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
   // Values that end_generation() and adapt() read and that no team writes meanwhile. A team loads them before the
-  // barrier, so that it need not wait for them afterwards: those of individual i, if there is one, and, where the team
-  // adapts, those of the run.
+  // barrier, so that it need not wait for them afterwards. They belong to individual i, if there is one. Where the team
+  // adapts, it also loads the run's.
   template <class Team> struct Prefetch {
     template <class R> SKDE_FN Prefetch(Team&, const R&, i64, int, bool) {}
   };
@@ -138,7 +138,7 @@ struct BaseAlgorithm {
   // trials of the algorithm; a generation of opposites has none.
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
 
-  // Large populations, of which is_large(run.pop) holds. One team that adapts the run would read all individuals while
+  // Large populations (is_large(run.pop)). One team that adapts the run would read all individuals while
   // the others wait, so an algorithm may divide this work among all teams. With DIVIDES it has two further functions,
   // which replace stages() and end_generation() for large populations:
   //   large_stages(run, share, g)                       the number of stages, without those that sort a ranked

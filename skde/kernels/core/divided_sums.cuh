@@ -1,6 +1,6 @@
 // Sums over the trials of a generation, weighted by improvements. One team makes them. In a large population on a GPU
 // it would read all trials while the others wait, so all teams make partial sums in an earlier stage (divide_sums), and
-// the one team adds these up (divided_sums).
+// one team adds these up (divided_sums).
 //
 // with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`. Sum
 // number `weight` is that of the weights.

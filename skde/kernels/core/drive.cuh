@@ -14,10 +14,9 @@
 
 namespace SKDE_NAMESPACE {
 
-// EARLY_DRAWS: whether a trial's draws are made before the trial's turn. They are where a multiprocessor of a GPU has
-// few teams, because no other team works while one waits for its draws. EARLY_ROWS: whether rows are loaded early
-// (BaseAlgorithm::fetch). They are where a multiprocessor has many teams, because the rows of so many individuals are
-// in the GPU's main memory.
+// EARLY_DRAWS: whether a trial's draws are made before the trial's turn: where a multiprocessor of a GPU has few teams,
+// none works while one waits for its draws. EARLY_ROWS: whether rows are loaded early (BaseAlgorithm::fetch): where it
+// has many teams, the rows are in the GPU's main memory.
 #ifdef __CUDACC__
 constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY;
 #else
@@ -76,7 +75,7 @@ using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Dr
 // The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population.
 template <class Algorithm, class R>
 SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i, typename R::real* room) {
-  if constexpr (HAS_ROOM) return room;
+  if constexpr (TRIALS_SHARED) return room;
   if constexpr (has_trials<typename Algorithm::Vectors>) return run.vector(Algorithm::Vectors::trials, g, i);
   return run.x(g, i);
 }
@@ -218,7 +217,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
           if (g > 0 && i + share.step < share.end) Algorithm::fetch(team, run, g, i + share.step);
         team.sync();
         const real f = objective(team, trial, run.dim, shared.data);
-        if constexpr (!HAS_ROOM) team.sync();  // the trial is at a row that the selection may write
+        if constexpr (!TRIALS_SHARED) team.sync();  // the trial is at a row that the selection may write
         judge_trial<Algorithm>(team, run, h, i, turn.now, trial, f, parent);
         team.sync();
         if (!R::ITERATES || h == last) break;

@@ -31,7 +31,7 @@ SKDE_FN void make_generation(Team& team, const Task<real>& task, const Shared<re
     const auto parent = parent_with_value(run, g, index);
     team.sync();
     const real f = objective(team, trial, run.dim, shared.data);
-    if constexpr (!HAS_ROOM) team.sync();  // the trial's place is that of a row that the selection may write
+    if constexpr (!TRIALS_SHARED) team.sync();  // the trial's place is that of a row that the selection may write
     judge_trial<Algorithm>(team, run, g, i, opposes, trial, f, parent);
     team.sync();
   }

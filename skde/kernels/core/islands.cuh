@@ -9,7 +9,7 @@
 // ends the archipelago at the next migration.
 //
 // A batch may have some islands of an archipelago, while other batches have the others. The host then copies the rows
-// of migrants, migrant_values and meets, which have room for all islands, between emigrate and immigrate.
+// of migrants, migrant_values and meets, which have a row for every island, between emigrate and immigrate.
 #pragma once
 #include "core/run.cuh"
 

@@ -106,8 +106,7 @@ template <class Algorithm> struct Opposition {
   }
 
  private:
-  // The number of pieces, of about PIECE individuals; fewer pieces, where the memory of sorting has no room for so many
-  // ranges.
+  // The number of pieces, of about PIECE individuals; fewer where the memory of sorting is short.
   static constexpr int PIECE = 128;
   template <class R> SKDE_FN static int range_pieces(const R& run) {
     return int(min_of(i64(run.pop / PIECE), run.task.sorting_size / (2 * i64(run.dim))));

@@ -80,7 +80,7 @@ SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms
       decltype(at(0)) read[BATCH];
       SKDE_UNROLL
       for (int k = 0; k < BATCH; ++k) read[k] = at(index(begin + k * PARTIALS));
-      team.sync();  // else the compiler would have the last reads wait for the first sums
+      team.sync();  // keeps the compiler from moving sums ahead of reads
       SKDE_UNROLL
       for (int k = 0; k < BATCH; ++k) {
         Several<real, m> t;

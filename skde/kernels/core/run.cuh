@@ -7,7 +7,7 @@
 
 namespace SKDE_NAMESPACE {
 
-// The pieces of a large population of which the bests are stored: their size and their number.
+// A large population is divided into pieces; the best of each is stored.
 constexpr int BEST_PIECE = 512;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
 
@@ -19,12 +19,12 @@ template <class real> struct Shared {
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
 };
 
-// Whether trials are made in the team's fast memory. A constant, because a pointer that may lead to either memory is
-// slower, and so is a test for each trial.
-#ifdef SKDE_ROOMY
-constexpr bool HAS_ROOM = true;
+// Whether trials are made in the team's fast memory. With a constant the compiler knows the memory that a pointer
+// leads to, and no trial needs a test.
+#ifdef SKDE_TRIALS_SHARED
+constexpr bool TRIALS_SHARED = true;
 #else
-constexpr bool HAS_ROOM = false;
+constexpr bool TRIALS_SHARED = false;
 #endif
 
 // Whether each run has a clock and ends by it. The GPU's kernels for runs without clocks have no code for it.
@@ -63,8 +63,8 @@ template <class Algorithm, class real_> struct Run {
   int pop;          // individuals of the current generation
   i64 evals;        // evaluations before it
   double progress;  // of a population that shrinks: the share of the search that is done
-  // The run's first row in a half of the batch's arrays and the rows of a half, and the same in components, in numbers
-  // of its memory and in components of its archive. Addresses are computed from these several times a generation.
+  // Offsets of this run in a half of the batch's arrays, and the sizes of a half: in rows, in components, in numbers of
+  // the memory; and its offset in the archive.
   const i64 row, rows, component, components;
   const i64 number, numbers, archived;
   const Settings settings;
@@ -94,7 +94,7 @@ template <class Algorithm, class real_> struct Run {
         archived(opaque(run * task.archive_size * task.dim)),
         settings(parameters) {}
 
-  // Sets the population for generation g, before which there were so many evaluations.
+  // Sets the population for generation g; `evaluations` were made before it.
   SKDE_FN void enter(i64 g, i64 evals_before) {
     evals = evals_before;
     if constexpr (ITERATES) {
@@ -138,8 +138,8 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* member(i64 g, int k) const { return x(g, first_member() + k); }
   SKDE_FN real* member_values(i64 g) const { return f(g) + first_member(); }
 
-  // The seconds up to the end of generation g. They have two places, in turn by iteration, because there is one barrier
-  // an iteration: the next value is written while teams may still read this one.
+  // The seconds up to the end of generation g. Two places are used alternately: teams may still read one value while the
+  // next is written.
   SKDE_FN double& spent(i64 g) const { return task.spent[2 * run + (iteration(last_of_iteration(g)) & 1)]; }
 
   SKDE_FN Stream stream(i64 g, int i, Purpose purpose) const { return Stream(seed, g, i, purpose); }
@@ -154,8 +154,8 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN real* archive(int row) const { return task.archive + archived + product(row, dim); }
   SKDE_FN i64* order(i64 g) const { return task.order + first_row(g); }
   SKDE_FN i64* sorting() const { return task.sorting + run * task.sorting_size; }  // of a large population
-  // The samples of sorting n values: the last words of sorting(); or the words in front of these, if they are the
-  // samples of `before` other values.
+  // The samples of sorting n values: the last words of sorting(). Where `before` other values have these, the words
+  // ahead of them.
   SKDE_FN i64* samples(int n, int before = 0) const {
     return sorting() + task.sorting_size - sample_words(n) - (before ? sample_words(before) : 0);
   }

@@ -32,8 +32,8 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //             last reading in nanoseconds, spent (R, 2) seconds up to the end of an iteration, history (R,
 //             history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the Part of an island in a
 //             migration, of the W islands of all archipelagos that have a run in the batch; places (R, P) in the order
-//             of replacement, met (R) the generation of the last migration (in co-evolution, of y: the cycle of the
-//             last new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of barriers, the
+//             of replacement, met (R) the generation of the last migration (in co-evolution, of
+//             y: the cycle of the last new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of barriers, the
 //             last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \

@@ -25,7 +25,7 @@ using skde_core::AnyEvaluate;
 template <class real> struct Worker {
   std::vector<real> scratch;
   std::vector<u32> words;
-  std::unique_ptr<SortItem[]> sorting;  // not initialised: pages that no sort touches cost nothing
+  std::unique_ptr<SortItem[]> sorting;  // not initialised, so that unused pages are not allocated
   Ahead ahead;
   Lane<real> team;
 
@@ -64,7 +64,7 @@ template <class real, class Body> void for_each_run(const Task<real>& task, int 
   {
     Worker<real> worker(task, vectors);
     if (shared) {
-      ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // perhaps fewer threads than wanted
+      ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // OpenMP may give fewer threads
       for (i64 run = 0; run < task.n_runs; ++run) {
         body(worker.team, run, share);
         share.wait();

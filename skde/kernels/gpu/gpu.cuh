@@ -5,10 +5,9 @@
 //   SKDE_ALGORITHM    C++ type of algorithms/all.cuh, where the kernel has one
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
 //   SKDE_ISLANDS      where runs are islands that migrate inside a launch, SKDE_TIMED, where runs have clocks,
-//                     SKDE_LARGE, where populations are sorted, and SKDE_OPPOSITION, where there are generations of
-//                     opposites
-//   SKDE_ROOMY        where a team's trial and scratch are in shared memory; else they are in the new population and
-//                     in task.workspace
+//                     SKDE_LARGE, where populations are large, SKDE_RANKED, where they are ranked, SKDE_OPPOSITION,
+//                     where there are generations of opposites, and SKDE_TRIALS_SHARED, where a team's trial and scratch
+//                     are in shared memory; else they are in the new population and in task.workspace
 //
 // A group is the blocks that work on one run at a time: `blocks` of them, which follow each other in the grid.
 #pragma once
@@ -21,7 +20,8 @@ using real = SKDE_REAL;
 using Team = SKDE_TEAM<real>;
 
 // The places of this block and this team in the grid, and the team's memory. Shared memory has, in this order: the
-// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (SKDE_ROOMY only).
+// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (with
+// SKDE_TRIALS_SHARED only).
 struct Place {
   int teams, number;  // of the block; this one
   i64 group, groups, block, scratch;
@@ -41,11 +41,11 @@ struct Place {
   __device__ Team team() const { return Team(memory + number * partials); }
   // The place of the team's trial, or null.
   __device__ real* room(int dim) const {
-    return HAS_ROOM ? memory + teams * partials + number * (1 + scratch) * dim : nullptr;
+    return TRIALS_SHARED ? memory + teams * partials + number * (1 + scratch) * dim : nullptr;
   }
   // The team's scratch. `workspace` is that of all teams.
   __device__ real* scratch_of(real* workspace, int dim) const {
-    return HAS_ROOM ? room(dim) + dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
+    return TRIALS_SHARED ? room(dim) + dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
   }
 };
 

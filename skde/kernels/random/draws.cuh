@@ -9,8 +9,8 @@
 //   retry(seed, g, i, k)   the k-th number that replaces a rejected one, k = 0, 1, ...; a GPU makes RETRIES of them
 //                          early, because all other teams would wait for a late one
 //
-// Words without numbers take less time to make than to get from another lane, so a GPU makes those of one individual at
-// a time, except where a multiprocessor has many warps.
+// A GPU computes words without numbers in every lane, which is faster than an exchange between lanes, except where a
+// multiprocessor has many warps.
 #pragma once
 #include "core/order.cuh"
 #include "random/philox.cuh"
@@ -97,7 +97,7 @@ template <class Layout> struct IndividualDraws {
   // individuals, if the team has a stride.
   template <class Team> SKDE_FN static void fill(Ahead& ahead, u64 seed, i64 g, int i, int lane) {
     static_assert(Layout::BLOCKS <= Ahead::MOST && Layout::NUMBERS <= Ahead::MOST && RETRIES <= Ahead::MOST,
-                  "there is room for them");
+                  "a Layout has more numbers than Ahead::MOST");
     const bool repeats = ahead.seed == seed && ahead.individual + ahead.now * ahead.step == i;
     ahead.seed = seed, ahead.generation = g, ahead.individual = i;
     ahead.step = repeats ? 0 : ahead.stride;
@@ -139,7 +139,8 @@ template <class Layout> struct IndividualDraws {
 
  private:
   static void fill(Ahead& ahead, u64 seed, i64 g, int first) {
-    static_assert(Layout::BLOCKS <= Ahead::MOST && Layout::NUMBERS <= Ahead::MOST, "there is room for them");
+    static_assert(Layout::BLOCKS <= Ahead::MOST && Layout::NUMBERS <= Ahead::MOST,
+                  "a Layout has more numbers than Ahead::MOST");
     ahead.seed = seed, ahead.generation = g, ahead.first = first;
     for (int b = 0; b < Layout::BLOCKS; ++b) {
       const Stream stream(seed, g, first, Layout::purpose(b));
