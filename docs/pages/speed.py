@@ -71,7 +71,7 @@ def cpu(record: dict[str, Any], name: str) -> list[str]:
     peers = record["settings"]["peers"]
     lines += ["", "Peers: " + "; ".join(f"{peer}: {peers[peer]}" for peer in PEERS if peer in peers) + ".", ""]
     lines += ["![Million evaluations a second of skde and of other libraries](speed-cpu.svg)", ""]
-    return lines + swarms(record) + family(record) + overhead(record)
+    return lines + swarms(record) + overhead(record)
 
 
 def plot() -> bytes:
@@ -122,16 +122,49 @@ def overhead(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def family(record: dict[str, Any]) -> list[str]:
-    """Return the microseconds a generation of every algorithm; older records have none."""
-    rows = record["figures"].get("algorithms", [])
-    if not rows:
-        return []
-    lines = ["A generation of every algorithm, inside the engine:", ""]
-    lines += ["| algorithm | setting | us a generation | times de's |", "|---|---|---|---|"]
+def family(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the microseconds a generation of every algorithm."""
+    lines = ["| algorithm | setting | us a generation | times de's |", "|---|---|---|---|"]
     for row in rows:
         figures = f"{row['median']:.2f} | {row['ratio to de']:.2f}"
         lines.append(f"| {row['algorithm']} | {setting_name(row)} | {figures} |")
+    return [*lines, ""]
+
+
+def every_algorithm() -> list[str]:
+    """Return the section on the algorithms on a CPU: microseconds a generation."""
+    name = "algorithms-cpu.json"
+    record = json.loads((DOCS / "benchmarks" / name).read_text())
+    return [
+        "## A generation of every algorithm on a CPU, one thread",
+        "",
+        "Inside the engine, with populations of constant size; medians of turns. Other programs ran on the machine, so",
+        "that the ratios say more than the times.",
+        "",
+        *source({"driver": None, **record}, name),
+        *family(record["figures"]),
+    ]
+
+
+def compositions() -> list[str]:
+    """Return the section on composition functions: microseconds a point."""
+    name = "compositions-cpu.json"
+    record = json.loads((DOCS / "benchmarks" / name).read_text())
+    versions = f"minionpy {record['versions']['minionpy']}"
+    lines = [
+        "## Composition functions on a CPU, one thread",
+        "",
+        "Microseconds of a point in 100 variables, with the official data: F8 to F10 of `janssen2024`, and the same",
+        f"functions of CEC 2017 in {versions}, which is called with lists; medians of {record['settings']['repeats']}",
+        "turns.",
+        "",
+        *source({"driver": None, **record}, name),
+        "| function | skde | minionpy | minionpy / skde |",
+        "|---|---|---|---|",
+    ]
+    for row in record["figures"]:
+        names = f"{row['function']}, CEC 2017's f{row['cec2017']}"
+        lines.append(f"| {names} | {row['skde']:.1f} | {row['minionpy']:.1f} | {row['minionpy / skde']:.2f} |")
     return [*lines, ""]
 
 
@@ -149,7 +182,9 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
         f"The first fit of a process takes {cold:.2f} s with an empty cache, {cached:.2f} s with CuPy's cache filled.",
         "",
     ]
-    return lines + family(record) + overhead(record)
+    if rows := record["figures"].get("algorithms", []):  # older records have none
+        lines += ["A generation of every algorithm, inside the engine:", "", *family(rows)]
+    return lines + overhead(record)
 
 
 def change(what: str, record: dict[str, Any], name: str) -> list[str]:
@@ -169,7 +204,7 @@ def page() -> str:
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
         lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
-    lines += scale.section() + large.section()
+    lines += every_algorithm() + compositions() + scale.section() + large.section()
     lines += ["## Effects of changes", ""]
     for name, what in CHANGES.items():
         lines += change(what, json.loads((DOCS / "benchmarks" / name).read_text()), name)

@@ -1,0 +1,45 @@
+"""Short scripts of benchmarks/ that make records."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source distribution has no benchmarks")
+
+
+def main_of(script):
+    return runpy.run_path(str(BENCHMARKS / script))["main"]
+
+
+def test_fits_without_residuals_count_digits(tmp_path):
+    file = tmp_path / "nist.json"
+    arguments = ["--sets", "Misra1a", "MGH10", "--seeds", "1", "--out", str(file)]
+    solved, left = main_of("models/nist_without_residuals.py")(arguments)
+    assert min(solved["auto"]) > 6
+    assert max(left["auto"]) < 4
+    record = json.loads(file.read_text())
+    assert record["figures"] == [solved, left]
+    assert record["solved"] == {"auto": 1, "auto, polish": 1, "jde": 1}
+    assert record["command"].startswith("python benchmarks/models/nist_without_residuals.py --sets Misra1a")
+
+
+def test_compositions_have_the_values_of_the_other_program(tmp_path):
+    pytest.importorskip("minionpy")
+    file = tmp_path / "compositions.json"
+    rows = main_of("speed/compositions.py")(["--dim", "10", "--points", "20", "--repeats", "1", "--out", str(file)])
+    assert [row["function"] for row in rows] == ["F8", "F9", "F10"]
+    assert json.loads(file.read_text())["figures"] == rows
+
+
+def test_every_algorithm_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr("skde.benchmark.generations.GENERATIONS", 5)
+    monkeypatch.setattr("skde.benchmark.generations.WARM_GENERATIONS", 2)
+    monkeypatch.setattr("skde.benchmark.generations.REPEATS", 1)
+    file = tmp_path / "algorithms.json"
+    rows = main_of("speed/algorithms.py")(["--out", str(file)])
+    assert {"de", "arrde", "rdex"} <= {row["algorithm"] for row in rows}
+    assert rows[0]["ratio to de"] == 1.0
+    assert [row["algorithm"] for row in json.loads(file.read_text())["figures"]] == [row["algorithm"] for row in rows]
