@@ -15,6 +15,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from skde.estimators.evaluation import Evaluation
 from skde.estimators.parameter_space import Parameter, ParameterSpace
+from skde.estimators.searches import random_search
 from skde.tuning.loop import TuningLoop, TuningSetting
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.space import Space
@@ -25,16 +26,21 @@ RULES = PRESETS["small-budget"]
 LEAST_FIRST_TEST = 2  # splits
 
 
+class RaceTooSmall(ValueError):
+    """Fewer splits or fits than the smallest race needs."""
+
+
 def race_splits(evaluation: Evaluation) -> None:
     """Let configurations race over the splits, and fit the last ones on all splits.
 
-    Raises
-    ------
-    ValueError
-        For one split alone, and for fewer fits than the smallest race needs.
+    With one split alone, and with fewer fits than the smallest race needs, random configurations are tried.
     """
     space = evaluation.space
-    rules = race_rules(space.n_free, evaluation.n_fits, evaluation.n_splits)
+    try:
+        rules = race_rules(space.n_free, evaluation.n_fits, evaluation.n_splits)
+    except RaceTooSmall as error:
+        random_search(evaluation, str(error))
+        return
     setting = TuningSetting(
         race_space(space),
         list(range(evaluation.n_splits)),
@@ -51,9 +57,8 @@ def race_splits(evaluation: Evaluation) -> None:
 def race_rules(n_parameters: int, n_fits: int, n_splits: int) -> Rules:
     """Return the rules of a race: with fewer fits, fewer survivors and then an earlier first test."""
     if n_splits < LEAST_FIRST_TEST:
-        raise ValueError(
-            f"search='racing' compares configurations over at least {LEAST_FIRST_TEST} splits, and cv has {n_splits}: "
-            "take another cv, or an algorithm, such as search='jde'"
+        raise RaceTooSmall(
+            f"search='racing' compares configurations over at least {LEAST_FIRST_TEST} splits, and cv has {n_splits}"
         )
     tests = range(min(RULES.first_test, n_splits), LEAST_FIRST_TEST - 1, -1)
     for first_test in tests:
@@ -62,7 +67,7 @@ def race_rules(n_parameters: int, n_fits: int, n_splits: int) -> Rules:
             needed = rules.least_budget(n_parameters) + fits_of_survivors(rules, n_parameters, n_splits)
             if needed <= n_fits:
                 return rules
-    raise ValueError(
+    raise RaceTooSmall(
         f"n_iter must be at least {-(-needed // n_splits)} for a race of {n_parameters} parameters over {n_splits} "
         f"splits, got {n_fits // n_splits}"
     )

@@ -13,8 +13,6 @@ from skde.estimators.fold_fits import FoldScores, error_value
 from skde.estimators.parameter_space import Candidate
 from skde.typing import FloatArray
 
-N_FITS = "n_fits"
-
 
 def cv_results(
     candidates: Sequence[Candidate],
@@ -42,14 +40,13 @@ def cv_results(
         results[f"mean_{name}"], results[f"std_{name}"] = mean_and_std(times, done)
     results.update(parameter_columns(candidates))
     results["params"] = [candidate.params for candidate in candidates]
-    results[N_FITS] = done.sum(axis=1)
     default = error_value(error_score)
     fits = [fit for of_splits in scores for fit in of_splits.values()]
     # A scorer that fails has one number, whether or not it would have had several metrics.
     named = [fit for fit in fits if fit.several] or fits
     for metric in dict.fromkeys(name for fit in named for name in fit.test):
         add_scores(results, f"test_{metric}", table(lambda fit, m=metric: fit.test.get(m, default)), done)
-        results[f"rank_test_{metric}"] = ranks(results[f"mean_test_{metric}"], results[N_FITS])
+        results[f"rank_test_{metric}"] = ranks(results[f"mean_test_{metric}"], done.sum(axis=1))
         if train_score:
             add_scores(results, f"train_{metric}", table(lambda fit, m=metric: fit.train.get(m, default)), done)
     return results

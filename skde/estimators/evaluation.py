@@ -99,6 +99,8 @@ class Evaluation:
         The configurations, by identity.
     history : list of tuple
         Fits, seconds and best score after every batch of fits.
+    remarks : list of str
+        Texts of the method of search about what it does.
     """
 
     def __init__(
@@ -120,6 +122,8 @@ class Evaluation:
         self.callbacks: Sequence[Callable[[SearchProgress], Any]] = []
         self.checkpoint: str | os.PathLike[str] | None = None
         self.on_fit: Callable[[Evaluation], None] | None = None  # called after every fit
+        self.on_remark: Callable[[str], None] | None = None
+        self.remarks: list[str] = []
         self.candidates: dict[str, Candidate] = {}
         self.history: list[tuple[int, float, float]] = []
         self._begin = time.monotonic()
@@ -171,6 +175,12 @@ class Evaluation:
             self._fit(missing)
             self._report()
         return [self.cost(candidate, split) for candidate, split in pairs]
+
+    def remark(self, text: str) -> None:
+        """Say what the search does, for `message_` and for verbose."""
+        self.remarks.append(text)
+        if self.on_remark is not None:
+            self.on_remark(text)
 
     def cost(self, candidate: Candidate, split: int) -> float:
         """Return the cost of a fit that is done."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy.stats import loguniform, randint, rv_continuous, rv_discrete, uniform
 
@@ -23,6 +24,8 @@ FORMS = "a list of values, a distribution of scipy.stats, a distribution of Optu
 MOST_LEVELS = 100
 # Quantiles of a distribution without a least or a greatest value stay so far from 0 and 1.
 TAIL = 1e-4
+PLAIN = (bool, int, float, str, type(None))  # what JSON says as it is
+MOST_SEEDS = 2**32 - 1
 PART = ""  # the key of the choice among several mappings
 
 
@@ -42,6 +45,8 @@ class Parameter:
         Whether the choices are numbers in increasing order.
     quantile : callable or None
         The value of a number in [0, 1], for other distributions; a raw value is then that number.
+    drawn : bool
+        Whether near numbers have values that are not near: those of a distribution with rvs alone.
     part : int or None
         The number of the mapping that has the parameter, where there are several.
     condition : callable or None
@@ -53,6 +58,7 @@ class Parameter:
     choices: tuple[Any, ...] | None = None
     ordered: bool = False
     quantile: Callable[[float], Any] | None = None
+    drawn: bool = False
     part: int | None = None
     condition: Condition | None = None
 
@@ -87,7 +93,7 @@ class Candidate:
     params : dict
         The values of the parameters that apply, by name.
     identity : str
-        The same text for the same values, for no others.
+        The same text for the same values, for no others: 1, 1.0 and True differ, and no place in a list counts.
     """
 
     params: dict[str, Any] = field(compare=False)
@@ -127,6 +133,7 @@ class ParameterSpace:
             for name, given in part.items():
                 key = f"{number}:{name}" if several else name
                 self.parameters.append(as_parameter(key, name, given, number if several else None, checked.get(name)))
+        self._numbers = {name: value_numbers(self.parameters, name) for name in {one.name for one in self.parameters}}
         names = {parameter.name for parameter in self.parameters}
         for name in checked:
             if name not in names:
@@ -173,8 +180,16 @@ class ParameterSpace:
             value = parameter.value(raw[parameter.key])
             if parameter.key != PART:
                 params[parameter.name] = value
-            identity.append((parameter.key, value if parameter.choices is None else int(raw[parameter.key])))
-        return Candidate(params, json.dumps(identity))
+                identity.append((parameter.name, self._identity(parameter.name, value)))
+        return Candidate(params, json.dumps(sorted(identity, key=lambda one: one[0])))
+
+    def _identity(self, name: str, value: Any) -> Any:
+        """Return what JSON can say of a value: itself, or the number of an object among those of its parameter."""
+        if isinstance(value, PLAIN):
+            return value
+        key = value_key(value)
+        number = self._numbers[name].get(key)
+        return [key] if number is None else [number]
 
     def at(self, point: FloatArray) -> Candidate:
         """Return the configuration at a point of the unit cube."""
@@ -192,6 +207,22 @@ class ParameterSpace:
             candidate = self.candidate(dict(zip(keys, indices, strict=True)))
             found[candidate.identity] = candidate
         return list(found.values()) if len(found) <= most else None
+
+
+def value_key(value: Any) -> str:
+    """Return the same text for the same values."""
+    if isinstance(value, PLAIN):
+        return json.dumps(value)
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # functions without a name, and others that cannot be pickled
+        return f"object {id(value)}"
+
+
+def value_numbers(parameters: Sequence[Parameter], name: str) -> dict[str, int]:
+    """Return the numbers of the choices of a parameter, by key; equal ones of several mappings have one number."""
+    keys = (value_key(value) for one in parameters if one.name == name for value in one.choices or ())
+    return {key: number for number, key in enumerate(dict.fromkeys(keys))}
 
 
 def check_conditions(conditions: Any) -> Mapping[str, Condition]:
@@ -217,6 +248,8 @@ def as_parameter(key: str, name: Any, given: Any, part: int | None, condition: C
         form = variable_form(name, given)
     elif hasattr(given, "ppf"):
         form = scipy_form(name, given)
+    elif hasattr(given, "rvs"):
+        form = {"quantile": draws(given), "drawn": True}
     elif isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         form = list_form(name, list(given))
     else:
@@ -229,9 +262,23 @@ def list_form(name: str, values: list[Any]) -> dict[str, Any]:
     if not values:
         raise ValueError(f"param_distributions[{name!r}] must have at least one value, got an empty list")
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    different: dict[str, Any] = {}
+    for value in plain:
+        different.setdefault(value_key(value), value)
+    plain = list(different.values())
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in plain)
     ordered = numbers and all(low < high for low, high in pairwise(plain))
     return {"choices": tuple(plain), "ordered": ordered}
+
+
+def draws(distribution: Any) -> Callable[[float], Any]:
+    """Return a function of a number in [0, 1]: a value drawn with this number as the seed."""
+
+    def drawn(u: float) -> Any:
+        value = distribution.rvs(random_state=np.random.RandomState(int(u * MOST_SEEDS)))
+        return value.item() if isinstance(value, np.generic) else value
+
+    return drawn
 
 
 def scipy_form(name: str, distribution: Any) -> dict[str, Any]:

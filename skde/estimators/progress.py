@@ -19,6 +19,10 @@ class ProgressBar:
             self.bar.set_postfix_str(f"best score {evaluation.history[-1][2]:.6g}", refresh=False)
         self.bar.update(evaluation.record.n_fits - self.bar.n)
 
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        self.bar.write(f"skde: {text}")
+
     def close(self) -> None:
         """Leave the bar as it is."""
         self.bar.close()

@@ -12,13 +12,11 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RandomizedSearchCV, check_cv
-from sklearn.utils import Bunch, indexable
-from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils import indexable
 
 from skde.algorithms import Algorithm
 from skde.callbacks import callback_list
@@ -28,7 +26,7 @@ from skde.estimators.fold_fits import SCORE, FoldTask
 from skde.estimators.parameter_space import Condition, ParameterSpace
 from skde.estimators.progress import ProgressBar
 from skde.estimators.search_record import SearchRecord
-from skde.estimators.searches import RACING, find_search
+from skde.estimators.searches import RACING, find_search, random_search
 from skde.notebook import bundle_with, curve_svg, html_with
 from skde.random_state import run_seeds
 from skde.stopping import MESSAGES, Status
@@ -60,7 +58,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
         param_distributions. A parameter that does not apply is not set; for the conditions after it, it is None.
     search : str or Algorithm, default "racing"
         "racing", which needs ``skde[tuning]``; an algorithm's name, such as "jde", with a population of a sixth of
-        n_iter; or a parameter object, such as DE(pop_size=20).
+        n_iter; or a parameter object, such as DE(pop_size=20). Where n_iter is too small for a race or a population, cv
+        has one split alone (for a race), or a distribution has rvs alone, n_iter random configurations are tried with
+        all their splits, and message_ says so.
     n_iter : int, default 60
         The budget: as many fits as n_iter configurations with all their splits. A race tries more configurations, most
         of them on some splits. All configurations are tried, with any `search`, where the space has at most n_iter.
@@ -77,7 +77,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         The splits, which are the same for all configurations. A race over the splits of a repeated cross-validation,
         such as RepeatedStratifiedKFold, has more steps to give up bad configurations.
     verbose : int, default 0
-        1: a progress bar.
+        1: a progress bar, and a line where random configurations are tried.
     pre_dispatch : int or str, default "2*n_jobs"
         Fits that joblib hands out ahead.
     random_state : int, RandomState, Generator or None, default None
@@ -96,11 +96,12 @@ class EvolutionSearchCV(RandomizedSearchCV):
     Attributes
     ----------
     best_params_, best_score_, best_index_, best_estimator_, cv_results_, refit_time_, scorer_, multimetric_, n_splits_
-        As in `RandomizedSearchCV`. cv_results_ has the column ``n_fits``, the number of splits that a configuration was
-        tried on. Scores of other splits are NaN, and means are over those that there are; a configuration with fewer
-        fits ranks after all with more.
+        As in `RandomizedSearchCV`. Scores of splits that a configuration was not tried on are NaN, and means are over
+        those that there are; a configuration with fewer fits ranks after all with more.
     n_fits_ : int
         The number of fits.
+    candidate_fits_ : ndarray of shape (n_candidates,)
+        The number of splits that each configuration of cv_results_ was tried on.
     message_ : str
         The reason for the end of the search.
     history_ : dict of str to ndarray
@@ -275,13 +276,17 @@ class EvolutionSearchCV(RandomizedSearchCV):
     def _search_to_the_end(self, evaluation: Evaluation, search: Callable[[Evaluation], None]) -> None:
         """Search, and store the results, also those before an exception."""
         bar = ProgressBar(evaluation.n_fits) if check_verbose(self.verbose) else None
-        evaluation.on_fit = bar
+        evaluation.on_fit, evaluation.on_remark = bar, None if bar is None else bar.say
         self.message_ = MESSAGES[Status.INTERRUPTED]
         try:
             every = evaluation.space.all_candidates(self.n_iter)
+            drawn = [parameter.name for parameter in evaluation.space.parameters if parameter.drawn]
             if every is None:
-                search(evaluation)
-                self.message_ = ALL_SPENT
+                if drawn:
+                    random_search(evaluation, f"the distribution of {drawn[0]!r} has the method rvs alone")
+                else:
+                    search(evaluation)
+                self.message_ = " ".join([ALL_SPENT, *(f"{text}." for text in evaluation.remarks)])
             else:
                 evaluation.mean_costs(every)
                 self.message_ = ALL_TRIED
@@ -302,7 +307,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         scores = [record.scores[one.identity] for one in candidates]
         fits = [fit for of_splits in scores for fit in of_splits.values()]
         self.multimetric_ = any(fit.several for fit in fits) or isinstance(self.scorer_, dict)
-        self.n_fits_ = len(fits)
+        self.n_fits_, self.candidate_fits_ = len(fits), np.array([len(of_splits) for of_splits in scores])
         columns = zip(*evaluation.history, strict=True) if evaluation.history else ((), (), ())
         names = ("n_fits", "seconds", "best_score")
         self.history_ = {name: np.array(column) for name, column in zip(names, columns, strict=True)}
@@ -415,14 +420,9 @@ class EvolutionSearchCV(RandomizedSearchCV):
 
     def _routed(self, params: dict[str, Any]) -> Any:
         """Return the metadata for the estimator's fit, for the splitter and for the scorer."""
-        if get_config()["enable_metadata_routing"]:
-            return process_routing(self, "fit", **params)
-        others = {name: value for name, value in params.items() if name != "groups"}
-        return Bunch(
-            estimator=Bunch(fit=others),
-            splitter=Bunch(split={"groups": params.get("groups")}),
-            scorer=Bunch(score={}),
-        )
+        # The base class alone knows whether the scorers of the installed version take sample_weight; scikit-learn has
+        # no public function for it.
+        return self._get_routed_params_for_fit(params)
 
     def _splits(self, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Any, Any]]:
         """Return the splits, which are the same for all configurations."""

@@ -177,6 +177,11 @@ def tried_in_order(results: Mapping[str, Any], metric: str) -> tuple[IntArray, F
         raise ValueError(f"metric must be one of {', '.join(metrics)}, got {metric!r}")
     scores = np.asarray(results[column], np.float64)
     splits = [name for name in results if name.startswith("split") and name.endswith(f"_test_{metric}")]
-    fits = np.asarray(results.get("n_fits", np.full(len(scores), len(splits))))
+    if "n_fits" in results:  # tables of earlier versions
+        fits = np.asarray(results["n_fits"])
+    else:
+        # A mean is NaN where a fit failed, and otherwise over the splits that a configuration was tried on.
+        done = [~np.isnan(np.asarray(results[name], np.float64)) for name in splits]
+        fits = np.where(np.isnan(scores), len(splits), np.sum(done, axis=0, dtype=int) if done else 0)
     complete = np.where(fits == fits.max(), scores, np.nan)
     return np.cumsum(fits), np.fmax.accumulate(complete), scores

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from scipy.stats import loguniform, uniform
+from scipy.stats import loguniform, randint, uniform
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
@@ -24,12 +24,33 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import skde.estimators.searches
-from skde import DE, algorithm_names
+from skde import DE, Categorical, Fixed, Integer, Real, algorithm_names
 from skde.estimators import EvolutionSearchCV
 from skde.estimators.cv_results import ranks
+from skde.estimators.parameter_space import ParameterSpace
+from skde.estimators.searches import variable
 from skde.tuning.split_race import race_rules, race_splits
 
 from .counted import Counted, X, search, y
+
+
+class Drawn:
+    """A distribution with rvs alone."""
+
+    def rvs(self, random_state: Any = None) -> Any:
+        return random_state.uniform(0, 1)
+
+
+class Unscored(Counted):
+    """The same with any values of a."""
+
+    def fit(self, X: Any, y: Any, **params: Any) -> Unscored:
+        self.FITS[str(type(self.a)) + repr(self.a), self.mode, float(np.sum(X))] += 1
+        self.classes_ = np.unique(y)
+        return self
+
+    def score(self, X: Any, y: Any) -> float:
+        return 1.0
 
 
 def test_is_a_search_estimator_of_scikit_learn() -> None:
@@ -45,14 +66,14 @@ def test_every_method_of_search_finds_the_best(method: str) -> None:
     found = search(search=method, n_iter=40).fit(X, y)
     assert found.n_fits_ <= 40 * 3
     assert abs(found.best_params_["a"] - 0.7) < 0.2
-    assert found.best_score_ == max(found.cv_results_["mean_test_score"][found.cv_results_["n_fits"] == 3])
+    assert found.best_score_ == max(found.cv_results_["mean_test_score"][found.candidate_fits_ == 3])
     assert max(Counted.FITS.values()) == 1
     assert sum(Counted.FITS.values()) == found.n_fits_ + 1  # the refit
 
 
 def test_a_race_tries_more_configurations() -> None:
     found = search(n_iter=20, cv=8).fit(X, y)
-    n_fits = found.cv_results_["n_fits"]
+    n_fits = found.candidate_fits_
     assert len(n_fits) > 25
     assert found.n_fits_ == n_fits.sum() <= 160
     assert n_fits[found.best_index_] == 8
@@ -142,6 +163,19 @@ def test_groups_and_fit_parameters() -> None:
         search(search="de", cv=GroupKFold(3)).fit(X, y)
 
 
+@pytest.mark.parametrize("scoring", [None, "accuracy", ["accuracy", "roc_auc_ovr"], make_scorer(accuracy_score)])
+def test_weights_count_in_scores_as_in_the_installed_scikit_learn(scoring: Any) -> None:
+    weights = np.random.default_rng(0).random(len(y)) * (y == 0) * 5 + 0.01
+    options: dict[str, Any] = {"cv": 3, "scoring": scoring, "refit": False}
+    model, space = LogisticRegression(max_iter=500), {"C": [0.01]}
+    own = EvolutionSearchCV(model, space, **options).fit(X, y, sample_weight=weights)
+    theirs = RandomizedSearchCV(model, space, n_iter=1, **options).fit(X, y, sample_weight=weights)
+    assert set(own.cv_results_) == set(theirs.cv_results_)
+    for name, column in theirs.cv_results_.items():
+        if "_test_" in name:
+            np.testing.assert_allclose(own.cv_results_[name], column, rtol=1e-12)
+
+
 def test_metadata_routing() -> None:
     weights = np.linspace(0, 1, len(X))
     with sklearn.config_context(enable_metadata_routing=True):
@@ -170,10 +204,8 @@ def test_metadata_routing() -> None:
         ({"search": "jdee"}, ValueError, "did you mean 'jde'"),
         ({"search": 3}, TypeError, "search must be 'racing'"),
         ({"n_iter": 0}, ValueError, "n_iter must be an integer >= 1"),
-        ({"n_iter": 4}, ValueError, "n_iter must be at least 7 for a race of 2 parameters over 3 splits, got 4"),
-        ({"search": "de", "n_iter": 4}, ValueError, "at least the population size of search='de', 6, got 4"),
+        ({"search": DE(pop_size=6), "n_iter": 4}, ValueError, "at least the population size of search=DE.*, 6, got 4"),
         ({"max_time": 0}, ValueError, "max_time must be a number in"),
-        ({"cv": [(range(100), range(100, 150))]}, ValueError, "at least 2 splits, and cv has 1"),
         ({"error_score": "rise"}, ValueError, "error_score must be 'raise' or a number"),
         ({"estimator": 3}, TypeError, "estimator must have the method fit"),
         ({"callbacks": 3}, TypeError, "callbacks must be callables"),
@@ -212,6 +244,64 @@ def test_a_race_adapts_to_few_fits() -> None:
     assert (race_rules(2, 24, 5).survivors, race_rules(2, 24, 5).first_test) == (1, 2)
     with pytest.raises(ValueError, match="n_iter must be at least 5"):
         race_rules(2, 20, 5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"n_iter": 4}, "n_iter must be at least 7 for a race of 2 parameters over 3 splits, got 4"),
+        (
+            {"n_iter": 4, "cv": [(range(100), range(100, 150))]},
+            "compares configurations over at least 2 splits, and cv has 1",
+        ),
+        ({"n_iter": 4, "search": "de"}, "n_iter must be at least the population size of search='de', 6, got 4"),
+        (
+            {"n_iter": 10, "space": {"a": Drawn(), "b": uniform(0, 1)}},
+            "the distribution of 'a' has the method rvs alone",
+        ),
+        ({"n_iter": 10, "space": {"a": Drawn()}, "search": "jde"}, "the distribution of 'a' has the method rvs alone"),
+    ],
+)
+def test_random_configurations_where_a_search_cannot_be(
+    parameters: dict[str, Any], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, again = (search(**parameters, verbose=1, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    n_iter = parameters["n_iter"]
+    assert f"{reason}: {n_iter} random configurations are tried with all their splits" in found.message_
+    assert "random configurations are tried with all their splits\n" in "".join(capsys.readouterr())
+    assert found.candidate_fits_.tolist() == [found.n_splits_] * n_iter
+    assert len({one["a"] for one in found.cv_results_["params"]}) == n_iter
+    assert again.cv_results_["params"] == found.cv_results_["params"]
+
+
+@pytest.mark.parametrize("method", ["racing", "jde"])
+@pytest.mark.parametrize(
+    ("space", "n_configurations"),
+    [
+        ({"a": [0.1, 0.1, 0.2, 0.1]}, 2),
+        ([{"a": [0.1, 0.2]}, {"a": [0.2, 0.3]}], 3),
+        ([{"a": [0.1, 0.2], "mode": ["x"]}, {"mode": ["x", "y"], "a": [0.2, 0.1]}], 4),
+        ([{"a": [1, 2]}, {"a": randint(2, 4)}], 3),
+        ({"a": [1, 1.0, True]}, 3),
+        ({"a": [(1, 2), (1, 2), [1, 2]]}, 2),
+    ],
+)
+def test_equal_values_are_one_configuration(method: str, space: Any, n_configurations: int) -> None:
+    found = search(space, search=method, refit=False).set_params(estimator=Unscored()).fit(X, y)
+    assert len(found.cv_results_["params"]) == n_configurations
+    assert found.n_fits_ == 3 * n_configurations == sum(Unscored.FITS.values())
+
+
+def test_the_first_of_equal_values_has_its_place() -> None:
+    (parameter,) = ParameterSpace({"a": [1, 2, 1, 3]}).parameters
+    assert (parameter.choices, parameter.ordered) == ((1, 2, 3), True)
+
+
+def test_lists_without_an_order_are_categories_of_an_algorithm() -> None:
+    space = ParameterSpace({"mode": ["z", "x", "y"], "n": [1, 5, 9], "a": uniform(0, 1), "b": ["one"]})
+    assert [type(variable(one)) for one in space.parameters] == [Categorical, Integer, Real, Fixed]
+    found = search({"mode": [str(k) for k in range(40)], "a": uniform(0, 1)}, search="jde", n_iter=40).fit(X, y)
+    assert len({one["mode"] for one in found.cv_results_["params"]}) > 5
 
 
 def test_every_configuration_has_the_same_splits() -> None:

@@ -38,6 +38,19 @@ def test_a_configuration_with_fewer_fits_is_not_the_best() -> None:
     best, points = SearchDisplay.from_result(results).lines_
     assert best.get_ydata().tolist() == [0.5, 0.5, 0.6]
     assert points.get_xdata().tolist() == [4, 5, 9]
+    del results["n_fits"]  # of tables of earlier versions
+    splits = np.array([[0.5, 0.5], [0.9, np.nan], [0.6, 0.6]])
+    best, points = SearchDisplay.from_result(
+        {**results, **{f"split{s}_test_score": splits[:, s] for s in (0, 1)}}
+    ).lines_
+    assert best.get_ydata().tolist() == [0.5, 0.5, 0.6]
+    assert points.get_xdata().tolist() == [2, 3, 5]
+
+
+def test_a_race_gives_the_fits_of_its_table() -> None:
+    found = search(n_iter=20, cv=8).fit(X, y)
+    _, points = SearchDisplay.from_result(found.cv_results_).lines_
+    assert points.get_xdata().tolist() == np.cumsum(found.candidate_fits_).tolist()
 
 
 def test_other_searches_have_the_same_plot() -> None:
