@@ -539,6 +539,14 @@ def test_budgets_are_compared_for_every_experiment():
     assert "2 not comparable (not the paper's budget)" in comparison_text(found.comparisons(record, ["1"])[0])
 
 
+@pytest.mark.parametrize(
+    ("budget", "expected"), [("1s", "worse"), ("3e6", "worse"), ("0.5s", "not comparable"), ("9e5", "not comparable")]
+)
+def test_a_second_and_its_evaluations_are_the_budget_of_nashed2012(budget, expected):
+    (table,) = find_reproduction("nashed2012").comparisons(record_of(cell(), budget=budget))
+    assert [line.verdict for line in table.lines] == [expected]
+
+
 def test_the_figure_of_times_has_the_numbers_of_the_table():
     found = find_reproduction("janssen2024")
     cells = [
