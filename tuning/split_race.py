@@ -15,7 +15,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from skde.estimators.evaluation import Evaluation
 from skde.estimators.parameter_space import Parameter, ParameterSpace
-from skde.estimators.searches import random_search
+from skde.estimators.searches import LEAST_POPULATION, random_search
 from skde.tuning.loop import TuningLoop, TuningSetting
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.space import Space
@@ -38,6 +38,8 @@ def race_splits(evaluation: Evaluation) -> None:
     space = evaluation.space
     try:
         rules = race_rules(space.n_free, evaluation.n_fits, evaluation.n_splits)
+        if evaluation.n_iter < LEAST_POPULATION:  # so few rivals save no fits that could pay for another race
+            raise RaceTooSmall(f"n_iter must be at least {LEAST_POPULATION} for a race, got {evaluation.n_iter}")
     except RaceTooSmall as error:
         random_search(evaluation, str(error))
         return

@@ -113,7 +113,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
     No configuration is fitted twice on the same split. After Ctrl-C, `fit` raises KeyboardInterrupt, and cv_results_
     and best_params_ are those of the fits so far; `resume` goes on.
 
-    scikit-learn's own callbacks (`set_callbacks`) are refused: use ``callbacks``.
+    scikit-learn's own callbacks (`set_callbacks`) are refused, because an estimator can call them by private functions
+    of scikit-learn only: use ``callbacks``.
 
     Examples
     --------
@@ -179,7 +180,10 @@ class EvolutionSearchCV(RandomizedSearchCV):
             For any callback.
         """
         if callbacks:
-            raise NotImplementedError("EvolutionSearchCV does not call scikit-learn's callbacks: use callbacks=...")
+            raise NotImplementedError(
+                "EvolutionSearchCV does not call scikit-learn's callbacks, for which scikit-learn has private functions "
+                "only: use callbacks=..."
+            )
         return self
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> EvolutionSearchCV:
