@@ -55,9 +55,12 @@ def without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return the number of processes of `-n auto`: one a processor, and one alone where tests use a GPU's memory."""
+    """Return the number of processes of `-n auto`: one alone where tests use a GPU's memory.
+
+    Else one more than processors, because many tests wait for processes that they start.
+    """
     on_gpu = find_gpus()[0] > 0 and config.option.markexpr != "not gpu"
-    return 1 if on_gpu else joblib.cpu_count()
+    return 1 if on_gpu else joblib.cpu_count() + 1
 
 
 def pytest_report_header() -> list[str]:

@@ -44,7 +44,7 @@ def test_the_preset_for_small_budgets_is_better_with_one(test: str) -> None:
 
     def reached(preset: str) -> float:
         options = {"preset": preset, "test": test, "max_experiments": 100}
-        return float(np.mean([truth(tuner(**options, random_state=s).fit(log_cost).best_params_) for s in range(40)]))
+        return float(np.mean([truth(tuner(**options, random_state=s).fit(log_cost).best_params_) for s in range(15)]))
 
     assert reached("small-budget") < reached("elitist") - 0.05
 
