@@ -157,7 +157,7 @@ def layered(config: dict[str, Any], instance: float, seed: int) -> float:
 def test_a_storage_with_a_tuning_is_not_overwritten(tmp_path: Path) -> None:
     storage = tmp_path / "tuning.log"
     tuner(storage=storage, max_experiments=100).fit(cost)
-    with pytest.raises(ValueError, match=r"go on with it by resume\(\)"):
+    with pytest.raises(ValueError, match=r"continue it by resume\(\)"):
         tuner(storage=storage, max_experiments=100).fit(cost)
 
 
