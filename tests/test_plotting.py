@@ -27,6 +27,7 @@ from skde import (
     minimize,
 )
 from skde.curves import FLOOR, band_of, is_logarithmic
+from skde.estimators import ModelRegressor
 from skde.minmax.solution import function_of
 from skde.notebook import curve_svg
 from skde.typing import FloatArray
@@ -231,6 +232,14 @@ def test_populations_refuse_bad_input(variables: Any, landscape: Any, message: s
         PopulationDisplay(np.zeros((5, 1))).plot()
 
 
+@pytest.mark.parametrize("display", [ConvergenceDisplay, PopulationDisplay, ParameterTrajectoryDisplay])
+def test_models_have_no_runs_to_draw(display: Any) -> None:
+    x = np.linspace(0, 1, 20)
+    fitted = ModelRegressor(bounds=(-2, 2)).fit(x[:, None], x)
+    with pytest.raises(TypeError, match=r"estimator must be a fitted Minimizer or MinMaxSolver, .* got ModelRegressor"):
+        display.from_estimator(fitted)
+
+
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +313,8 @@ def test_trajectories_refuse_bad_input() -> None:
         ParameterTrajectoryDisplay.from_estimator(make().fit("sphere", dim=2))
     with pytest.raises(ValueError, match="more than every=10 generations"):
         ParameterTrajectoryDisplay.from_result(ParameterTrace())
+    with pytest.raises(TypeError, match=r"callbacks=\[trace\].*from_result\(trace\); got OptimizeResult"):
+        ParameterTrajectoryDisplay.from_result(make().fit("sphere", dim=2).result_)
     solver = MinMaxSolver(n_cycles=3, random_state=0, callbacks=[ParameterTrace(every=1)])
     with pytest.raises(ValueError, match="ParameterTrace records F and CR"):
         solver.fit(game, BOX[:1], BOX[:1])

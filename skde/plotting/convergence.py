@@ -10,7 +10,7 @@ import numpy as np
 from skde.base import BaseSolver
 from skde.curves import AXES, FLOOR, band_of, is_logarithmic
 from skde.plotting.axes import axes_of, draw_band, draw_floor, floored, show_legend, thin_ticks, titled
-from skde.plotting.solvers import histories_of, minimum_of, name_of, title_of
+from skde.plotting.solvers import check_solver, histories_of, minimum_of, name_of, title_of
 from skde.result import History
 from skde.validation import check_choice, check_real
 
@@ -93,7 +93,13 @@ class ConvergenceDisplay:
         Returns
         -------
         display : ConvergenceDisplay
+
+        Raises
+        ------
+        TypeError
+            For an estimator that records no runs, such as ModelRegressor.
         """
+        check_solver(estimator)
         histories = [run.history for run in estimator.runs_]
         known = minimum_of(estimator) if f_opt is None else f_opt
         display = cls(histories, known, name=name_of(estimator) if name is None else name, title=title_of(estimator))

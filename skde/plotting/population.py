@@ -11,7 +11,7 @@ from skde.base import BaseSolver, limits_of, variables_of
 from skde.curves import is_logarithmic
 from skde.objectives.caller_library import on_host
 from skde.plotting.axes import axes_of, draw_landscape, show_legend, titled
-from skde.plotting.solvers import name_of, title_of
+from skde.plotting.solvers import check_solver, name_of, title_of
 from skde.typing import FloatArray
 from skde.validation import check_int, shown
 from skde.variables import Categorical, Integer, Log, Variables
@@ -108,7 +108,13 @@ class PopulationDisplay:
         Returns
         -------
         display : PopulationDisplay
+
+        Raises
+        ------
+        TypeError
+            For an estimator that records no population, such as ModelRegressor.
         """
+        check_solver(estimator)
         display = cls(
             estimator.population_,
             estimator.fitness_,

@@ -11,6 +11,21 @@ from skde.problems import ALIASES, get_problem, optimal_value
 from skde.result import History, RunResult
 
 
+def check_solver(estimator: Any) -> None:
+    """Refuse an estimator without the runs of a solver.
+
+    Raises
+    ------
+    TypeError
+        With the solvers that have them.
+    """
+    if not isinstance(estimator, BaseSolver):
+        raise TypeError(
+            f"estimator must be a fitted Minimizer or MinMaxSolver, which have runs and a population, got "
+            f"{type(estimator).__name__}"
+        )
+
+
 def problem_of(solver: BaseSolver) -> Any:
     """Return the registry's problem that was solved, or None."""
     source = source_of(solver)

@@ -10,7 +10,7 @@ from skde.base import BaseSolver, best_run_of
 from skde.callbacks import ParameterTrace, callback_list
 from skde.curves import Band
 from skde.plotting.axes import axes_of, draw_band, show_legend, titled
-from skde.plotting.solvers import name_of, title_of
+from skde.plotting.solvers import check_solver, name_of, title_of
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_choice, check_int
 
@@ -95,6 +95,7 @@ class ParameterTrajectoryDisplay:
         ValueError
             Without a `ParameterTrace`.
         """
+        check_solver(estimator)
         best = best_run_of(estimator)  # says so where nothing is fitted
         traces = [
             one for one in callback_list(getattr(estimator, "callbacks", None)) if isinstance(one, ParameterTrace)
@@ -137,9 +138,16 @@ class ParameterTrajectoryDisplay:
 
         Raises
         ------
+        TypeError
+            For anything but a trace.
         ValueError
             Without records, and for a run that was not recorded.
         """
+        if not isinstance(result, ParameterTrace):
+            raise TypeError(
+                "result must be a ParameterTrace of a fit: trace = ParameterTrace(), Minimizer(..., "
+                f"callbacks=[trace]).fit(...), then from_result(trace); got {type(result).__name__}"
+            )
         return cls(*of_run(result, run), name=name).plot(ax, x_axis=x_axis, **kwargs)
 
     def plot(
