@@ -27,7 +27,7 @@ _MODULES = {
     "ComparisonDisplay": "skde.plotting",
     "ConvergenceDisplay": "skde.plotting",
     "DeviceObjective": "skde.objectives.device",
-    "DifferentialEvolutionSolver": "skde.scipy_solver",
+    "DifferentialEvolutionSolver": "skde.scipy.evolution_solver",
     "Fixed": "skde.variables",
     "History": "skde.result",
     "Integer": "skde.variables",
@@ -50,13 +50,13 @@ _MODULES = {
     "Variables": "skde.variables",
     "algorithm_names": "skde.algorithms",
     "array_namespace": "skde.arrays",
-    "differential_evolution": "skde.scipy_evolution",
+    "differential_evolution": "skde.scipy.evolution",
     "from_jax": "skde.objectives.array_libraries",
     "from_torch": "skde.objectives.array_libraries",
     "get_problem": "skde.problems",
-    "minimize": "skde.scipy_api",
+    "minimize": "skde.scipy.minimize",
     "problem_names": "skde.problems",
-    "scipy_method": "skde.scipy_api",
+    "scipy_method": "skde.scipy.minimize",
 }
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ if TYPE_CHECKING:
     from skde.problems import problem_names as problem_names
     from skde.result import History as History
     from skde.result import RunResult as RunResult
-    from skde.scipy_api import minimize as minimize
-    from skde.scipy_api import scipy_method as scipy_method
-    from skde.scipy_evolution import differential_evolution as differential_evolution
-    from skde.scipy_solver import DifferentialEvolutionSolver as DifferentialEvolutionSolver
+    from skde.scipy.evolution import differential_evolution as differential_evolution
+    from skde.scipy.evolution_solver import DifferentialEvolutionSolver as DifferentialEvolutionSolver
+    from skde.scipy.minimize import minimize as minimize
+    from skde.scipy.minimize import scipy_method as scipy_method
     from skde.stopping import Status as Status
     from skde.variables import Categorical as Categorical
     from skde.variables import Fixed as Fixed

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skde import serialization
 from skde.engines import choose_engine
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
 from skde.notebook import bundle_with, convergence_svg, html_with
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import values_of_codes
 from skde.result import History, RunResult, best_run, optimize_result
-from skde.run_results import values_of_points
-from skde.runner import Runner
 from skde.serialization import check_keys, entry, json_view
 from skde.typing import Array, FloatArray
 from skde.validation import nearest, shown

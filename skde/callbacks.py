@@ -14,10 +14,10 @@ import numpy as np
 
 from skde.engines import Spec
 from skde.engines.batch import best_of, member_rows
-from skde.execution import StopRequest
+from skde.fit.execution import StopRequest
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
 from skde.objectives.feasibility import values_of_codes, violation_of_code
-from skde.run_results import values_of_points
-from skde.runner import Runner
 from skde.stopping import UNLIMITED
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_int, check_path, check_real

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from skde import ask_tell
 from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
-from skde.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.engines import Engine, Spec, model_on
-from skde.execution import run_fit
+from skde.fit import ask_tell
+from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
+from skde.fit.execution import run_fit
+from skde.fit.local_search import find_method
+from skde.fit.polish import Polish, check_polishable, search_seconds
+from skde.fit.reevaluation import reevaluate
+from skde.fit.runner import Runner
 from skde.islands import Migration
-from skde.local_search import find_method
 from skde.minimizer_objective import (
     asked_objective,
     check_noise,
@@ -52,9 +55,6 @@ from skde.minimizer_state import (
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective
-from skde.polish import Polish, check_polishable, search_seconds
-from skde.reevaluation import reevaluate
-from skde.runner import Runner
 from skde.serialization import HEADER, check_layout, entry
 from skde.typing import Array, FloatArray
 from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged

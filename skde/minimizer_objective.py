@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from skde.continuation import check_rules
+from skde.fit.continuation import check_rules
+from skde.fit.polish import check_polish
+from skde.fit.run_results import Rules
 from skde.minimizer_spec import Parameters, check_parameters, row_jobs
 from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.device import DeviceObjective
 from skde.objectives.objective import Objective, as_objective, ask_tell_objective, search_box
-from skde.polish import check_polish
 from skde.problems import Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
-from skde.run_results import Rules
 from skde.typing import FloatArray
 from skde.variables import Variables
 

@@ -24,11 +24,11 @@ from skde.engines import (
     records,
 )
 from skde.engines.spec_builder import build_spec
+from skde.fit.polish import check_polish, reserved_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
 from skde.objectives.objective import Objective
-from skde.polish import check_polish, reserved_evals
 from skde.random_state import island_seeds, run_seeds
 from skde.stopping import DEFAULT_EVALS_PER_DIM, check_stopping, last_generations, planned_budget
 from skde.typing import FloatArray, IntArray

@@ -9,15 +9,15 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
-from skde.ask_tell import told_state
 from skde.engines import Spec
 from skde.engines.batch_arrays import NUMBER, WORD
 from skde.engines.state_layout import batch_layout, check_batch
+from skde.fit.ask_tell import told_state
+from skde.fit.polished_points import PolishedPoints, check_polished
+from skde.fit.runner import Runner
+from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
-from skde.polished_points import PolishedPoints, check_polished
-from skde.runner import Runner
-from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start

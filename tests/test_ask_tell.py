@@ -118,7 +118,7 @@ def test_a_function_is_asked_inside_the_bounds(device: Any, monkeypatch: pytest.
     expected = [results(make(algorithm, device=device, **parameters).fit(bowl)) for algorithm, parameters in CASES]
     monkeypatch.setattr(single_generations, "POLL_SECONDS", 1e9)
     monkeypatch.setattr(single_generations, "StatusPoll", Late)
-    monkeypatch.setattr("skde.runner.StatusPoll", Late)
+    monkeypatch.setattr("skde.fit.runner.StatusPoll", Late)
     for (algorithm, parameters), wanted in zip(CASES, expected, strict=True):
         seen: list[bool] = []
 

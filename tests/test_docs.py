@@ -317,7 +317,7 @@ def test_contributing_answers_three_questions() -> None:
     found = {(name.rpartition(".")[2], file) for names, file in places for name in re.findall(r"`([\w.]+)`", names)}
     assert found >= {
         ("repair", "skde/kernels/core/bounds.cuh"),
-        ("ends", "skde/execution.py"),
+        ("ends", "skde/fit/execution.py"),
         ("conclude", "skde/kernels/core/stopping.cuh"),
         *((name, DE) for name in ("Mutation", "indices_of", "uses_best", "mutant")),
         ("mutant", "tests/oracle/reference.py"),

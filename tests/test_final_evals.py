@@ -11,8 +11,8 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 from skde import DE, LSHADE, Integer, Minimizer, minimize
+from skde.fit.reevaluation import halving
 from skde.minimizer_objective import given_objective
-from skde.reevaluation import halving
 
 BOX = [(-5.0, 5.0)] * 3
 

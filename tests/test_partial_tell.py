@@ -12,7 +12,7 @@ from scipy.optimize import NonlinearConstraint
 
 from skde import DE, Categorical, Integer, Minimizer
 from skde.arrays import to_numpy
-from skde.ask_tell import told_state
+from skde.fit.ask_tell import told_state
 from skde.pointwise import array_namespace
 
 BOX = [(-5.0, 5.0)] * 2

@@ -24,8 +24,8 @@ from skde import (
     get_problem,
     minimize,
 )
-from skde.local_search import METHODS, LocalSearch
-from skde.polish import MOST_GRADIENTS
+from skde.fit.local_search import METHODS, LocalSearch
+from skde.fit.polish import MOST_GRADIENTS
 
 BOX = [(-5.0, 10.0)] * 4
 PROBLEM = get_problem("rosenbrock", dim=4)

@@ -16,7 +16,7 @@ import pytest
 
 from skde import DE, LSHADE, PSO, SHADE, SS, Migration, Minimizer, MinMaxSolver, Status, serialization
 from skde.algorithms import ALGORITHMS
-from skde.runner import Runner
+from skde.fit.runner import Runner
 
 from .short_fits import BOX, f, fit
 

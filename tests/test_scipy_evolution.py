@@ -19,7 +19,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, rosen
 
 from skde import DifferentialEvolutionSolver, differential_evolution
-from skde.scipy_inputs import STRATEGIES
+from skde.scipy.inputs import STRATEGIES
 
 THEIRS = Path(scipy.__file__).parent / "optimize/tests/test__differential_evolution.py"
 BOX = [(0.0, 2.0)] * 2

@@ -50,7 +50,7 @@ GROUPS = (
         "scipy",
         "SciPy's interface",
         "Functions in SciPy's form.",
-        ("skde.scipy_api", "skde.scipy_evolution", "skde.scipy_solver"),
+        ("skde.scipy.minimize", "skde.scipy.evolution", "skde.scipy.evolution_solver"),
     ),
     Group(
         "estimators",

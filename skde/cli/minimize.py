@@ -29,7 +29,7 @@ from skde.cli.arguments import (
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
 from skde.engines.execution_models import CPU_MODELS
-from skde.local_search import METHODS
+from skde.fit.local_search import METHODS
 from skde.minimizer import Minimizer
 from skde.minimizer_spec import EXECUTIONS
 from skde.objectives.device import DeviceObjective

@@ -8,10 +8,10 @@ import numpy as np
 
 from skde.arrays import contiguous, moved_to
 from skde.engines import Coevolution
+from skde.fit.partial_generation import row_keys, rows_by_key
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine
-from skde.partial_generation import row_keys, rows_by_key
-from skde.run_results import values_of_points
-from skde.runner import Runner
 from skde.typing import Array, IntArray
 
 

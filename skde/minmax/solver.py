@@ -11,7 +11,8 @@ from skde import serialization
 from skde.algorithms import Algorithm, get_algorithm
 from skde.callbacks import Callback, stop_request
 from skde.engines import CoevolutionSpec, Engine
-from skde.execution import run_fit
+from skde.fit.execution import run_fit
+from skde.fit.runner import Runner
 from skde.minmax.ask_tell import AskedCycle
 from skde.minmax.engine import CoevolutionEngine
 from skde.minmax.objective import MinMaxObjective, unknown_function
@@ -34,7 +35,6 @@ from skde.minmax.state import (
     saved_parameters,
     saved_variables,
 )
-from skde.runner import Runner
 from skde.serialization import check_layout, entry
 from skde.stopping import check_stopping
 from skde.typing import Array

@@ -11,10 +11,10 @@ from skde.algorithms import Algorithm, FitSetting, get_algorithm
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import CoevolutionSpec, DeviceEngine, MultiDeviceEngine, Spec, engine_for
 from skde.engines.spec_builder import build_spec, build_spec_without_trials
+from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
 from skde.random_state import island_seeds, run_seeds
-from skde.runner import Runner
 from skde.stopping import UNLIMITED, check_stopping
 from skde.typing import FloatArray, IntArray
 from skde.validation import (

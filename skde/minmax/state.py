@@ -10,10 +10,10 @@ from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
 from skde.engines.batch_arrays import NUMBER
 from skde.engines.state_layout import check_coevolution, coevolution_layout
+from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side
 from skde.problems import get_problem, problem_names
-from skde.runner_state import check_runner_state, runner_layout
 from skde.serialization import HEADER, Layout, check_layout, entry
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int

@@ -21,9 +21,9 @@ from skde.engines.graph_replay import (
     sizes_vary,
 )
 from skde.engines.single_generations import Evaluation
+from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
-from skde.runner import Runner
 from skde.stopping import RUNNING, Status
 
 # Generations in the second chunk, at most. The first chunk is the initial population.

@@ -11,11 +11,11 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
+from skde.fit.polished_points import PolishedPoints
+from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
-from skde.polished_points import PolishedPoints
 from skde.result import History, RunResult
 from skde.stopping import Status
-from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
 
 Rules = FeasibilityRules | StoredOutcomes

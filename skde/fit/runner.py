@@ -9,18 +9,18 @@ import numpy as np
 
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.single_generations import StatusPoll
+from skde.fit.partial_generation import PartialGeneration
+from skde.fit.polished_points import PolishedPoints
+from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
+from skde.fit.timer import Timer
 from skde.objectives.feasibility import WORST
-from skde.partial_generation import PartialGeneration
-from skde.polished_points import PolishedPoints
 from skde.result import RunResult
-from skde.run_results import FinalValues, Rules, best_points, run_results, with_final_values
 from skde.stopping import HELD, LIMIT, RUNNING, Status
-from skde.timer import Timer
 from skde.typing import Array, FloatArray, IntArray
 
 
 class Runner:
-    """One batch on one engine; `skde.execution` runs it, `skde.ask_tell` lets a user evaluate its trials.
+    """One batch on one engine; `skde.fit.execution` runs it, `skde.fit.ask_tell` lets a user evaluate its trials.
 
     Parameters
     ----------

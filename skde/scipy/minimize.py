@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skde.algorithms import Algorithm
 from skde.callbacks import Progress
 from skde.minimizer import Minimizer
-from skde.scipy_inputs import takes_result
+from skde.scipy.inputs import takes_result
 from skde.validation import check_names, shown
 
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skde.engines import Engine, Spec
+from skde.fit.run_results import Rules
+from skde.fit.runner import Runner
 from skde.objectives.objective import Objective
-from skde.run_results import Rules
-from skde.runner import Runner
 from skde.typing import FloatArray
 
 

@@ -13,11 +13,11 @@ from scipy.optimize import Bounds, OptimizeResult
 
 from skde.algorithms import DE
 from skde.arrays import check_real_dtype
-from skde.local_search import LocalSearch, find_method
+from skde.fit.local_search import LocalSearch, find_method
 from skde.minimizer import Minimizer
 from skde.objectives.feasibility import feasibility_codes, values_of_codes
 from skde.random_state import run_seeds
-from skde.scipy_inputs import (
+from skde.scipy.inputs import (
     STRATEGIES,
     Box,
     Violation,

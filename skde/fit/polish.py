@@ -14,12 +14,12 @@ from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
+from skde.fit.local_search import LocalSearch, find_method
+from skde.fit.polished_points import PolishedPoints
+from skde.fit.runner import Runner
 from skde.interrupts import interrupts
-from skde.local_search import LocalSearch, find_method
 from skde.objectives.feasibility import values_of_codes
 from skde.objectives.objective import Objective
-from skde.polished_points import PolishedPoints
-from skde.runner import Runner
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
 from skde.typing import FloatArray
 from skde.validation import check_bool, check_int

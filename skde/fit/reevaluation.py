@@ -7,11 +7,11 @@ from collections.abc import Generator
 import numpy as np
 
 from skde.arrays import to_numpy
+from skde.fit.run_results import FinalValues, values_of_points
+from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import LARGEST, values_of_codes
 from skde.objectives.objective import Objective
-from skde.run_results import FinalValues, values_of_points
-from skde.runner import Runner
 from skde.typing import FloatArray
 
 # Yields the points to evaluate, receives their values, and returns a point and its value.

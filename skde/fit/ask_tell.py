@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from skde.arrays import array_namespace, contiguous, moved_to, real_values, to_numpy
+from skde.fit.partial_generation import PartialGeneration, order_of_rows
+from skde.fit.reevaluation import Rounds, rounds
+from skde.fit.run_results import values_of_points
+from skde.fit.runner import Runner
 from skde.objectives.feasibility import FeasibilityRules, values_of_codes
-from skde.partial_generation import PartialGeneration, order_of_rows
-from skde.reevaluation import Rounds, rounds
-from skde.run_results import values_of_points
-from skde.runner import Runner
 from skde.serialization import entry
 from skde.stopping import RUNNING
 from skde.typing import Array, FloatArray, IntArray

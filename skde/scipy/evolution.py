@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
-from skde.scipy_solver import DifferentialEvolutionSolver
+from skde.scipy.evolution_solver import DifferentialEvolutionSolver
 
 
 def differential_evolution(

@@ -1,0 +1,1 @@
+"""SciPy's interface: `minimize`, `scipy_method` and `differential_evolution`."""
