@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skde.algorithms import Algorithm
+from skde.benchmark.growing_record import UNRECORDED, Job, Recording
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.papers import Paper, Tuning
-from skde.benchmark.recording import UNRECORDED, Job, Recording
 from skde.benchmark.records import Record, or_null
 from skde.benchmark.suites import find_suite
 from skde.problems import Problem

@@ -28,7 +28,7 @@ from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
 from skde.benchmark.peer_optimizers import BudgetSpent, Evaluations
 from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import write_figures
-from skde.benchmark.scoring import SOLVED, solved_area
+from skde.benchmark.trial_scores import SOLVED, solved_area
 from skde.result import History
 
 OWN = (AUTO, *ALGORITHMS)

@@ -24,7 +24,7 @@ import numpy as np
 from cocopp import pproc
 
 from skde.benchmark.records import write_figures
-from skde.benchmark.scoring import TARGETS
+from skde.benchmark.trial_scores import TARGETS
 
 # All targets, and the last of them.
 SETS = {"all": TARGETS, "last": (1e-8,)}

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from skde.benchmark.comparison import Comparison, Line
-from skde.benchmark.experiments import PROTOCOL
 from skde.benchmark.papers import REPRODUCTIONS
+from skde.benchmark.protocol import PROTOCOL
 from skde.benchmark.records import Record, read_record
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons

@@ -11,10 +11,10 @@ import numpy as np
 
 from skde.benchmark import report_plots as plots
 from skde.benchmark import report_tables as tables
-from skde.benchmark.experiment import Experiment, Folder, read_folder
 from skde.benchmark.hypothesis_tests import friedman_ranks
 from skde.benchmark.records import replace_text
 from skde.benchmark.report_pages import Plot, Report, Section, Table, csv_text, html_page, markdown_page, svg_file
+from skde.benchmark.results_folder import Experiment, Folder, read_folder
 from skde.validation import check_choice
 
 FEWEST_ALGORITHMS, FEWEST_FUNCTIONS = 3, 2  # of Friedman's test
@@ -56,7 +56,7 @@ def make_report(
     >>> import tempfile
     >>> from skde.benchmark import report, trials
     >>> from skde.benchmark.optimizers import get_optimizer
-    >>> from skde.benchmark.recording import Recording
+    >>> from skde.benchmark.growing_record import Recording
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     settings, optimizers = trials.Settings("qin2012", "500", 5), [get_optimizer("de"), get_optimizer("jde")]
     ...     _ = trials.run(settings, optimizers, [2], recording=Recording(f"{folder}/runs.json"))

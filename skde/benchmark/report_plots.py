@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.experiment import Experiment
 from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, nemenyi, posthocs
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.report_pages import Plot, Table
-from skde.benchmark.scoring import expected_running_time
+from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers
+from skde.benchmark.trial_scores import expected_running_time
 from skde.curves import HIGHEST_TARGET, TARGETS, quartiles, reached_at, targets
 from skde.typing import FloatArray
 

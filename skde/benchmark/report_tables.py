@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.experiment import Experiment
 from skde.benchmark.hypothesis_tests import (
     ALPHA,
     critical_difference,
@@ -20,8 +19,9 @@ from skde.benchmark.hypothesis_tests import (
     wilcoxon_signed_rank,
 )
 from skde.benchmark.report_pages import Table
-from skde.benchmark.scoring import expected_running_time, rank_scores, success_rate
+from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers, rank_sum
+from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
 
 GROUP_ALPHA = 0.01  # of the best group, as in the table of Nashed et al., 2012
 

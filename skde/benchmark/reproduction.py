@@ -17,7 +17,9 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import today
 from skde.benchmark.comparison import Comparison, Line, best_of, errors, with_std
-from skde.benchmark.experiments import (
+from skde.benchmark.growing_record import UNRECORDED, Job, Recording
+from skde.benchmark.optimizers import Budget
+from skde.benchmark.protocol import (
     ALL,
     PROTOCOL,
     QUICK,
@@ -30,9 +32,7 @@ from skde.benchmark.experiments import (
     data_options,
     measure_cell,
 )
-from skde.benchmark.optimizers import Budget
-from skde.benchmark.paper import Paper, Table
-from skde.benchmark.recording import UNRECORDED, Job, Recording
+from skde.benchmark.published_tables import Paper, Table
 from skde.benchmark.records import Cell, Record
 from skde.benchmark.verdicts import (
     NOISE,
@@ -175,7 +175,7 @@ class Reproduction(ABC):
         Examples
         --------
         >>> from skde.benchmark.papers import find_reproduction
-        >>> from skde.benchmark.experiments import Selection
+        >>> from skde.benchmark.protocol import Selection
         >>> qin2012 = find_reproduction("qin2012")
         >>> record = qin2012.run(qin2012.settings(budget="500", runs=2), Selection(table=["1"], pop_size=[50]))
         >>> [comparison.name for comparison in qin2012.comparisons(record)]

@@ -12,10 +12,10 @@ from typing import Any
 from skde.benchmark import today
 from skde.benchmark.curves import CURVES, curve_entries
 from skde.benchmark.functions import Function, Suite
+from skde.benchmark.growing_record import UNRECORDED, Job, Recording
 from skde.benchmark.journal import CellKey, Journal, Trial
 from skde.benchmark.optimizer_base import describe
 from skde.benchmark.optimizers import Budget, Optimizer, Outcome
-from skde.benchmark.recording import UNRECORDED, Job, Recording
 from skde.benchmark.records import Cell, Record, best_values, errors_of, or_null, round_values
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import TrialLogs

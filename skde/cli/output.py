@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skde.benchmark.recording import Recording
+from skde.benchmark.growing_record import Recording
 from skde.cli.arguments import shows_progress
 from skde.result import RunResult
 from skde.serialization import json_view

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skde.benchmark.experiments import PROTOCOL, QUICK, Selection
 from skde.benchmark.papers import REPRODUCTIONS, find_reproduction
+from skde.benchmark.protocol import PROTOCOL, QUICK, Selection
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import comparison_text
 from skde.cli import extensions

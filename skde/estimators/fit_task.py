@@ -10,10 +10,10 @@ import numpy as np
 
 from skde.arrays import array_namespace, to_numpy
 from skde.estimators.class_losses import LogLoss
+from skde.estimators.fisher_scoring import scored
 from skde.estimators.least_squares_polish import Step, polished
 from skde.estimators.losses import Loss
 from skde.estimators.predictor import Predictor
-from skde.estimators.scoring import scored
 from skde.pointwise import one_number
 from skde.typing import Array, FloatArray, IntArray
 from skde.variables import Real, Variables

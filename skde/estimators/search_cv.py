@@ -181,8 +181,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
         """
         if callbacks:
             raise NotImplementedError(
-                "EvolutionSearchCV does not call scikit-learn's callbacks, for which scikit-learn has private functions "
-                "only: use callbacks=..."
+                "EvolutionSearchCV does not call scikit-learn's callbacks, for which scikit-learn has private "
+                "functions only: use callbacks=..."
             )
         return self
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from skde.benchmark import functions, optimizers, trials
+from skde.benchmark.growing_record import Recording
 from skde.benchmark.optimizers import Outcome, get_optimizer
 from skde.benchmark.peer_optimizers import MinionpyOptimizer
-from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.statistics import errors
 from skde.benchmark.trials import Settings

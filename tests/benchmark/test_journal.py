@@ -13,9 +13,9 @@ import pytest
 
 from skde.benchmark import journal as module
 from skde.benchmark import trials
+from skde.benchmark.growing_record import Recording
 from skde.benchmark.journal import Journal, Trial
 from skde.benchmark.optimizers import get_optimizer
-from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record
 from skde.result import History
 

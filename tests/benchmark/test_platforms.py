@@ -11,9 +11,9 @@ import pytest
 from skde import __version__
 from skde.benchmark import functions, trials
 from skde.benchmark.functions import Log
+from skde.benchmark.growing_record import Recording
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.platforms import coco, ioh
-from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import TrialLogs, folder_name

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from skde.benchmark import report, report_pages, report_plots
-from skde.benchmark.experiment import read_folder
 from skde.benchmark.records import write_record
 from skde.benchmark.report import make_report, write_report
 from skde.benchmark.report_pages import Table, csv_text, markdown_table, number_text
 from skde.benchmark.report_plots import pop_size_of, reached_at, tick_text
+from skde.benchmark.results_folder import read_folder
 from skde.benchmark.trial_logs import TRIALS
 from skde.cli.main import main
 

@@ -10,10 +10,10 @@ from skde import DE, PSO, Minimizer, MinMaxSolver, get_problem
 from skde.algorithms import ALGORITHMS
 from skde.benchmark import papers, reproduction
 from skde.benchmark.comparison import Line
-from skde.benchmark.experiments import Selection
 from skde.benchmark.minmax_trials import describe
-from skde.benchmark.paper import Note, Table
 from skde.benchmark.papers import REPRODUCTIONS, find_paper, find_reproduction, janssen2024, nashed2012, wang2012
+from skde.benchmark.protocol import Selection
+from skde.benchmark.published_tables import Note, Table
 from skde.benchmark.records import read_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.tables import comparison_text
@@ -252,7 +252,7 @@ def test_the_solver_with_the_inverted_test_is_the_papers_with_another_rate():
 
 def test_an_execution_model_joins_when_minimizer_has_it(monkeypatch):
     found = find_reproduction("janssen2024")
-    monkeypatch.setattr("skde.benchmark.experiments.EXECUTIONS", ("auto", "serial", "fused", "persistent"))
+    monkeypatch.setattr("skde.benchmark.protocol.EXECUTIONS", ("auto", "serial", "fused", "persistent"))
     rows = {
         device: {one.places[0].row for one in found.experiments(device) if one.part != "trials"}
         for device in ("cpu", "cuda")

@@ -7,9 +7,9 @@ import pytest
 from skde import DE, JDE, Minimizer, get_problem
 from skde.benchmark import trials
 from skde.benchmark.functions import Function
+from skde.benchmark.growing_record import Recording
 from skde.benchmark.journal import Journal
 from skde.benchmark.optimizers import Budget, get_optimizer
-from skde.benchmark.recording import Recording
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trials import Settings

@@ -83,7 +83,8 @@ class Plugin:
 
 # No configuration: an environment inside of this folder would get this project's, in which warnings are errors.
 options = ["-q", "-c", os.devnull, "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
-pytest.main([*options, "-k", "not GridSearchCV and not search0 and not search2 and not search3", *sys.argv[1:]], plugins=[Plugin()])
+others = "not GridSearchCV and not search0 and not search2 and not search3"
+pytest.main([*options, "-k", others, *sys.argv[1:]], plugins=[Plugin()])
 
 def counts(cases):
     names = [case.split("::")[-1].split("[")[0] for case in cases]

@@ -15,8 +15,8 @@ import pytest
 
 import skde
 from skde.algorithms import ALGORITHMS
+from skde.benchmark.growing_record import Recording
 from skde.benchmark.papers import REPRODUCTIONS, find_paper
-from skde.benchmark.recording import Recording
 from skde.benchmark.reproduction import available
 from skde.benchmark.suites import find_suite
 from skde.cli.main import main

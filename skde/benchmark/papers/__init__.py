@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skde.benchmark.paper import Note, Paper, Table, Tuning
 from skde.benchmark.papers.fabris2012 import Fabris2012
 from skde.benchmark.papers.janssen2024 import Janssen2024
 from skde.benchmark.papers.nashed2012 import Nashed2012
 from skde.benchmark.papers.qin2012 import Qin2012
 from skde.benchmark.papers.wang2012 import Wang2012
+from skde.benchmark.published_tables import Note, Paper, Table, Tuning
 from skde.benchmark.reproduction import Reproduction
 from skde.validation import check_choice
 

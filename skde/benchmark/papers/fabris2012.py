@@ -15,9 +15,9 @@ import numpy as np
 
 from skde.algorithms import get_algorithm
 from skde.benchmark.comparison import Line
-from skde.benchmark.experiments import PROTOCOL, QUICK, Experiment, Miniature, Place, Settings
 from skde.benchmark.minmax_trials import VALUES, cycles, describe, feasible_best, measure_solver
-from skde.benchmark.paper import Note, Paper, Table
+from skde.benchmark.protocol import PROTOCOL, QUICK, Experiment, Miniature, Place, Settings
+from skde.benchmark.published_tables import Note, Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction
 from skde.benchmark.verdicts import NOISE, NONE, WORSE, judge_seconds, judge_values, like

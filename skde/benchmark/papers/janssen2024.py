@@ -15,11 +15,11 @@ import numpy as np
 
 from skde.algorithms import DE, JDE, Algorithm
 from skde.benchmark.comparison import Line, errors
-from skde.benchmark.experiments import SOLVED, Experiment, Miniature, Place, timed_models
-from skde.benchmark.paper import Paper, Table
+from skde.benchmark.protocol import SOLVED, Experiment, Miniature, Place, timed_models
+from skde.benchmark.published_tables import Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
-from skde.benchmark.scoring import rank_scores
+from skde.benchmark.trial_scores import rank_scores
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE
 
 DIM, EVALS = 100, 10_000_000

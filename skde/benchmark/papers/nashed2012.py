@@ -16,9 +16,9 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS
 from skde.benchmark.comparison import Line, best_of
-from skde.benchmark.experiments import CURVE, Experiment, Miniature, Place, Settings, data_options
 from skde.benchmark.hypothesis_tests import kruskal_wallis
-from skde.benchmark.paper import Note, Paper, Table, Tuning
+from skde.benchmark.protocol import CURVE, Experiment, Miniature, Place, Settings, data_options
+from skde.benchmark.published_tables import Note, Paper, Table, Tuning
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import RESULTS, Reproduction, preset
 from skde.benchmark.verdicts import AGREES, DIFFERS, NONE, like

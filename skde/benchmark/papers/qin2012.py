@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from skde.algorithms import DE
-from skde.benchmark.experiments import Experiment, Miniature, Place, timed_models
-from skde.benchmark.paper import Note, Paper
+from skde.benchmark.protocol import Experiment, Miniature, Place, timed_models
+from skde.benchmark.published_tables import Note, Paper
 from skde.benchmark.reproduction import Reproduction
 
 TABLES = {"1": 10, "2": 50, "3": 100}  # the tables' numbers of variables

@@ -16,9 +16,9 @@ import numpy as np
 
 from skde.algorithms import ALGORITHMS, get_algorithm
 from skde.benchmark.comparison import Line, errors
-from skde.benchmark.experiments import Experiment, Miniature, Place
 from skde.benchmark.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
-from skde.benchmark.paper import Note, Paper, Table
+from skde.benchmark.protocol import Experiment, Miniature, Place
+from skde.benchmark.published_tables import Note, Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE

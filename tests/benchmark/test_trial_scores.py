@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skde.benchmark.scoring import TARGETS, expected_running_time, rank_scores, solved_area, success_rate
+from skde.benchmark.trial_scores import TARGETS, expected_running_time, rank_scores, solved_area, success_rate
 
 
 def test_solved_trials_are_ranked_by_time_and_the_others_by_error():

@@ -54,7 +54,7 @@ def rank_scores(errors: Sequence[FloatArray], seconds: Sequence[FloatArray], sol
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.scoring import rank_scores
+    >>> from skde.benchmark.trial_scores import rank_scores
     >>> errors = [np.array([0.0, 2.0]), np.array([0.0, 3.0])]
     >>> rank_scores(errors, [np.array([1.5, 4.0]), np.array([0.5, 4.0])]).tolist()
     [2.0, 2.0]
@@ -89,7 +89,7 @@ def success_rate(errors: FloatArray, target: float = SOLVED) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.scoring import success_rate
+    >>> from skde.benchmark.trial_scores import success_rate
     >>> success_rate(np.array([0.0, 1e-9, 0.5, np.inf]))
     0.5
     """
@@ -124,7 +124,7 @@ def expected_running_time(reached: FloatArray, n_evals: FloatArray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.scoring import expected_running_time
+    >>> from skde.benchmark.trial_scores import expected_running_time
     >>> expected_running_time(np.array([100.0, np.inf, 200.0]), np.array([500.0, 500.0, 500.0]))
     400.0
     """
@@ -163,7 +163,7 @@ def solved_area(n_evals: IntArray, errors: FloatArray, dim: int, evals_per_dim: 
     Examples
     --------
     >>> import numpy as np
-    >>> from skde.benchmark.scoring import solved_area
+    >>> from skde.benchmark.trial_scores import solved_area
     >>> round(solved_area(np.array([1, 200]), np.array([1e3, 1e-9]), dim=2, evals_per_dim=10_000), 12)
     0.5
     """
