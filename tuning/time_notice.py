@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable
 
 from skde.tuning.loop import TuningLoop
@@ -11,7 +12,10 @@ from skde.tuning.loop import TuningLoop
 logger = logging.getLogger("skde.tuning")
 
 # A measured notice comes after MEASURED_AFTER seconds, and only where the whole takes at least WORTH_SAYING seconds.
+# Where nothing shows it, there is a warning of WORTH_A_WARNING seconds and more. It is measured later, when the starts
+# of processes count less.
 MEASURED_AFTER, WORTH_SAYING = 2.0, 60.0
+WARNED_AFTER, WORTH_A_WARNING = 60.0, 600.0
 ADVICE = "for a shorter tuning, lower max_experiments (at least {least:,}) or the limit of one run, or raise n_jobs"
 
 
@@ -25,7 +29,7 @@ class TimeNotice:
     longest : float or None
         Seconds that all its experiments take at most, where that is known.
     show : callable or None
-        Shows the line, in addition to the logger "skde.tuning".
+        Shows the line, in addition to the logger "skde.tuning"; None: a UserWarning has it, from 10 minutes on.
     """
 
     def __init__(self, loop: TuningLoop, longest: float | None, show: Callable[[str], None] | None) -> None:
@@ -33,26 +37,37 @@ class TimeNotice:
         self.show = show
         self._since = time.perf_counter()
         self._stored = len(loop.record.stored)  # before a resumption
-        self._given = longest is not None
+        self._told = self._warned = longest is not None
         if longest is not None:
-            self._tell(f"{loop.setting.max_experiments:,} experiments take up to {duration(longest)}")
+            text = f"{loop.setting.max_experiments:,} experiments take up to {duration(longest)}"
+            self._tell(text)
+            self._warn(text, longest)
 
     def __call__(self, loop: TuningLoop) -> None:
         """Say how long the rest takes, as soon as there are enough results to tell."""
         seconds, done = time.perf_counter() - self._since, len(loop.record.stored) - self._stored
-        if self._given or seconds < MEASURED_AFTER or done < loop.setting.rules.first_test:
+        if self._warned or seconds < MEASURED_AFTER or done < loop.setting.rules.first_test:
             return
-        self._given = True
         left = seconds / done * (loop.setting.max_experiments - len(loop.results))
-        if left >= WORTH_SAYING:
-            measured = f"{done:,} experiments took {duration(seconds)}"
-            self._tell(f"{measured}: the others take about {duration(left)} more")
+        text = f"{done:,} experiments took {duration(seconds)}: the others take about {duration(left)} more"
+        if not self._told:
+            self._told = True
+            if left >= WORTH_SAYING:
+                self._tell(text)
+        if seconds >= WARNED_AFTER:
+            self._warned = True
+            self._warn(text, left)
 
-    def _tell(self, time: str) -> None:
-        text = f"{time}; {self.advice}"
-        logger.info(text)
+    def _tell(self, text: str) -> None:
+        """Log a line, and show it."""
+        logger.info(f"{text}; {self.advice}")
         if self.show is not None:
-            self.show(text)
+            self.show(f"{text}; {self.advice}")
+
+    def _warn(self, text: str, seconds: float) -> None:
+        """Warn of a long time, where nothing shows it."""
+        if self.show is None and seconds >= WORTH_A_WARNING:
+            warnings.warn(f"{text}; {self.advice}; verbose=1 shows the progress", UserWarning, stacklevel=2)
 
 
 def duration(seconds: float) -> str:

@@ -180,6 +180,10 @@ def test_instances_that_are_not_objectives(instances: list[Any]) -> None:
 def test_unknown_problems() -> None:
     with pytest.raises(ValueError, match="did you mean 'sphere'"):
         RacingTuner(None, ["sphere", "spere"], max_experiments=300).fit(JDE())
+    with pytest.raises(
+        TypeError, match=r"instances\[0\] must be .* give a list of one pair, \[\(objective, bounds\)\]"
+    ):
+        RacingTuner(None, (lambda X: X.sum(axis=1), [(-1, 1)] * 2), max_experiments=300).fit("de")
 
 
 # -- estimators --------------------------------------------------------------------------------------------------------

@@ -359,10 +359,14 @@ def test_it_says_before_how_long_limited_runs_take(
     caplog.set_level(logging.INFO, "skde.tuning")
     monkeypatch.setattr(TuningLoop, "run", lambda loop, target: None)
     options = {"max_experiments": 7200, "n_jobs": 1, "device": "cpu"}
-    for limit, verbose in (({"run_evals_limit": 100}, 0), ({"run_time_limit": 2.0}, 0), ({"run_time_limit": 2.0}, 1)):
-        RacingTuner(None, ["sphere"], **options, **limit, verbose=verbose).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_evals_limit=100).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_time_limit=2.0, verbose=1).fit("de")
+    with pytest.warns(UserWarning, match=r"7,200 experiments take up to 4 h 0 min; .* verbose=1 shows the progress"):
+        RacingTuner(None, ["sphere"], **options, run_time_limit=2.0).fit("de")
+    RacingTuner(None, ["sphere"], **options, run_time_limit=0.08).fit("de")  # less than 10 minutes
     line = "7,200 experiments take up to 4 h 0 min; for a shorter tuning, lower max_experiments (at least 120) or the"
-    assert [record.getMessage()[: len(line)] for record in caplog.records] == [line, line]
+    assert [record.getMessage()[: len(line)] for record in caplog.records[:2]] == [line, line]
+    assert "7,200 experiments take up to 10 min" in caplog.records[2].getMessage()
     assert capsys.readouterr().err.count(line) == 1
 
 
@@ -372,5 +376,9 @@ def test_it_says_after_the_first_steps_how_long_the_others_take(caplog: pytest.L
         patch.setattr("skde.tuning.time_notice.MEASURED_AFTER", 1e-3)
         patch.setattr("skde.tuning.time_notice.WORTH_SAYING", 0.0)
         tuner(max_experiments=100).fit(cost)
-    (told,) = [record.getMessage() for record in caplog.records]
+        patch.setattr("skde.tuning.time_notice.WARNED_AFTER", 1e-3)
+        patch.setattr("skde.tuning.time_notice.WORTH_A_WARNING", 0.0)
+        with pytest.warns(UserWarning, match="the others take about"):
+            tuner(max_experiments=100).fit(cost)
+    told, _ = [record.getMessage() for record in caplog.records]
     assert "the others take about" in told

@@ -238,7 +238,7 @@ class AlgorithmTarget(Target):
     def check(self, instances: Sequence[Any]) -> None:
         """Refuse instances that are no objectives."""
         for number, instance in enumerate(instances):
-            objective, bounds = objective_of(instance_for_seed(instance, 0))
+            objective, bounds = objective_of(checked_for_seed(instance, number))
             if not isinstance(objective, Problem | ConstrainedProblem) and bounds is None:
                 raise ValueError(
                     f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a "
@@ -257,6 +257,24 @@ def instance_for_seed(instance: Any, seed: int) -> Any:
     if callable(instance) and not isinstance(instance, Problem | ConstrainedProblem):
         return instance(seed)
     return instance
+
+
+def checked_for_seed(instance: Any, number: int) -> Any:
+    """Return an instance for a seed.
+
+    Raises
+    ------
+    TypeError
+        For a function that fails with a seed, such as an objective without bounds.
+    """
+    try:
+        return instance_for_seed(instance, 0)
+    except Exception as error:
+        raise TypeError(
+            f"instances[{number}] must be a problem, a problem's name, a pair (objective, bounds), or a function of a "
+            f"seed that returns one of them; as a function of the seed 0, it failed with {type(error).__name__}: "
+            f"{error}. For one problem, give a list of one pair, [(objective, bounds)]"
+        ) from error
 
 
 def has_clocks(instance: Any) -> bool:
