@@ -19,8 +19,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from skde import Minimizer, array_namespace
+from skde.engines import find_gpus
 
-DEVICE = "cpu"  # "cuda" computes the same on a GPU
+DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 
 # %%
 # The objective takes a whole population: one matrix product gives the scores of all weights, on NumPy or CuPy arrays.

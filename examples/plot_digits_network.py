@@ -18,8 +18,9 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
 from skde import JADE, Minimizer, array_namespace
+from skde.engines import find_gpus
 
-DEVICE = "cpu"  # "cuda" computes the same on a GPU
+DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 INPUTS, HIDDEN = 8, 8
 
 images, digits = load_digits(n_class=4, return_X_y=True)

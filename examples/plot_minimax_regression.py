@@ -15,6 +15,7 @@ to compare with. The data are scikit-learn's diabetes, of 442 patients and ten f
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,18 +23,21 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from skde import JDE, MinMaxSolver
-from skde.typing import FloatArray
+from skde import JDE, MinMaxSolver, array_namespace
+from skde.engines import find_gpus
+from skde.typing import Array, FloatArray
 
 EPS = 0.2  # largest error of a feature
+DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 
 samples, targets = load_diabetes(return_X_y=True)
 samples = StandardScaler().fit_transform(samples)
 
 
-def with_ones(samples: FloatArray) -> FloatArray:
+def with_ones(samples: Array) -> Array:
     """Return the samples with a leading 1, for the constant."""
-    return np.column_stack([np.ones(len(samples)), samples])
+    xp = array_namespace(samples)
+    return xp.concatenate([xp.ones((len(samples), 1)), samples], axis=1)
 
 
 def residuals(w: FloatArray) -> FloatArray:
@@ -71,15 +75,19 @@ triangle = np.linalg.qr(with_ones(samples))[1] / np.sqrt(len(samples))
 basis = np.linalg.inv(triangle)
 
 
-def make_game(
-    samples: FloatArray, targets: FloatArray, basis: FloatArray
-) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def make_game(samples: FloatArray, targets: FloatArray, basis: FloatArray) -> Callable[[Array, Array], Array]:
     """Return f(X, Y): a row of X is coefficients in a basis, of Y a sample's number and errors of its features."""
 
-    def game(X: FloatArray, Y: FloatArray) -> FloatArray:
-        number = np.minimum(Y[:, 0].astype(int), len(samples) - 1)
-        measured = samples[number] + (Y[:, 1:] if Y.shape[1] > 1 else 0.0)
-        return np.abs(targets[number] - X @ basis.T @ with_ones(measured).T)
+    data: dict[Any, Any] = {}  # by library, so that the data go to the GPU once
+
+    def game(X: Array, Y: Array) -> Array:
+        xp = array_namespace(X)
+        if xp not in data:
+            data[xp] = [xp.asarray(one) for one in (samples, targets, basis)]
+        features, values, columns = data[xp]
+        number = xp.minimum(Y[:, 0].astype(int), len(values) - 1)
+        measured = features[number] + (Y[:, 1:] if Y.shape[1] > 1 else 0.0)
+        return xp.abs(values[number] - X @ columns.T @ with_ones(measured).T)
 
     return game
 
@@ -103,6 +111,7 @@ def minimax(eps: float) -> FloatArray:
         archive_size=60,
         renewal=0.5,
         n_runs=2,
+        device=DEVICE,
         random_state=0,
     )
     errors = [(-eps, eps)] * samples.shape[1] if eps > 0 else []

@@ -11,34 +11,37 @@ problem: x are the gains, y is the plant, and one simulation computes all pairs 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skde import JDE, Minimizer, MinMaxDisplay, MinMaxSolver
-from skde.typing import FloatArray
+from skde import JDE, Minimizer, MinMaxDisplay, MinMaxSolver, array_namespace
+from skde.engines import find_gpus
+from skde.typing import Array
 
 GAINS = [(0.0, 4.0), (0.0, 4.0)]  # proportional, integral
 PLANTS = [(0.6, 1.6), (0.7, 1.4), (0.3, 1.2)]  # k, w, zeta
 NOMINAL = np.array([[1.0, 1.0, 0.7]])
 SECONDS, STEP, EFFORT = 15.0, 0.1, 0.02
+DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 
 
-def simulate(gains: FloatArray, plants: FloatArray) -> tuple[FloatArray, FloatArray]:
+def simulate(gains: Array, plants: Array) -> tuple[Array, Array]:
     """Return the outputs over time, of shape (steps, n, m), and the costs, of shape (n, m), of gains and plants."""
+    xp = array_namespace(gains)
     Kp, Ki = gains.T[:, :, None]
     k, w, zeta = plants.T[:, None, :]
-    position, speed, integral = np.zeros((3, len(gains), len(plants)))
-    control_before, cost, outputs = Kp * np.ones_like(position), 0.0, []
+    position, speed, integral = xp.zeros((3, len(gains), len(plants)))
+    control_before, cost, outputs = Kp * xp.ones_like(position), 0.0, []
     for _ in range(int(SECONDS / STEP)):
         error = 1.0 - position
         integral = integral + STEP * error
-        control = np.clip(Kp * error + Ki * integral, -10.0, 10.0)  # as actuators do; also prevents overflow
+        control = xp.clip(Kp * error + Ki * integral, -10.0, 10.0)  # as actuators do; also prevents overflow
         speed = speed + STEP * (k * control - 2 * zeta * w * speed - w * w * position)
         position = position + STEP * speed
         cost = cost + STEP * error**2 + EFFORT * (control - control_before) ** 2 / STEP
         control_before = control
         outputs.append(position)
-    return np.array(outputs), cost
+    return xp.stack(outputs), cost
 
 
-def cost(gains: FloatArray, plants: FloatArray) -> FloatArray:
+def cost(gains: Array, plants: Array) -> Array:
     """Return the cost of every controller with every plant."""
     return simulate(gains, plants)[1]
 
@@ -47,9 +50,9 @@ def cost(gains: FloatArray, plants: FloatArray) -> FloatArray:
 # The best gains for the nominal plant, and those for the worst plant. At the optimum very different plants have the
 # largest cost, so half of the plants are renewed in every cycle.
 
-nominal = Minimizer("jde", max_iter=40, random_state=0)
-nominal.fit(lambda gains: cost(gains, NOMINAL)[:, 0], bounds=GAINS)
-solver = MinMaxSolver(JDE(pop_size=30), n_cycles=8, gens_x=5, gens_y=5, renewal=0.5, random_state=0)
+nominal = Minimizer("jde", max_iter=40, device=DEVICE, random_state=0)
+nominal.fit(lambda gains: cost(gains, array_namespace(gains).asarray(NOMINAL))[:, 0], bounds=GAINS)
+solver = MinMaxSolver(JDE(pop_size=30), n_cycles=8, gens_x=5, gens_y=5, renewal=0.5, device=DEVICE, random_state=0)
 solver.fit(cost, bounds_x=GAINS, bounds_y=PLANTS)
 
 # %%

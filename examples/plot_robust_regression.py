@@ -15,8 +15,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skde import Minimizer, array_namespace
+from skde.engines import find_gpus
 
-DEVICE = "cpu"  # "cuda" computes the same on a GPU
+DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 
 rng = np.random.default_rng(0)
 t = np.sort(rng.uniform(0, 5, 80))

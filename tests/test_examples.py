@@ -24,6 +24,15 @@ EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("plot_*.py"))
 Run = Callable[..., dict[str, Any]]
 
 
+ON_GPU = (
+    "plot_auc",
+    "plot_digits_network",
+    "plot_minimax_regression",
+    "plot_robust_controller",
+    "plot_robust_regression",
+)
+
+
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
     """Return a function that runs an example once, and returns its variables."""
@@ -207,14 +216,17 @@ def test_all_pairs_of_controllers_and_plants_are_simulated(run: Run) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", ["plot_auc", "plot_robust_regression", "plot_digits_network"])
-def test_examples_on_a_gpu(name: str, tmp_path: Path) -> None:
-    text = (ROOT / "examples" / f"{name}.py").read_text()
-    assert text.count('DEVICE = "cpu"') == 1
-    script = tmp_path / f"{name}.py"
-    script.write_text(text.replace('DEVICE = "cpu"', 'DEVICE = "cuda"'))
-    found = runpy.run_path(str(script))
-    if name == "plot_auc":
+@pytest.mark.parametrize("name", ON_GPU)
+def test_examples_on_a_gpu(name: str, run: Run) -> None:
+    found = run(name)
+    assert found["DEVICE"] == "cuda"
+    if name == "plot_minimax_regression":
+        for fit in ("minimax", "robust"):
+            worst = "worst" if fit == "minimax" else "worst with errors"
+            assert found["table"][fit][worst] < 1.05 * found["table"][f"{fit}, exact"][worst]
+    elif name == "plot_robust_controller":
+        assert found["table"]["robust"]["worst"] < 0.6 * found["table"]["nominal"]["worst"]
+    elif name == "plot_auc":
         assert found["auc"]["AUC maximised"][0] > found["auc"]["logistic regression"][0]
     elif name == "plot_digits_network":
         assert found["accuracy"]["training"] > 0.97
