@@ -18,8 +18,7 @@ from sklearn.metrics import RocCurveDisplay, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from skde import Minimizer, array_namespace
-from skde.engines import find_gpus
+from skde import Minimizer, array_namespace, find_gpus
 
 DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 

@@ -17,8 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
-from skde import JADE, Minimizer, array_namespace
-from skde.engines import find_gpus
+from skde import JADE, Minimizer, array_namespace, find_gpus
 
 DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 INPUTS, HIDDEN = 8, 8

@@ -23,8 +23,7 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from skde import JDE, MinMaxSolver, array_namespace
-from skde.engines import find_gpus
+from skde import JDE, MinMaxSolver, array_namespace, find_gpus
 from skde.typing import Array, FloatArray
 
 EPS = 0.2  # largest error of a feature

@@ -11,8 +11,7 @@ problem: x are the gains, y is the plant, and one simulation computes all pairs 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skde import JDE, Minimizer, MinMaxDisplay, MinMaxSolver, array_namespace
-from skde.engines import find_gpus
+from skde import JDE, Minimizer, MinMaxDisplay, MinMaxSolver, array_namespace, find_gpus
 from skde.typing import Array
 
 GAINS = [(0.0, 4.0), (0.0, 4.0)]  # proportional, integral

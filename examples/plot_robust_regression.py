@@ -14,8 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skde import Minimizer, array_namespace
-from skde.engines import find_gpus
+from skde import Minimizer, array_namespace, find_gpus
 
 DEVICE = "cuda" if find_gpus()[0] else "cpu"  # Python functions run on the CPU unless a GPU is named
 

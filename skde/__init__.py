@@ -51,6 +51,7 @@ _MODULES = {
     "algorithm_names": "skde.algorithms",
     "array_namespace": "skde.arrays",
     "differential_evolution": "skde.scipy.evolution",
+    "find_gpus": "skde.engines",
     "from_jax": "skde.objectives.array_libraries",
     "from_torch": "skde.objectives.array_libraries",
     "get_problem": "skde.problems",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from skde.callbacks import Checkpoint as Checkpoint
     from skde.callbacks import ParameterTrace as ParameterTrace
     from skde.callbacks import Progress as Progress
+    from skde.engines import find_gpus as find_gpus
     from skde.islands import Migration as Migration
     from skde.minimizer import Minimizer as Minimizer
     from skde.minmax import AugmentedLagrangian as AugmentedLagrangian

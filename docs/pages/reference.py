@@ -28,7 +28,12 @@ class Group:
 
 # A name belongs to the group that has its module, or a package around it.
 GROUPS = (
-    Group("solvers", "Solver and islands", "One solver for all algorithms.", ("skde.minimizer", "skde.islands")),
+    Group(
+        "solvers",
+        "Solver, islands and devices",
+        "One solver for all algorithms.",
+        ("skde.minimizer", "skde.islands", "skde.engines.single_device"),
+    ),
     Group("algorithms", "Algorithms", "Parameter objects; their names go to the solver too.", ("skde.algorithms",)),
     Group(
         "objectives",

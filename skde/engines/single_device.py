@@ -19,7 +19,22 @@ from skde.variables import Variables
 
 
 def find_gpus() -> tuple[int, str]:
-    """Return the number of usable GPUs, and the reason when there is none."""
+    """Return the number of usable GPUs, and the reason when there is none.
+
+    Returns
+    -------
+    count : int
+        The number of CUDA GPUs.
+    reason : str
+        Empty where there are some.
+
+    Examples
+    --------
+    A script that takes a GPU where there is one:
+
+    >>> from skde import find_gpus
+    >>> device = "cuda" if find_gpus()[0] else "cpu"
+    """
     if find_spec("cupy") is None:
         return 0, "CuPy is not installed (pip install 'skde[cuda12]' or 'skde[cuda13]')"
     import cupy
