@@ -190,16 +190,29 @@ def test_threads() -> None:
     assert study.best_value < 1
 
 
-def test_an_individual_that_is_never_finished_is_proposed_again() -> None:
+def test_a_trial_that_never_ends_delays_no_generation() -> None:
     study = optuna.create_study(sampler=EvolutionSampler(DE(pop_size=8), seed=0))
     study.optimize(bowl, 1)
     lost = study.ask()
     bowl(lost)
-    study.optimize(bowl, 6)
-    again = study.ask()
-    assert bowl(again) == bowl(lost)
-    study.tell(again, 1.0)
-    assert bowl(study.ask()) != bowl(lost)
+    study.optimize(bowl, 6 + 1)  # the last one takes its place
+    state = study.sampler._states[study]  # type: ignore[attr-defined]
+    assert not state.population._waiting.keys() - range(8)
+    study.optimize(bowl, 3)
+    assert len(state.population._waiting) == 8 - 2  # of the second generation; the last end is not read yet
+    assert len({tuple(params.items()) for params in params_of(study)}) == len(study.trials)
+
+
+def test_a_batch_that_is_larger_than_a_generation_has_no_point_twice() -> None:
+    space = {"x": optuna.distributions.FloatDistribution(0, 1), "k": optuna.distributions.IntDistribution(0, 1000)}
+    study = optuna.create_study(sampler=EvolutionSampler(DE(pop_size=8), seed=0))
+    for _ in range(2):  # without a population yet, and with one
+        trials = [study.ask(space) for _ in range(12)]
+        assert len({tuple(trial.params.values()) for trial in trials}) == 12
+        for trial in trials:
+            study.tell(trial, trial.params["x"])
+    again = optuna.create_study(sampler=EvolutionSampler(DE(pop_size=8), seed=0))
+    assert [again.ask(space).params for _ in range(12)] == [trial.params for trial in study.trials[:12]]
 
 
 def test_trials_from_elsewhere_count() -> None:

@@ -74,7 +74,6 @@ class Population:
         self._points = self._asked = self._minimizer.ask()
         self._costs = np.full(len(self._asked), math.inf)
         self._waiting = dict(enumerate(map(self.space.key_of_point, self._asked)))  # keys of individuals without a cost
-        self._times: Counter[int] = Counter()  # how often an individual was proposed
 
     # -- finished trials -----------------------------------------------------------------------------------------------
 
@@ -122,10 +121,10 @@ class Population:
     # -- new trials ----------------------------------------------------------------------------------------------------
 
     def propose(self, number: int, trials: Sequence[FrozenTrial]) -> dict[str, Any]:
-        """Return the parameters of trial `number`.
+        """Return the parameters of trial `number`, those of an individual that no running trial evaluates.
 
-        They are those of an individual that no running trial evaluates or, where all are evaluated, of one that was
-        proposed least often: its process may have ended.
+        Where all are being evaluated, there are none: the trial has parameters of elsewhere, and takes the place of
+        an individual if it ends first. So a trial whose process has ended delays no generation.
         """
         running = [trials[place] for place in self._unfinished if trials[place].state == TrialState.RUNNING]
         others = [trial for trial in running if trial.number != number]
@@ -139,9 +138,9 @@ class Population:
                 taken[key] -= 1
             else:
                 free.append(individual)
-        rarest = min(self._waiting, key=lambda one: self._times[one])
-        individual = free[ahead % len(free)] if free else rarest
-        self._times[individual] += 1
+        if ahead >= len(free):
+            return {}
+        individual = free[ahead]
         self._proposed[number] = self._waiting[individual]
         return self.space.params(self._asked[individual])
 

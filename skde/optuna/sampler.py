@@ -73,9 +73,9 @@ class EvolutionSampler(BaseSampler):
     that is loaded from a storage continues where it was, if the seed is the same, and trials that were made before,
     enqueued, or made by another sampler, count too.
 
-    A generation ends when all its individuals have a value. With several workers (n_jobs, processes), a worker for
-    which no individual is left evaluates one a second time, of which the first value counts. So take a population of
-    several times as many individuals as there are workers.
+    A generation ends when all its individuals have a value. With several workers (n_jobs, processes) or a batch of
+    trials, one for which no individual is left gets parameters of `independent_sampler`, and the first values count. So
+    take a population of several times as many individuals as there are workers or trials in a batch.
 
     Failed and pruned trials count as worse than all others. With Optuna 5, trials that violate constraints
     (`Trial.set_constraint`) come after those that do not, ordered by the sum of their violations.
@@ -146,7 +146,7 @@ class EvolutionSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return the parameters of an individual that has no value yet.
+        """Return the parameters of an individual that has no value yet, or independent ones where none is left.
 
         Raises
         ------
@@ -165,7 +165,10 @@ class EvolutionSampler(BaseSampler):
                 state.population = population
             trials = study.get_trials(deepcopy=False)
             population.learn(trials)
-            return population.propose(trial.number, trials)
+            proposed = population.propose(trial.number, trials)
+        return proposed or {
+            name: self._drawn(study, trial, name, distribution) for name, distribution in search_space.items()
+        }
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -179,11 +182,7 @@ class EvolutionSampler(BaseSampler):
         """
         check_single(study)
         self._tell_of(study, param_name)
-        sampler = self.independent_sampler
-        if sampler is None:
-            address = [self._seed, trial.number, *param_name.encode()]
-            sampler = RandomSampler(int(np.random.SeedSequence(address).generate_state(1)[0]))
-        return sampler.sample_independent(study, trial, param_name, param_distribution)
+        return self._drawn(study, trial, param_name, param_distribution)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Prepare the independent sampler."""
@@ -194,6 +193,14 @@ class EvolutionSampler(BaseSampler):
         """Tell the independent sampler."""
         if self.independent_sampler is not None:
             self.independent_sampler.after_trial(study, trial, state, values)
+
+    def _drawn(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+        """Return a parameter's value of the independent sampler."""
+        sampler = self.independent_sampler
+        if sampler is None:
+            address = [self._seed, trial.number, *name.encode()]
+            sampler = RandomSampler(int(np.random.SeedSequence(address).generate_state(1)[0]))
+        return sampler.sample_independent(study, trial, name, distribution)
 
     def _state(self, study: Study) -> StudyState:
         return self._states.setdefault(study, StudyState())
