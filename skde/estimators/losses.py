@@ -64,6 +64,33 @@ class UserLoss(Loss):
         return array_namespace(predictions).asarray(found, dtype=np.float64)
 
 
+class ResidualLoss(UserLoss):
+    """The sum of squares of the user's residuals, called for one candidate after the other.
+
+    Parameters
+    ----------
+    function, y, weights, response
+        As for `UserLoss`; the function returns an array of residuals, of any length.
+    """
+
+    smooth = True
+
+    def values(self, predictions: Array) -> Array:
+        """Return the sums of squares."""
+        return (self.residuals(predictions) ** 2).sum(axis=1)
+
+    def residuals(self, predictions: Array) -> Array:
+        """Return the residuals."""
+        xp = array_namespace(predictions)
+        rows = [
+            xp.asarray(self.function(self.y, self.response(row), **self.options), dtype=np.float64)
+            for row in predictions
+        ]
+        if any(row.ndim != 1 for row in rows):
+            raise TypeError(f"loss.residuals must return one array of numbers, got shape {rows[0].shape}")
+        return xp.stack(rows)
+
+
 class ScorerLoss(Loss):
     """Minus the score of a scorer of scikit-learn, called for one candidate after the other on the host.
 

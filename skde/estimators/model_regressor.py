@@ -33,10 +33,12 @@ class ModelRegressor(RegressorMixin, BaseModel):
         intercept and a coefficient for each feature.
     bounds : array-like of shape (n_parameters, 2), Bounds, mapping or list of Variable, default (-100, 100)
         Bounds of the parameters, or typed variables, as in `Minimizer`. One pair is enough for model="linear".
-    loss : str or callable, default "squared"
+    loss : str, callable or object with residuals, default "squared"
         "squared", "absolute", "huber", "log_cosh" or "quantile", of which the weighted mean is minimised;
         "chebyshev", the largest absolute residual; a name of `sklearn.metrics.get_scorer_names()`, minus the score; or
-        loss(y, predictions), where weights are given with sample_weight=weights, which returns a number.
+        loss(y, predictions), where weights are given with sample_weight=weights, which returns a number. An object with
+        the method or attribute residuals(y, predictions), with the same weights, has the sum of squares of what this
+        returns as its loss, and local searches by least squares.
     delta : float, default 1.0
         The residual up to which "huber" is quadratic, > 0.
     quantile : float, default 0.5

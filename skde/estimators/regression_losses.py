@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from skde.arrays import array_namespace
-from skde.estimators.losses import Loss, ScorerLoss, UserLoss, named_scorer
+from skde.estimators.losses import Loss, ResidualLoss, ScorerLoss, UserLoss, named_scorer
 from skde.typing import Array, FloatArray
 
 
@@ -112,7 +112,7 @@ def regression_loss(
     Parameters
     ----------
     loss : str or callable
-        A name of REGRESSION, a scorer's name, or a function.
+        A name of REGRESSION, a scorer's name, a function, or an object with a method `residuals`.
     y, weights : ndarray of shape (n_samples,)
         Targets, and weights with the sum 1.
     given : ndarray of shape (n_samples,) or None
@@ -122,6 +122,8 @@ def regression_loss(
     delta, quantile : float
         The parameters of "huber" and "quantile".
     """
+    if callable(getattr(loss, "residuals", None)):
+        return ResidualLoss(loss.residuals, y, given, lambda row: row)
     if callable(loss):
         return UserLoss(loss, y, given, lambda row: row)
     if loss == LARGEST:

@@ -239,6 +239,43 @@ def test_a_function_and_a_scorers_name_as_loss() -> None:
         assert own.loss_ == pytest.approx(named.loss_, rel=1e-6)
 
 
+class RelativeResiduals:
+    """Residuals relative to the targets, and two more."""
+
+    def residuals(self, y: Any, predictions: Any, sample_weight: Any = None) -> Any:
+        roots = 1.0 if sample_weight is None else np.sqrt(sample_weight)
+        return np.append(roots * (predictions - y) / y, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1, 40)], ids=["plain", "weights"])
+def test_residuals_of_the_user_are_polished_by_least_squares(weights: Any) -> None:
+    fit = ModelRegressor(decay, BOX, loss=RelativeResiduals(), vectorized=True, **QUICK).fit(X, y, weights)
+    sigma = y if weights is None else y / np.sqrt(weights)
+    best, _ = curve_fit(lambda x, *theta: decay(x[:, None], theta), X[:, 0], y, [2.5, 1.3, 0.7], sigma=sigma)
+    np.testing.assert_allclose(fit.theta_, best, rtol=1e-6)
+    assert fit.loss_ == pytest.approx((((decay(X, best) - y) / sigma) ** 2).sum(), rel=1e-9)
+    assert fit.n_restarts_ == 2
+    assert clone(fit).fit(X, y, weights).loss_ == fit.loss_
+
+    def value(y: Any, predictions: Any, sample_weight: Any = None) -> float:
+        return float((RelativeResiduals().residuals(y, predictions, sample_weight) ** 2).sum())
+
+    quick = {**QUICK, "n_agreeing": 1, "max_restarts": 1}
+    without = ModelRegressor(decay, BOX, loss=value, vectorized=True, **quick).fit(X, y, weights)
+    assert fit.loss_ < without.loss_
+
+
+def test_residuals_of_the_user_are_checked() -> None:
+    class One:
+        def residuals(self, y: Any, predictions: Any) -> Any:
+            return ((predictions - y) ** 2).mean()
+
+    with pytest.raises(TypeError, match="residuals must return one array of numbers, got shape"):
+        ModelRegressor(loss=One(), bounds=(-5, 5), **QUICK).fit(X, y)
+    with pytest.raises(TypeError, match="must take sample_weight"):
+        ModelRegressor(loss=One(), bounds=(-5, 5), **QUICK).fit(X, y, np.ones(40) * 2)
+
+
 def test_the_intercept_has_no_penalty_whatever_its_name() -> None:
     X = np.linspace(-1, 1, 20)[:, None]
     y = 5 + 2 * X[:, 0]
