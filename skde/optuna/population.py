@@ -124,7 +124,7 @@ class Population:
         """Return the parameters of trial `number`, those of an individual that no running trial evaluates.
 
         Where all are being evaluated, there are none: the trial has parameters of elsewhere, and takes the place of
-        an individual if it ends first. So a trial whose process has ended delays no generation.
+        an individual if it ends first. So a process that ends within a trial delays no generation.
         """
         running = [trials[place] for place in self._unfinished if trials[place].state == TrialState.RUNNING]
         others = [trial for trial in running if trial.number != number]
