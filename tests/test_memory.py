@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
+from skde import DE, DeviceObjective, Migration, Minimizer, MinMaxSolver, get_problem, memory
 from skde.cli.main import main
 from skde.engines import CpuEngine
 from skde.engines.batch_arrays import array_shapes, size_of
@@ -49,6 +49,12 @@ def test_a_fit(parameters: dict[str, Any], objective: Any) -> None:
     with pytest.raises(MemoryError, match=r"a batch of \d+ populations of 100 individuals in 40 dimensions " + FIGURES):
         m.fit(objective, **({} if objective == "sphere" else {"bounds": [(-1, 1)]}), dim=40)
     assert time.perf_counter() - start < 1
+
+
+def test_migrants_beyond_the_numbers_of_32_bits() -> None:
+    m = Minimizer(DE(pop_size=2**20), n_islands=2**12, migration=Migration(n_migrants=0.9), max_iter=1, device="cpu")
+    with pytest.raises(MemoryError, match=FIGURES):
+        m.fit("sphere", dim=2)
 
 
 def test_ask() -> None:

@@ -71,9 +71,9 @@ SKDE_FN int sample_distance(int n) { return max_of(BUCKET, (n + MOST_SAMPLES - 1
 SKDE_FN int samples_of(int n) { return (n + sample_distance(n) - 1) / sample_distance(n); }
 SKDE_FN i64 sample_words(int n) { return 5 * i64(samples_of(n)) + 2; }
 // The words that sorting takes for a run with at most n values, of which two sets may have samples at a time.
-SKDE_FN i64 sorting_words(int n) {
-  const int most_samples = (n + BUCKET - 1) / BUCKET;
-  return n > COUNTED_BY_CPU ? 3 * i64(n) + 2 * (5 * i64(most_samples) + 2) : 0;
+SKDE_FN i64 sorting_words(i64 n) {
+  const i64 most_samples = (n + BUCKET - 1) / BUCKET;
+  return n > COUNTED_BY_CPU ? 3 * n + 2 * (5 * most_samples + 2) : 0;
 }
 
 // The number of the keys in places first ... last - 1 that come before that in place p. index(k) is the index of the
