@@ -17,6 +17,9 @@ from skde.benchmark.peers import CR, C, F, Run, W, make_pygmo, make_pygmo_swarm,
 from skde.problems import Problem
 
 BOTH = ("float32", "float64")
+# The errors of libraries that are installed, but cannot be imported, by their names. They are known after the first
+# attempt only, because imports take seconds, and some write files.
+BROKEN: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class ScalePeer:
         "cpu", "cuda" or both.
     dtypes : tuple of str
         Its precisions.
-    make : callable
+    build : callable
         (problem, pop_size, dtype, device) -> function that runs a number of generations and waits for their end.
     square_arrays : int, default 0
         Number of arrays with a number for each pair of individuals, which limit its population.
@@ -46,13 +49,27 @@ class ScalePeer:
     note: str
     devices: tuple[str, ...]
     dtypes: tuple[str, ...]
-    make: Callable[[Problem, int, str, str], Run]
+    build: Callable[[Problem, int, str, str], Run]
     square_arrays: int = 0
 
     @property
     def present(self) -> bool:
-        """Whether the library is installed."""
-        return find_spec(self.name) is not None
+        """Whether the library is installed, and no import of it has failed."""
+        return find_spec(self.name) is not None and self.name not in BROKEN
+
+    def make(self, problem: Problem, pop_size: int, dtype: str, device: str) -> Run:
+        """Return the function that runs a number of generations.
+
+        Raises
+        ------
+        RuntimeError
+            If the library cannot be imported; it is not present from then on.
+        """
+        try:
+            return self.build(problem, pop_size, dtype, device)
+        except ImportError as error:
+            BROKEN[self.name] = f"{self.name} cannot be imported: {error}"
+            raise RuntimeError(BROKEN[self.name]) from error
 
     def has(self, algorithm: str, dtype: str, device: str) -> bool:
         """Return whether it can be compared with an algorithm, in a precision, on a device such as "cuda:0"."""
@@ -224,5 +241,8 @@ PEERS = (
 
 
 def peer_notes() -> dict[str, str]:
-    """Return the note of every peer by its name and algorithm, or "absent"."""
-    return {f"{peer.name} {peer.algorithm}": peer.note if peer.present else "absent" for peer in PEERS}
+    """Return the note of every peer by its name and algorithm, or "absent", or the error of its import."""
+    return {
+        f"{peer.name} {peer.algorithm}": peer.note if peer.present else BROKEN.get(peer.name, "absent")
+        for peer in PEERS
+    }

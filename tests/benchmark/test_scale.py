@@ -11,7 +11,7 @@ import pytest
 from skde import get_problem
 from skde.algorithms import ALGORITHMS, SS
 from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.benchmark import scale, scale_sizes, scale_table
+from skde.benchmark import scale, scale_peers, scale_sizes, scale_table
 from skde.benchmark.scale import Forecast, Scale
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
 from skde.benchmark.scale_sizes import AXES, Cell, Settings
@@ -231,6 +231,23 @@ def test_absent_peers_are_recorded() -> None:
     assert set(notes) == {f"{peer.name} {peer.algorithm}" for peer in PEERS}
     for peer in PEERS:
         assert (notes[f"{peer.name} {peer.algorithm}"] == "absent") == (not peer.present)
+
+
+def test_a_peer_that_cannot_be_imported_is_left_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def needs_more(problem: Any, pop_size: int, dtype: str, device: str) -> Any:
+        raise ModuleNotFoundError("No module named 'loguru'")
+
+    monkeypatch.setattr(scale_peers, "BROKEN", {})
+    peer = ScalePeer("sklearn", "de", "installed", ("cpu",), ("float64",), needs_more)
+    monkeypatch.setattr(scale, "PEERS", (peer,))
+    monkeypatch.setattr(scale_peers, "PEERS", (peer,))
+    assert peer.present
+    record = measured()
+    left_out = [(entry["program"], entry["pop_size"], entry["reason"]) for entry in record["left_out"]]
+    assert left_out == [("sklearn", 20, "sklearn cannot be imported: No module named 'loguru'")]
+    assert [row["pop_size"] for row in record["figures"]] == [20, 40, 20, 40]
+    assert record["settings"]["peers"] == {"sklearn de": "sklearn cannot be imported: No module named 'loguru'"}
+    assert "cannot be imported: No module named 'loguru'" in scale_table.table(record)
 
 
 def test_peers_are_compared_where_they_run() -> None:
