@@ -25,6 +25,7 @@ INK, FAINT = "#0a0c00", "#0a0c01"
 COLOURS = 8
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 COLUMNS = 3
+NARROWEST = 6.7  # inches; the page makes narrower plots wider, with their text
 SHOWN = 1e4  # the most evaluations, divided by the fewest that are shown
 ERRORS = (10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-5, 1e-8)  # of the table of expected running times
 STYLE: dict[Any, Any] = {
@@ -120,6 +121,13 @@ def curves_of(cell: Cell | None) -> tuple[FloatArray, FloatArray] | None:
     return numbers(cell["curves"]["n_evals"]), np.stack([numbers(errors) for errors in cell["curves"]["error"]])
 
 
+def limits(curves: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
+    """Return the first and the last evaluations to draw, at most four decades apart, and at least one."""
+    most = max(n_evals[-1] for n_evals, _ in curves)
+    first = min(n_evals[np.isfinite(errors).any(axis=0)].min(initial=most) for n_evals, errors in curves)
+    return min(max(first, most / SHOWN), most / 10), most
+
+
 def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Table] | None:
     """Return the convergence curves of all functions in one dimension, and their numbers; None without curves."""
     found = [
@@ -147,9 +155,9 @@ def convergence_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plo
             label = experiment.algorithms[number]
             values = zip(n_evals, *quartiles(errors), strict=True)
             table += [[function, dim, label, *(v if np.isfinite(v) else None for v in row)] for row in values]
-        most = max(curves[0][-1] for _, _, curves in found)
+        first, most = limits([curves for _, _, curves in found])
         for function, ax in zip(functions, axes, strict=False):
-            ax.set(title=function, xscale="log", yscale="log", xlim=(max(1, most / SHOWN), most))
+            ax.set(title=function, xscale="log", yscale="log", xlim=(first, most))
             for axis in (ax.xaxis, ax.yaxis):
                 thin_ticks(axis)
         for ax in axes[len(functions) :]:
@@ -181,7 +189,7 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
     goals = targets(experiment.floor)
     name = f"{prefix}ecdf-d{dim}"
     table: list[list[Any]] = []
-    most = max(curve[0][-1] for curves in complete for curve in curves if curve is not None) / dim
+    first, most = (place / dim for place in limits([one for curves in complete for one in curves if one is not None]))
     with figure(8.5, 4.4) as drawn:
         ax = drawn.subplots()
         for column, label in enumerate(experiment.algorithms_of(dim)):
@@ -195,7 +203,7 @@ def ecdf_plot(experiment: Experiment, dim: int, prefix: str) -> tuple[Plot, Tabl
             table += [[dim, label, float(a), float(b)] for a, b in zip(x, y, strict=True)]
         ax.set(
             xscale="log",
-            xlim=(max(1 / dim, most / SHOWN), most),
+            xlim=(first, most),
             ylim=(0, 1.02),
             xlabel="evaluations / D",
             ylabel="share of solved targets",
@@ -316,7 +324,7 @@ def times_plot(experiment: Experiment, prefix: str) -> tuple[Plot, Table] | None
 def panels_svg(panels: Sequence[tuple[str, dict[str, list[tuple[float, float]]]]], ylabel: str, name: str) -> str:
     """Return lines through points on logarithmic axes, one panel for each quantity, each with its legend."""
     longest = max(len(lines) for _, lines in panels)
-    with figure(5.2 * len(panels), 3.4 + 0.2 * longest) as drawn:
+    with figure(max(5.2 * len(panels), NARROWEST), 3.4 + 0.2 * longest) as drawn:
         axes = drawn.subplots(1, len(panels), squeeze=False)[0]
         for ax, (xlabel, lines) in zip(axes, panels, strict=True):
             for number, (label, points) in enumerate(lines.items()):
