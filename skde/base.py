@@ -227,7 +227,7 @@ class BaseSolver(BaseEstimator):
             if own not in names:
                 kind = type(self).__name__
                 raise ValueError(
-                    f"Invalid parameter {own!r} for {kind}{nearest(own, names)}; it has {', '.join(names)}"
+                    f"Invalid parameter {own!r} for {kind}, which has {', '.join(names)}{nearest(own, names)}"
                 )
             value = parameters.get(own, getattr(self, own))
             if nested and not isinstance(value, BaseEstimator):

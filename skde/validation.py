@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from skde.memory import check_memory
 from skde.typing import FloatArray
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 MOST_JOBS = 1024  # or the number of processors
 LONGEST = 200  # characters of a value in a message
@@ -29,7 +30,10 @@ SYNONYMS = {
     "maxfun": "max_evals",
     "maxfev": "max_evals",
     "gpu": "cuda",
+    "algorithm": "method",
 }
+# Parameters of algorithms, which users give to solvers.
+OF_ALGORITHMS = {"pop_size": "pop_size", "popsize": "pop_size", "f": "F", "cr": "CR", "strategy": "strategy"}
 DTYPES = ("float32", "float64")
 
 
@@ -143,23 +147,35 @@ def check_names(what: str, given: Iterable[str], allowed: Iterable[str]) -> None
         check_choice(f"a parameter of {what}", name, allowed)
 
 
-def named_parameters(init: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a constructor, so that the error for an unknown parameter suggests the nearest name."""
-    names = list(signature(init).parameters)[1:]
+def named_parameters(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a constructor or a function, so that the error for an unknown parameter suggests the nearest name."""
+    names = [name for name in signature(function).parameters if name != "self"]
+    called = function.__qualname__.removesuffix(".__init__")
 
-    @wraps(init)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> None:
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in names:
-                solver = type(args[0]).__name__
-                raise TypeError(f"{solver} got an unexpected keyword argument {name!r}{nearest(name, names)}")
-        init(*args, **kwargs)
+                hint = nearest(name, names) or of_algorithm(called, name, names)
+                raise TypeError(f"{called} got an unexpected keyword argument {name!r}{hint}")
+        return function(*args, **kwargs)
 
     return checked
 
 
+def of_algorithm(called: str, name: str, names: Iterable[str]) -> str:
+    """Return the place of a parameter that belongs to an algorithm, or an empty text."""
+    own = OF_ALGORITHMS.get(name.lower())
+    first = next(iter(names), "")
+    if own is None or not first.startswith("algorithm"):
+        return ""
+    return f"; it is a parameter of the algorithm: {called}(DE({own}=...))"
+
+
 def nearest(value: Any, choices: Iterable[str]) -> str:
-    """Return '; did you mean ...?' with the choice nearest to value, or an empty text."""
+    """Return '; did you mean ...?' with the choice nearest to value, or an empty text; a class needs a call."""
+    if isinstance(value, type):
+        return f"; a class is no parameter object, {value.__name__}() is one"
     if not isinstance(value, str):
         return ""
     spelled = {choice.lower(): choice for choice in choices}

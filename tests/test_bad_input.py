@@ -21,11 +21,15 @@ from skde import (
     Minimizer,
     MinMaxSolver,
     Status,
+    differential_evolution,
     get_problem,
     minimize,
     scipy_method,
 )
 from skde.engines import find_gpus
+from skde.estimators import EvolutionSearchCV, ModelClassifier, ModelRegressor
+from skde.optuna import EvolutionSampler
+from skde.tuning import RacingTuner
 
 from .short_fits import BOX, f, fit
 
@@ -164,7 +168,33 @@ def test_parameters(parameters: dict[str, Any], error: type[Exception], message:
         fit(**parameters)
 
 
+@pytest.mark.parametrize(
+    ("called", "parameters", "hint"),
+    [
+        (Minimizer, {"max_eval": 9}, "Minimizer .*'max_eval'; did you mean 'max_evals'"),
+        (Minimizer, {"popsize": 9}, r"a parameter of the algorithm: Minimizer\(DE\(pop_size=...\)\)"),
+        (MinMaxSolver, {"CR": 0.9}, r"a parameter of the algorithm: MinMaxSolver\(DE\(CR=...\)\)"),
+        (RacingTuner, {"max_experiment": 9}, "RacingTuner .*; did you mean 'max_experiments'"),
+        (EvolutionSearchCV, {"n_iters": 9}, "EvolutionSearchCV .*; did you mean 'n_iter'"),
+        (ModelRegressor, {"los": "huber"}, "ModelRegressor .*; did you mean 'loss'"),
+        (ModelClassifier, {"strategy": 0.9}, r"ModelClassifier got an unexpected keyword argument 'strategy'$"),
+        (EvolutionSampler, {"algoritm": "de"}, "EvolutionSampler .*; did you mean 'algorithm'"),
+        (differential_evolution, {"max_iter": 9}, "differential_evolution .*; did you mean 'maxiter'"),
+    ],
+)
+def test_unknown_parameters_have_a_hint(called: Any, parameters: dict[str, Any], hint: str) -> None:
+    with pytest.raises(TypeError, match=hint):
+        called(**parameters)
+
+
+def test_classes_are_no_parameter_objects() -> None:
+    with pytest.raises(ValueError, match=r"a class is no parameter object, DE\(\) is one"):
+        Minimizer(DE).fit("sphere", dim=2)
+
+
 def test_parameters_that_are_none() -> None:
+    with pytest.raises(ValueError, match="got 'algorithm'; did you mean 'method'"):
+        minimize(f, bounds=BOX, algorithm="de")
     with pytest.raises(
         ValueError, match=r"a parameter of minimize must be one of.*got 'max_iters'; did you mean 'max_iter'"
     ):

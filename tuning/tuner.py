@@ -28,7 +28,17 @@ from skde.tuning.targets.base import Limits, Target
 from skde.tuning.targets.conversion import as_target
 from skde.tuning.time_notice import TimeNotice
 from skde.tuning.work_queue import QueuedTarget, WorkQueue, check_shared, pause, work, worker_timeout
-from skde.validation import check_bool, check_choice, check_int, check_jobs, check_real, check_verbose, named_parameters
+from skde.validation import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_jobs,
+    check_real,
+    check_verbose,
+    named_parameters,
+    nearest,
+    shown,
+)
 
 
 class RacingTuner(TunerResults, BaseEstimator):
@@ -349,7 +359,8 @@ class RacingTuner(TunerResults, BaseEstimator):
             return as_space(self.space)
         if isinstance(target, Algorithm) or (isinstance(target, str) and target in ALGORITHMS):
             return space_of(target)
-        raise ValueError("space must be given: only algorithms of skde have a default")
+        hint = nearest(target, ALGORITHMS)
+        raise ValueError(f"space must be given: only algorithms of skde have a default, got {shown(target)}{hint}")
 
     def _setting(self, target: Any, seed: int | None = None) -> TuningSetting:
         """Check the inputs of decisions, and return them."""

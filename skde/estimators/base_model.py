@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skde.algorithms import Algorithm
+from skde.algorithms.auto import AUTO
 from skde.arrays import device_of, is_on_gpu, to_numpy
 from skde.callbacks import callback_list
 from skde.engines import check_device, choose_engine
@@ -21,9 +22,19 @@ from skde.estimators.losses import Loss
 from skde.estimators.model_fit import Found, Plan, fit_model
 from skde.estimators.predictor import LINEAR, LinearModel, Predictor
 from skde.estimators.standard_errors import bootstrap_thetas, jacobian_covariance
+from skde.minimizer_spec import named_algorithm
 from skde.random_state import run_seeds
 from skde.typing import Array, FloatArray, IntArray
-from skde.validation import check_bool, check_bounds, check_choice, check_int, check_jobs, check_real, shown
+from skde.validation import (
+    check_bool,
+    check_bounds,
+    check_choice,
+    check_int,
+    check_jobs,
+    check_real,
+    refuse_ragged,
+    shown,
+)
 from skde.variables import Variables, as_variables
 
 Model = Callable[[Array, Array], Array]
@@ -67,6 +78,8 @@ class BaseModel(BaseEstimator):
         if self.penalty is not None and not callable(self.penalty):
             check_choice("penalty", self.penalty, PENALTIES)
         check_real("alpha", self.alpha, 0, np.inf, high_open=True)
+        if not (isinstance(self.algorithm, str) and self.algorithm == AUTO):
+            named_algorithm(self.algorithm)
         agreeing = check_int("n_agreeing", self.n_agreeing, 1)
         return Plan(
             algorithm=self.algorithm,
@@ -110,8 +123,14 @@ class BaseModel(BaseEstimator):
             raise ValueError("bounds must be given: one pair (low, high), or a typed variable, for every parameter")
         given = as_variables(self.bounds)
         if given is None:
-            repeated = names is not None and np.shape(self.bounds) == (2,)
-            box = check_bounds(self.bounds, len(names) if names is not None and repeated else None)
+            refuse_ragged("bounds", self.bounds)
+            single = np.shape(self.bounds) == (2,)
+            if single and names is None:
+                raise ValueError(
+                    "bounds must have one pair (low, high) for every parameter theta[j] of the model, such as "
+                    f"[(0, 1), (-5, 5)]; got {shown(self.bounds)}, a pair for all parameters of model={LINEAR!r}"
+                )
+            box = check_bounds(self.bounds, len(names) if names is not None and single else None)
             given = Variables(box.tolist())
         if names is not None and len(given) != len(names):
             raise ValueError(f"bounds must be one pair, or one for each of {', '.join(names)}; got {len(given)}")

@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 from skde.algorithms import Algorithm, get_algorithm, small_population
 from skde.optuna.population import SEEDS, Population, check_population
 from skde.optuna.search_space import SearchSpace
-from skde.validation import check_int, shown
+from skde.validation import check_int, named_parameters, shown
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +91,7 @@ class EvolutionSampler(BaseSampler):
     True
     """
 
+    @named_parameters
     def __init__(
         self,
         algorithm: str | Algorithm = "shade",

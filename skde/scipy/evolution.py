@@ -8,8 +8,10 @@ from typing import Any
 from scipy.optimize import OptimizeResult
 
 from skde.scipy.evolution_solver import DifferentialEvolutionSolver
+from skde.validation import named_parameters
 
 
+@named_parameters
 def differential_evolution(
     func: Callable[..., Any],
     bounds: Any,

@@ -420,4 +420,4 @@ def parallel_map(n_jobs: int, function: Callable[[Any], Any], points: Iterable[A
 
 def warn(message: str) -> None:
     """Warn the caller of differential_evolution."""
-    warnings.warn(message, UserWarning, stacklevel=5)
+    warnings.warn(message, UserWarning, stacklevel=6)

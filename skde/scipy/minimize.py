@@ -16,6 +16,7 @@ from skde.minimizer import Minimizer
 from skde.scipy.inputs import takes_result
 from skde.validation import check_names, shown
 
+OWN_PARAMETERS = ("bounds", "args", "method", "x0", "dim")
 PARAMETERS = tuple(name for name in Minimizer().get_params(deep=False) if name not in ("algorithm", "bounds"))
 
 
@@ -67,7 +68,7 @@ def minimize(
     >>> bool(minimize("sphere", dim=5, max_evals=20_000, random_state=0).fun < 1e-6)
     True
     """
-    check_names("minimize", parameters, PARAMETERS)
+    check_names("minimize", parameters, (*OWN_PARAMETERS, *PARAMETERS))
     if not isinstance(args, tuple):
         raise TypeError(f"args must be a tuple, such as (value,), got {shown(args)} ({type(args).__name__})")
     if args and not callable(fun):

@@ -484,6 +484,8 @@ def test_works_in_a_cross_validation() -> None:
         ({"loss": "sqared"}, "loss must be one of 'squared'.*did you mean 'squared'"),
         ({"model": 3}, "model must be 'linear' or a callable"),
         ({"model": decay, "bounds": None}, "bounds must be given"),
+        ({"model": decay, "bounds": (0, 1)}, r"for every parameter theta\[j\] of the model.*got \(0, 1\)"),
+        ({"algorithm": "jed"}, "algorithm must be one of.*did you mean 'jde'"),
         ({"penalty": "l3"}, "penalty must be one of"),
         ({"alpha": -1}, "alpha must be a number in"),
         ({"loss": "huber", "delta": 0}, "delta must be a number in"),

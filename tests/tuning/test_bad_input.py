@@ -24,7 +24,7 @@ from .landscape import SPACE, cost, decisions, tuner
 TUNER = [
     ("space", 3, "a space must be a function of an Optuna trial or a mapping"),
     ("space", {"x": 3}, "'x' must be an Optuna distribution or a function, got 3"),
-    ("space", None, "space must be given"),
+    ("space", None, "space must be given: only algorithms of skde have a default, got"),
     ("instances", 5, "instances must be a sequence of at least 1, got 5 (int)"),
     ("instances", "abc", "instances must be a sequence of at least 1, got 'abc' (str)"),
     ("instances", [], "instances must be at least 1, got 0"),

@@ -148,7 +148,7 @@ class AlgorithmTarget(Target):
                 batches.setdefault(algorithms[-1].kernel, []).append(number)
             except (ValueError, TypeError) as error:
                 algorithms.append(None)
-                outcomes[number] = Outcome(math.inf, 0.0, error=f"{type(error).__name__}: {error}")
+                outcomes[number] = Outcome.of_error(error, 0.0)
         for numbers in batches.values():
             of_batch = self.run_batch(jobs[numbers[0]], [algorithms[number] for number in numbers])
             for number, outcome in zip(numbers, of_batch, strict=True):
@@ -163,7 +163,7 @@ class AlgorithmTarget(Target):
         except Exception as error:  # a Python objective may raise anything
             if len(algorithms) > 1:
                 return [self.run_batch(job, [algorithm])[0] for algorithm in algorithms]
-            return [Outcome(math.inf, time.perf_counter() - begin, error=f"{type(error).__name__}: {error}")]
+            return [Outcome.of_error(error, time.perf_counter() - begin)]
         # A batch that had to wait for another did not take that time.
         before, self._ended = self._ended, time.perf_counter()
         seconds = (self._ended - max(begin, before)) / len(algorithms)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 # An experiment is ended after this many times its time limit, and these seconds for starting and ending.
 HANGS_AFTER = 3.0
@@ -57,6 +58,12 @@ class Outcome:
     seconds: float
     n_evals: int | None = None
     error: str | None = None
+
+    @classmethod
+    def of_error(cls, error: Exception, seconds: float) -> Self:
+        """Return the outcome of an experiment that raised: the reason is the error with its notes."""
+        lines = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+        return cls(math.inf, seconds, error="; ".join(lines))
 
 
 @dataclass(frozen=True)

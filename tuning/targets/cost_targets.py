@@ -107,10 +107,10 @@ def measured(cost: Cost, job: Job) -> Outcome:
     begin = time.perf_counter()
     try:
         value = checked(cost(job))
-        error = "the cost is inf" if value == math.inf else None
-    except Exception as failure:
-        value, error = math.inf, f"{type(failure).__name__}: {failure}"
-    return Outcome(value, time.perf_counter() - begin, error=error)
+    except Exception as error:
+        return Outcome.of_error(error, time.perf_counter() - begin)
+    reason = "the cost is inf" if value == math.inf else None
+    return Outcome(value, time.perf_counter() - begin, error=reason)
 
 
 def checked(cost: Any) -> float:
