@@ -166,6 +166,11 @@ class ParameterTrace:
     quartiles : dict of str to ndarray of shape (n, n_runs, 3)
         Lower quartile, median and upper quartile of "F" and, where the algorithm adapts it, of "CR".
 
+    Notes
+    -----
+    A fit refuses the trace before its first generation where the algorithm adapts neither F nor CR, in a
+    `MinMaxSolver`, and where the fit has at most `every` generations. `ask` and `tell` call no callbacks.
+
     Examples
     --------
     >>> from skde import Minimizer, ParameterTrace
@@ -180,24 +185,13 @@ class ParameterTrace:
         self._records: list[tuple[int, IntArray, dict[str, FloatArray]]] = []
 
     def __call__(self, progress: Progress) -> None:
-        """Record, where enough generations have passed; a new fit clears the records of the one before.
-
-        Raises
-        ------
-        ValueError
-            For an algorithm that adapts neither F nor CR.
-        """
+        """Record, where enough generations have passed; a new fit clears the records of the one before."""
         if progress.n_iter == 0:  # individuals have no parameters before their first trial
             self._records = []
         elif progress.n_iter // self.every > (self._records[-1][0] // self.every if self._records else 0):
-            parameters = progress.parameters
-            if not parameters:
-                raise ValueError(
-                    "ParameterTrace records F and CR of the individuals, which this algorithm does not have: take it "
-                    "out of the callbacks; among others jde, jade, shade, lshade and jso have them"
-                )
             found = {
-                name: np.array([np.percentile(own, [25, 50, 75]) for own in runs]) for name, runs in parameters.items()
+                name: np.array([np.percentile(own, [25, 50, 75]) for own in runs])
+                for name, runs in progress.parameters.items()
             }
             self._records.append((progress.n_iter, progress.n_evals_of_runs, found))
 
@@ -268,7 +262,7 @@ class Report:
     bar: ProgressBar | None
 
     def __post_init__(self) -> None:
-        self.every = min((one.every for one in self.callbacks if isinstance(one, ParameterTrace)), default=None)
+        self.every = min((trace.every for trace in traces_of(self.callbacks)), default=None)
 
     def __call__(self) -> bool:
         """Return whether a callback asks to stop."""
@@ -285,6 +279,8 @@ def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
     The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
     """
     callbacks = callback_list(solver.callbacks)
+    for trace in traces_of(callbacks):
+        check_trace(trace, solver, runner)
     bar = ProgressBar(total_evals(runner.batch.spec), solver.max_time) if solver.verbose else None
 
     try:
@@ -313,6 +309,31 @@ def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
         if not callable(callback):
             raise TypeError(f"callbacks must be callables, got {callback!r} ({type(callback).__name__})")
     return given
+
+
+def traces_of(callbacks: Any) -> list[ParameterTrace]:
+    """Return the traces among the parameter `callbacks`."""
+    return [one for one in callback_list(callbacks) if isinstance(one, ParameterTrace)]
+
+
+def check_trace(trace: ParameterTrace, solver: Any, runner: Runner) -> None:
+    """Refuse a trace before the first generation of a fit that has nothing to record."""
+    if not runner.batch.adapted:
+        raise ValueError(
+            f"ParameterTrace records F and CR of the individuals, which {text_of(solver)} does not have: leave it out "
+            "of the callbacks; Minimizer has them with jde, jade, shade, lshade, jso and others"
+        )
+    if runner.last <= trace.every:
+        raise ValueError(
+            f"ParameterTrace.every must be less than the generations of the fit, {runner.last}, got {trace.every}"
+        )
+
+
+def text_of(solver: Any) -> str:
+    """Return the name of the algorithm that runs, or that of a solver with two."""
+    algorithm = getattr(solver, "algorithm_", None)
+    first = algorithm[0] if isinstance(algorithm, Sequence) else algorithm
+    return type(solver).__name__ if first is None else repr(first.name)
 
 
 def stops(callbacks: Sequence[Callable[[Any], Any]], progress: Any) -> bool:

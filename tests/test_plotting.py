@@ -307,16 +307,42 @@ def test_a_second_fit_clears_the_trace() -> None:
 
 
 def test_trajectories_refuse_bad_input() -> None:
-    with pytest.raises(ValueError, match="ParameterTrace records F and CR of the individuals, which this algorithm"):
-        make("de", callbacks=[ParameterTrace()]).fit("sphere", dim=2)
     with pytest.raises(ValueError, match=r"callbacks=\[ParameterTrace\(\)\]"):
         ParameterTrajectoryDisplay.from_estimator(make().fit("sphere", dim=2))
     with pytest.raises(ValueError, match="more than every=10 generations"):
         ParameterTrajectoryDisplay.from_result(ParameterTrace())
     with pytest.raises(TypeError, match=r"callbacks=\[trace\].*from_result\(trace\); got OptimizeResult"):
         ParameterTrajectoryDisplay.from_result(make().fit("sphere", dim=2).result_)
+
+
+@pytest.mark.parametrize("algorithm", ["de", "pso", "cmaes"])
+def test_a_trace_of_nothing_is_refused_before_the_first_generation(algorithm: str) -> None:
+    calls: list[int] = []
+
+    def sphere(X: np.ndarray) -> Any:
+        calls.append(len(X))
+        return (X**2).sum(axis=1)
+
+    m = make(algorithm, max_evals=5000, callbacks=[ParameterTrace()])
+    with pytest.raises(ValueError, match=f"F and CR of the individuals, which '{algorithm}' does not have: leave it"):
+        m.fit(sphere, bounds=BOX[:2])
+    assert sum(calls) < 10  # those that check the function
+    assert not m.__sklearn_is_fitted__()
+
+
+def test_a_trace_needs_a_fit_of_more_generations_than_it_skips() -> None:
+    trace = ParameterTrace(every=10)
+    with pytest.raises(
+        ValueError, match=r"ParameterTrace.every must be less than the generations of the fit, 10, got 10"
+    ):
+        make("jde", max_iter=10, callbacks=trace).fit("sphere", dim=2)
+    make("jde", max_iter=11, callbacks=trace).fit("sphere", dim=2)
+    assert trace.n_iter.tolist() == [10]
+
+
+def test_a_min_max_solver_has_no_trace() -> None:
     solver = MinMaxSolver(n_cycles=3, random_state=0, callbacks=[ParameterTrace(every=1)])
-    with pytest.raises(ValueError, match="ParameterTrace records F and CR"):
+    with pytest.raises(ValueError, match="which MinMaxSolver does not have"):
         solver.fit(game, BOX[:1], BOX[:1])
 
 

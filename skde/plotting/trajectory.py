@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skde.base import BaseSolver, best_run_of
-from skde.callbacks import ParameterTrace, callback_list
+from skde.callbacks import ParameterTrace, traces_of
 from skde.curves import Band
 from skde.plotting.axes import axes_of, draw_band, show_legend, titled
 from skde.plotting.solvers import check_solver, name_of, title_of
@@ -97,9 +97,7 @@ class ParameterTrajectoryDisplay:
         """
         check_solver(estimator)
         best = best_run_of(estimator)  # says so where nothing is fitted
-        traces = [
-            one for one in callback_list(getattr(estimator, "callbacks", None)) if isinstance(one, ParameterTrace)
-        ]
+        traces = traces_of(getattr(estimator, "callbacks", None))
         if not traces:
             raise ValueError(
                 "parameters are recorded during a fit: Minimizer(..., callbacks=[ParameterTrace()]), then fit"
@@ -192,7 +190,10 @@ class ParameterTrajectoryDisplay:
 def of_run(trace: ParameterTrace, run: int) -> tuple[IntArray, IntArray, dict[str, FloatArray]]:
     """Return generations, evaluations and quartiles of one run of a trace."""
     n_evals = trace.n_evals
-    if not len(n_evals):
-        raise ValueError(f"the trace has no records: the fit has to make more than every={trace.every} generations")
+    if not trace.quartiles:
+        raise ValueError(
+            f"the trace has no records: it needs a fit of more than every={trace.every} generations, and ask and tell make "
+            "none"
+        )
     check_int("run", run, 0, n_evals.shape[1] - 1)
     return trace.n_iter, n_evals[:, run], {name: values[:, run] for name, values in trace.quartiles.items()}
