@@ -192,8 +192,8 @@ def of_run(trace: ParameterTrace, run: int) -> tuple[IntArray, IntArray, dict[st
     n_evals = trace.n_evals
     if not trace.quartiles:
         raise ValueError(
-            f"the trace has no records: it needs a fit of more than every={trace.every} generations, and ask and tell make "
-            "none"
+            f"the trace has no records: it needs a fit of more than every={trace.every} generations; ask and tell "
+            "make none"
         )
     check_int("run", run, 0, n_evals.shape[1] - 1)
     return trace.n_iter, n_evals[:, run], {name: values[:, run] for name, values in trace.quartiles.items()}
