@@ -29,6 +29,7 @@ from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
 from skde.objectives.objective import Objective
+from skde.pointwise import ON_ERROR
 from skde.random_state import island_seeds, run_seeds
 from skde.stopping import DEFAULT_EVALS_PER_DIM, check_stopping, last_generations, planned_budget
 from skde.typing import FloatArray, IntArray
@@ -48,7 +49,6 @@ from skde.variables import Variables, checked_variables
 
 EXECUTIONS = ("auto", "run", "step", "graph", "joblib", *EXECUTION_MODELS)
 
-ON_ERROR = ("raise", "nan")
 LARGEST_FINAL = 2**20
 
 Budget = tuple[Any, Any, Any]  # max_iter, max_evals and max_time

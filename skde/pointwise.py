@@ -12,6 +12,8 @@ import numpy as np
 from skde.arrays import REAL, array_namespace, complex_hint, is_masked
 from skde.typing import Array, FloatArray
 
+ON_ERROR = ("raise", "nan")
+
 
 def one_number(value: Any, what: str, where: str = "") -> float:
     """Return one real number, or refuse the value; `what` names the function, `where` the point."""
@@ -42,14 +44,21 @@ class RowByRow:
         Number of joblib's workers.
     checked : callable, default scalar
         checked(value, row) returns the function's value at a point as a number.
+    failing : NanOnError or None, default None
+        The function, or the part of it, whose exceptions become NaN.
     """
 
     def __init__(
-        self, function: Callable[[FloatArray], Any], n_jobs: int | None, checked: Callable[..., Any] = scalar
+        self,
+        function: Callable[[FloatArray], Any],
+        n_jobs: int | None,
+        checked: Callable[..., Any] = scalar,
+        failing: NanOnError | None = None,
     ) -> None:
         self.function = function
         self.n_jobs = n_jobs
         self.checked = checked
+        self.failing = function if isinstance(function, NanOnError) else failing
 
     def __call__(self, X: Array) -> FloatArray | Array:
         """Return the function's values at every row."""
@@ -58,26 +67,26 @@ class RowByRow:
         rows = X if isinstance(X, np.ndarray) else X.get()
         workers = min(joblib.effective_n_jobs(self.n_jobs), len(rows))
         if workers <= 1:
-            done = [evaluate_rows(self.function, rows, self.checked)]
+            done = [evaluate_rows(self.function, rows, self.checked, self.failing)]
         else:
             done = joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(evaluate_rows)(self.function, part, self.checked)
+                joblib.delayed(evaluate_rows)(self.function, part, self.checked, self.failing)
                 for part in np.array_split(rows, workers)
             )
         parts, errors = zip(*done, strict=True)
         check_same_shape([part[:1] for part in parts])
-        if isinstance(self.function, NanOnError):
-            self.function.warn(next(filter(None, errors), ""))
+        if self.failing is not None:
+            self.failing.warn(next(filter(None, errors), ""))
         return array_namespace(X).asarray(np.concatenate(parts))
 
 
 class NanOnError:
-    """A function of one point that returns NaN where another one raises an exception.
+    """A function of one point, or of one pair, that returns NaN where another one raises an exception.
 
     Parameters
     ----------
     function : callable
-        Function of one point, of shape (dim,).
+        Function of points of shape (dim,).
 
     Attributes
     ----------
@@ -85,15 +94,15 @@ class NanOnError:
         The first exception in this process; empty: there was none.
     """
 
-    def __init__(self, function: Callable[[FloatArray], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.first_error = ""
         self.warned = False
 
-    def __call__(self, x: FloatArray) -> Any:
-        """Return the function's value at a point."""
+    def __call__(self, *points: FloatArray) -> Any:
+        """Return the function's value at a point or at a pair."""
         try:
-            return self.function(x)
+            return self.function(*points)
         except Exception as error:  # whatever the user's code raises
             self.first_error = self.first_error or repr(error)
             return math.nan
@@ -110,16 +119,16 @@ class NanOnError:
 
 
 def evaluate_rows(
-    function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any]
+    function: Callable[[FloatArray], Any], rows: FloatArray, checked: Callable[..., Any], failing: NanOnError | None
 ) -> tuple[FloatArray, str]:
-    """Return function(row) for every row, each checked, and the first exception that a `NanOnError` has met."""
+    """Return function(row) for every row, each checked, and the first exception that became NaN."""
     values = [checked(function(row), row) for row in rows]
     try:
         array = np.array(values, dtype=np.float64)
     except ValueError:
         check_same_shape(values)
         raise
-    return array, function.first_error if isinstance(function, NanOnError) else ""
+    return array, "" if failing is None else failing.first_error
 
 
 def check_same_shape(values: Sequence[Any]) -> None:

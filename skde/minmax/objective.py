@@ -13,7 +13,7 @@ from skde.engines import Engine, Game, decode, matrix
 from skde.objectives.feasibility import FeasibilityRules, Outcome
 from skde.objectives.objective import user_functions
 from skde.objectives.probe import probe
-from skde.pointwise import RowByRow, one_number
+from skde.pointwise import NanOnError, RowByRow, one_number
 from skde.problems import MinMaxProblem, Problem, get_problem
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array, FloatArray
@@ -147,16 +147,20 @@ class PairByPair:
         f(x, y) -> number, for points of shape (dim x,) and (dim y,).
     n_jobs : int or None
         Number of joblib's workers.
+    on_error : {"raise", "nan"}
+        With "nan", the value of a pair for which the function raises an exception is NaN.
     """
 
-    def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None) -> None:
-        self.function = function
+    def __init__(self, function: Callable[[FloatArray, FloatArray], Any], n_jobs: int | None, on_error: str) -> None:
+        self.failing = NanOnError(function) if on_error == "nan" else None
+        self.function = self.failing or function
         self.n_jobs = n_jobs
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return f of every row of X against every row of Y."""
         opponents = Y if isinstance(Y, np.ndarray) else Y.get()
-        return RowByRow(partial(values_of_pairs, self.function, opponents), self.n_jobs, checked_numbers)(X)
+        of_point = partial(values_of_pairs, self.function, opponents)
+        return RowByRow(of_point, self.n_jobs, checked_numbers, self.failing)(X)
 
 
 def values_of_pairs(
@@ -180,12 +184,15 @@ def resolve_minmax(
     feasibility_tol: float = 0.0,
     pairwise: bool = False,
     n_jobs: int | None = None,
+    on_error: str = "raise",
 ) -> MinMaxObjective:
     """Return the objective for the arguments of MinMaxSolver.fit."""
     if isinstance(f, str):
         f = get_problem(f, dim=dim)
     elif dim is not None:
         raise ValueError(f"dim is for a problem's name; {f!r} has its own")
+    if on_error == "nan" and isinstance(f, ConstrainedProblem | MinMaxProblem):
+        raise ValueError(f"on_error='nan' is for a Python function of one pair, got {f!r}")
     if isinstance(f, ConstrainedProblem):
         if bounds_y is not None:
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
@@ -216,7 +223,7 @@ def resolve_minmax(
             raise ValueError(
                 f"a function needs {name}: fit(f, bounds_x=[(low, high), ...], bounds_y=[(low, high), ...])"
             )
-    function = PairByPair(f, n_jobs) if pairwise else f
+    function = PairByPair(f, n_jobs, on_error) if pairwise else f
     source = {"callable": getattr(f, "__qualname__", type(f).__name__)}
     return unknown_function(bounds_x, bounds_y, function, source)
 

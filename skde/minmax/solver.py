@@ -127,6 +127,10 @@ class MinMaxSolver(MinMaxSolution):
         1: print the choice of "auto" and a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit.
+    on_error : {"raise", "nan"}, default "raise"
+        The consequence of an exception in a function of one pair (pairwise=True). "raise": the fit ends with it, and
+        `resume` continues. "nan": the value is NaN, which counts as infinity for x and never wins for y, and the first
+        exception becomes a RuntimeWarning. A value that is no number is always an error.
 
     Attributes
     ----------
@@ -247,6 +251,7 @@ class MinMaxSolver(MinMaxSolution):
         callbacks: Callback | Sequence[Callback] | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        on_error: str = "raise",
     ) -> None:
         self.algorithm_x = algorithm_x
         self.algorithm_y = algorithm_y
@@ -274,6 +279,7 @@ class MinMaxSolver(MinMaxSolution):
         self.callbacks = callbacks
         self.verbose = verbose
         self.random_state = random_state
+        self.on_error = on_error
 
     @classmethod
     def fabris2012(cls, strategy: str = "rand/1/bin", pop_size: int = 50, **parameters: Any) -> MinMaxSolver:

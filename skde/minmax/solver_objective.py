@@ -27,6 +27,7 @@ def given_objective(
         feasibility_tol=given.feasibility_tol,
         pairwise=given.pairwise,
         n_jobs=given.n_jobs,
+        on_error=given.on_error,
     )
 
 

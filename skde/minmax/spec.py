@@ -14,6 +14,7 @@ from skde.engines.spec_builder import build_spec, build_spec_without_trials
 from skde.fit.runner import Runner
 from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
+from skde.pointwise import ON_ERROR
 from skde.random_state import island_seeds, run_seeds
 from skde.stopping import UNLIMITED, check_stopping
 from skde.typing import FloatArray, IntArray
@@ -84,6 +85,7 @@ class MinMaxParameters(Protocol):
     dtype: str
     pairwise: bool
     n_jobs: int | None
+    on_error: str
     verbose: int
     random_state: Any
 
@@ -97,6 +99,11 @@ def check_parameters(given: MinMaxParameters) -> None:
     check_verbose(given.verbose)
     check_jobs(given.n_jobs)
     check_real("feasibility_tol", given.feasibility_tol, 0)
+    if check_choice("on_error", given.on_error, ON_ERROR) == "nan" and not given.pairwise:
+        raise ValueError(
+            "on_error='nan' needs pairwise=True: an exception of f(X, Y) does not say which pairs failed; let f return "
+            "NaN for these, or take one pair"
+        )
 
 
 def coevolution_engine(given: MinMaxParameters, objective: MinMaxObjective) -> CoevolutionEngine | MultiDeviceEngine:

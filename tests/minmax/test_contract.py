@@ -221,6 +221,35 @@ def test_pairs_one_by_one() -> None:
     assert same(pairs, make(n_cycles=2).fit(game, BOX, BOX))
 
 
+def no_mesh(x: Any, y: Any) -> float:
+    if x[0] > 0.7:
+        raise FloatingPointError("no mesh")
+    return float(game(x[None], y[None])[0, 0])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_exception_of_a_pair_is_a_nan_where_that_is_asked_for(n_jobs: int | None) -> None:
+    def by_nan(X: Any, Y: Any) -> Any:
+        return np.where(X[:, :1] > 0.7, np.nan, game(X, Y))
+
+    options = {"pairwise": True, "n_cycles": 2, "n_jobs": n_jobs}
+    with pytest.raises(FloatingPointError, match="no mesh"):
+        make(**options).fit(no_mesh, BOX, BOX)
+    with pytest.warns(RuntimeWarning, match=r"raised FloatingPointError\('no mesh'\)") as caught:
+        solver = make(on_error="nan", **options).fit(no_mesh, BOX, BOX)
+    assert len(caught) == 1
+    assert same(solver, make(n_cycles=2).fit(by_nan, BOX, BOX))
+
+
+def test_exceptions_of_other_functions_are_no_nan() -> None:
+    with pytest.raises(ValueError, match="on_error='nan' needs pairwise=True"):
+        make(on_error="nan").fit(game, BOX, BOX)
+    with pytest.raises(ValueError, match="on_error='nan' is for a Python function of one pair, got"):
+        make(on_error="nan", pairwise=True).fit("minmax/rustem1")
+    with pytest.raises(ValueError, match="on_error must be one of 'raise', 'nan'; got 'skip'"):
+        make(on_error="skip").fit(game, BOX, BOX)
+
+
 def test_equality_constraints() -> None:
     for kind, x, f in (("both", [-np.sqrt(0.5)] * 2, -np.sqrt(2)), ("equality", [-np.sqrt(0.5)] * 2, -np.sqrt(2))):
         solver = make(n_cycles=100, gens_x=10).fit(ring(kind))
