@@ -21,6 +21,8 @@ from skde.benchmark.records import check_settings, or_null
 from skde.files import atomic_write
 from skde.result import History
 
+ADVICE = "the trials before this one are in it: make room, and repeat the command, which goes on"
+
 # Function, dimension and algorithm.
 CellKey = tuple[str, int, str]
 
@@ -124,10 +126,13 @@ class Journal:
         if not (self.trials or header):
             self.path.unlink(missing_ok=True)
             return
-        with atomic_write(self.path, text=True) as file:
-            file.write(json.dumps({"settings": self.settings}) + "\n")
-            for cell, trials in self.trials.items():
-                file.writelines(self._line(cell, run, trial) for run, trial in trials.items())
+        try:
+            with atomic_write(self.path, text=True) as file:
+                file.write(json.dumps({"settings": self.settings}) + "\n")
+                for cell, trials in self.trials.items():
+                    file.writelines(self._line(cell, run, trial) for run, trial in trials.items())
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}; {ADVICE}", os.fspath(self.path)) from error
 
     @staticmethod
     def _line(cell: CellKey, run: int, trial: Trial) -> str:
@@ -167,5 +172,4 @@ def append(path: Path, line: str) -> None:
         except OSError as error:
             with suppress(OSError):
                 file.truncate(before)
-            advice = "the trials before this one are in it: make room, and repeat the command, which goes on"
-            raise OSError(error.errno, f"{error.strerror}; {advice}", os.fspath(path)) from None
+            raise OSError(error.errno, f"{error.strerror}; {ADVICE}", os.fspath(path)) from None

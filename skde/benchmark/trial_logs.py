@@ -98,13 +98,25 @@ class TrialLogs:
         return True
 
     def merge(self, function: str, dim: int, algorithm: str, runs: int) -> None:
-        """Add the files of a cell to those that the platform reads; a trial that raised at once has none."""
+        """Add the files of a cell to those that the platform reads; a trial that raised at once has none.
+
+        Raises
+        ------
+        OSError
+            If they cannot be written; those of the trials are untouched.
+        """
         trials = [self._trial(function, dim, algorithm, run) for run in range(runs)]
         written = [trial for trial in trials if trial.is_dir()]
         if written:
             target = self.folder / folder_name(algorithm)
-            target.mkdir(exist_ok=True)
-            self.platform.merge(written, target)
+            try:
+                target.mkdir(exist_ok=True)
+                self.platform.merge(written, target)
+            except OSError as error:
+                raise OSError(
+                    f"{target} cannot be written ({error}); the finished trials are in {self.folder / TRIALS}. Make "
+                    "room, for example on a full disk, and repeat the command: it goes on from there"
+                ) from error
 
     def drop(self, function: str, dim: int, algorithm: str) -> None:
         """Remove the files of the trials of a cell that the record has."""

@@ -1,5 +1,6 @@
 """Suites of COCO and IOHexperimenter: logged trials, their folders, and resumed experiments."""
 
+import errno
 import json
 import shutil
 import subprocess
@@ -264,6 +265,20 @@ def test_files_of_a_full_disk_are_refused(cocoex, tmp_path, monkeypatch, kind):
     assert suite.platform is not None
     with pytest.raises(OSError, match=r"f1_d2_i1.partial is not complete: is the disk full"):
         trials.run(settings, [get_optimizer("jde", pop_size=20)], [2], ["f1"], logs=logs)
+
+
+def test_a_disk_that_is_full_after_the_last_trial(cocoex, tmp_path, monkeypatch):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(coco, "atomic_write", full)
+        with pytest.raises(
+            OSError, match=r"jde_pop_size=20 cannot be written .*No space.*repeat the command: it goes on"
+        ):
+            experiment("bbob", tmp_path / "data")
+    monkeypatch.setattr(trials, "run_trial", None)  # no trial runs again
+    assert experiment("bbob", tmp_path / "data")["cells"][0]["n_evals"] == [120] * RUNS
 
 
 @pytest.mark.parametrize(("suite", "size"), [("bbob", 1000), ("ioh:bbob", 100)])
