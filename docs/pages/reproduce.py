@@ -56,7 +56,8 @@ def source(record: Record, name: str) -> str:
     else:
         spent = f"{budget} together" if budget.endswith("s") else f"{budget} evaluations each"
     data = ", official data" if settings.get("data") == "official" else ""
-    return f"{settings['runs']} runs, {spent}{data}. {provenance_text(record, name)}"
+    runs = settings["runs"]
+    return f"{runs} run{'s' if runs > 1 else ''}, {spent}{data}. {provenance_text(record, name)}"
 
 
 def section(reproduction: Reproduction, record: Record, name: str) -> list[str]:

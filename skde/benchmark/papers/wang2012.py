@@ -17,8 +17,9 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, get_algorithm
 from skde.benchmark.comparison import Line, errors
 from skde.benchmark.hypothesis_tests import friedman_ranks, wilcoxon_signed_rank
+from skde.benchmark.papers.wang2012_notes import NOTES, NP_60, POPULATIONS
 from skde.benchmark.protocol import Experiment, Miniature, Place
-from skde.benchmark.published_tables import Note, Paper, Table
+from skde.benchmark.published_tables import Paper, Table
 from skde.benchmark.records import Cell
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.verdicts import AGREES, ALPHA, DIFFERS, NONE
@@ -38,35 +39,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "de": {"strategy": "rand/1/exp", "F": 0.5, "CR": 0.9, "pop_size": 128},
     "cmaes": {"restarts": "ipop", "active": False, "covariance": "full"},  # as Auger and Hansen 2005
 }
-NOTES = (
-    *(
-        Note(
-            "one or two units in the last place of a number near the bias, the smallest errors but 0 that there are",
-            function,
-            ("gojde", "cmaes"),
-            (100,),
-        )
-        for function in ("F1", "F5")
-    ),
-    Note(
-        "slower near the minimum than the paper's, and much better on F2, F4, F8 and F14; with keep='always', as "
-        "Algorithm 1 is printed, these cells hardly differ (5 runs), and F4 ends at 24",
-        algorithms=("gojde",),
-        dims=(100,),
-    ),
-    Note(
-        "behind DE on all 19 functions, so that the opposites, a twentieth of the generations, do not pay here; in the "
-        "paper they do on some",
-        algorithms=("gode",),
-        dims=(100,),
-    ),
-    *(
-        Note(
-            "overflows to infinity in 1000 variables, as the formula does: the paper prints INF", function, dims=(1000,)
-        )
-        for function in ("F7", "F15")
-    ),
-)
+RANKS = "follows from the errors of Tables 2 to 5, which have the reasons"
 
 
 class Wang2012(Reproduction):
@@ -108,7 +81,7 @@ class Wang2012(Reproduction):
             ),
             *(
                 Experiment(
-                    "values Np=60",
+                    NP_60,
                     function,
                     dim,
                     name,
@@ -137,7 +110,7 @@ class Wang2012(Reproduction):
             ),
             *(
                 Experiment(
-                    "populations",
+                    POPULATIONS,
                     function,
                     200,
                     "gojde",
@@ -203,6 +176,7 @@ def rank_lines(table: Table, dim: str, values: dict[str, FloatArray]) -> list[Li
             table.text("rank", name, dim) or "-",
             f"{ranks[name]:.2f}",
             verdict_on(dim, values, order.index(name) == printed.index(name)),
+            RANKS,
         )
         for name in values
     ]
