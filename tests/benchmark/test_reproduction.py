@@ -450,6 +450,8 @@ def test_ranks_are_those_of_the_scores():
         for one in experiments
         if one.part == "trials"
     ]
+    part = janssen2024.rank_lines(table, trials[:2])
+    assert [(line.column, line.ours, line.verdict) for line in part] == [("F2", "-", "no figure")] * 2
     lines = janssen2024.rank_lines(table, trials)
     assert {(line.paper, line.ours, line.verdict) for line in lines if line.column == "F2"} == {
         (str(rank), str(rank), "agrees") for rank in range(1, 9)

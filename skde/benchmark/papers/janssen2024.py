@@ -115,7 +115,10 @@ class Janssen2024(Reproduction):
 
 
 def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]]) -> list[Line]:
-    """Return the ranks on every function that all eight algorithms have run on, and those of the sums of scores."""
+    """Return the ranks on every function that all eight algorithms have run on, and those of the sums of scores.
+
+    Without such a function there are the paper's ranks alone.
+    """
     rows = tuple(table.figures["rank"])
     scores = {}
     for function in FUNCTIONS:
@@ -126,7 +129,8 @@ def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]]) -> list[Line]:
                 [errors(cell) for cell in given], [np.array(cell["run_seconds"]) for cell in given]
             )
     if not scores:
-        return []
+        places = [(one.places[0].row, one.function) for one, _ in trials]
+        return [Line(row, function, table.text("rank", row, function) or "-", "-", NONE) for row, function in places]
     scores["all"] = np.sum(list(scores.values()), axis=0)
     lines = []
     for column, values in scores.items():
