@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import address, contiguous
+from skde.arrays import address, array_view, begin_of, contiguous
 from skde.constants import CONSTANTS
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import check_batch_memory
@@ -25,6 +25,9 @@ from skde.typing import Array, FloatArray
 from skde.variables import Variables
 
 WORKER_BYTES = CONSTANTS["WORKER_BYTES"]  # of a thread for every component or individual, in addition to scratch
+# JAX takes an array of the CPU without a copy where it begins at a multiple of this number of bytes. A copy of less than
+# LARGE_COPY bytes takes a few microseconds.
+SHARED_ALIGNMENT, LARGE_COPY = 64, 2**16
 COMPONENTS_WORTH_SHARING = CONSTANTS["COMPONENTS_WORTH_SHARING"]  # with fewer, a call uses one thread
 
 
@@ -200,8 +203,7 @@ class CpuEngine:
 
     def trials(self, batch: Batch, g: int) -> FloatArray:
         """Return a copy of the trials of generation g, of shape (R * P, D)."""
-        trials: FloatArray = batch.rows[g & 1].copy()
-        return trials
+        return shareable_copy(batch.rows[g & 1])
 
     def copy_array(self, target: FloatArray, source: FloatArray) -> None:
         """Copy an array into another of the same shape."""
@@ -209,6 +211,16 @@ class CpuEngine:
 
     def synchronize(self) -> None:
         """Do nothing: calls return when the work is done."""
+
+
+def shareable_copy(array: FloatArray) -> FloatArray:
+    """Return a copy which, where it is large, begins at a multiple of SHARED_ALIGNMENT."""
+    if array.nbytes < LARGE_COPY:
+        return array.copy()
+    memory = np.empty(array.nbytes + SHARED_ALIGNMENT, np.uint8)
+    copied: FloatArray = array_view(memory, -begin_of(memory) % SHARED_ALIGNMENT, array.shape, array.dtype)
+    np.copyto(copied, array)
+    return copied
 
 
 def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:

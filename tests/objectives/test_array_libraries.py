@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import Minimizer, MinMaxSolver, from_jax, from_torch
+from skde import DE, Minimizer, MinMaxSolver, from_jax, from_torch
 from skde.arrays import shared_array
 
 from ..short_fits import BOX, f, fit
@@ -106,6 +106,37 @@ def test_a_torch_function_on_the_cpu() -> None:
 
 
 # -- JAX ---------------------------------------------------------------------------------------------------------------
+
+
+def test_large_populations_begin_where_jax_takes_them_without_a_copy() -> None:
+    begins: list[int] = []
+
+    def sphere(X: Any) -> Any:
+        begins.append(X.ctypes.data % 64)
+        return (X * X).sum(axis=1)
+
+    Minimizer(DE(pop_size=1000), max_iter=20, device="cpu").fit(sphere, bounds=[(-5, 5)] * 9)
+    assert not any(begins[-20:])
+    assert len(begins) >= 21
+
+
+def test_jax_shares_the_memory_of_large_populations() -> None:
+    pytest.importorskip("jax")
+    shared: list[bool] = []
+
+    def sphere(X: Any) -> Any:
+        shared.append(X.unsafe_buffer_pointer() in given)
+        return (X * X).sum(axis=1)
+
+    given: list[int] = []
+    values = from_jax(sphere)
+
+    def watched(X: Any) -> Any:
+        given.append(X.ctypes.data)
+        return values(X)
+
+    Minimizer(DE(pop_size=2000), dtype="float32", max_iter=20, device="cpu").fit(watched, bounds=[(-5, 5)] * 9)
+    assert all(shared[-20:])
 
 
 def test_a_jax_function_on_the_cpu() -> None:
