@@ -25,7 +25,7 @@ from skde.typing import Array, FloatArray
 from skde.variables import Variables
 
 WORKER_BYTES = CONSTANTS["WORKER_BYTES"]  # of a thread for every component or individual, in addition to scratch
-# JAX takes an array of the CPU without a copy where it begins at a multiple of this number of bytes. A copy of less than
+# JAX takes an array of the CPU without a copy where it begins at a multiple of these bytes. A copy of fewer than
 # LARGE_COPY bytes takes a few microseconds.
 SHARED_ALIGNMENT, LARGE_COPY = 64, 2**16
 COMPONENTS_WORTH_SHARING = CONSTANTS["COMPONENTS_WORTH_SHARING"]  # with fewer, a call uses one thread
