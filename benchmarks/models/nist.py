@@ -56,13 +56,18 @@ def errors(regression: Regression, fit: ModelRegressor) -> list[Any]:
     return [fit.standard_errors_[order] for order, _ in regression.forms]
 
 
-def main(arguments: list[str]) -> list[dict[str, Any]]:
-    """Fit, print, and write a record if --out names a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options_of(arguments: list[str], text: str | None) -> argparse.Namespace:
+    """Return the options of a command line; `text` describes the command."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", choices=MODELS, default=list(MODELS), help="data sets (all)")
     parser.add_argument("--seeds", type=int, default=3, help="fits of each, with random_state 0, 1, ... (3)")
     parser.add_argument("--out", help="a file for the record, in JSON")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> list[dict[str, Any]]:
+    """Fit, print, and write a record if --out names a file."""
+    options = options_of(arguments, __doc__)
     here = provenance(shlex.join(["python", "benchmarks/models/nist.py", *arguments]))
     rows = []
     for signs in (True, False):

@@ -8,16 +8,16 @@ certified value of each parameter, with its sign given. Digits are those of benc
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from typing import Any
 
 import numpy as np
+from nist import options_of
 
 from skde import Minimizer
 from skde.benchmark import provenance
-from skde.benchmark.nist import MODELS, Regression, load_regression
+from skde.benchmark.nist import Regression, load_regression
 from skde.benchmark.records import write_figures
 from skde.typing import FloatArray
 
@@ -46,11 +46,7 @@ def digits(regression: Regression, seed: int, parameters: dict[str, Any]) -> flo
 
 def main(arguments: list[str]) -> list[dict[str, Any]]:
     """Fit, print, and write a record if --out names a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", nargs="+", choices=MODELS, default=list(MODELS), help="data sets (all)")
-    parser.add_argument("--seeds", type=int, default=3, help="fits of each, with random_state 0, 1, ... (3)")
-    parser.add_argument("--out", help="a file for the record, in JSON")
-    options = parser.parse_args(arguments)
+    options = options_of(arguments, __doc__)
     here = provenance(shlex.join(["python", "benchmarks/models/nist_without_residuals.py", *arguments]))
     rows = []
     for name in options.sets:

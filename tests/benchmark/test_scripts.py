@@ -11,7 +11,9 @@ pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source dist
 
 
 def main_of(script):
-    return runpy.run_path(str(BENCHMARKS / script))["main"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend((BENCHMARKS / script).parent)  # as for a command
+        return runpy.run_path(str(BENCHMARKS / script))["main"]
 
 
 def test_fits_without_residuals_count_digits(tmp_path):
