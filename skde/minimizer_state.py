@@ -10,8 +10,9 @@ import numpy as np
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
 from skde.engines import Spec
-from skde.engines.batch_arrays import NUMBER, WORD
-from skde.engines.state_layout import batch_layout, check_batch
+from skde.engines.batch_arrays import batch_layout
+from skde.engines.state_checks import check_batch
+from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
 from skde.fit.polished_points import PolishedPoints, check_polished
 from skde.fit.runner import Runner

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from skde.engines.batch import Batch
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, IncumbentRuns
+from skde.engines.coevolution import Coevolution, IncumbentRuns
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cpu import CpuEngine
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
+from skde.engines.game import Game
 from skde.engines.graph_replay import RecordingError
 from skde.engines.joblib_workers import JoblibEngine
 from skde.engines.multi_device import MultiDeviceEngine, SplitCoevolution

@@ -13,19 +13,25 @@ import skde._cpu as _cpu
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry, state_names
-from skde.engines.batch_arrays import array_shapes, check_shapes_memory, sampled_slots, sorting_size
+from skde.engines.batch_arrays import (
+    CURRENT,
+    array_shapes,
+    check_shapes_memory,
+    halves_axis,
+    sampled_slots,
+    saved_names,
+    sorting_size,
+)
 from skde.engines.block import ArrayShapes, Block, BlockArrays
 from skde.engines.runs import Runs
 from skde.engines.spec import Spec
-from skde.engines.task import KINDS, TASK, Decoding, fill_data, read_dtype
+from skde.engines.task import KINDS, TASK, Decoding, field_dtypes, fill_data
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 # Arrays in one block with those of the spec: some begin with other values than zero, and the host reads the last three
 # often. One copy writes the block, and one reads these three.
 SMALL_ARRAYS = ("limit", "status", "generation", "spent")
-# Arrays of a checkpoint, in addition to the current populations.
-PROGRESS = ("generation", "status", "record", "since", "history", "met")
 
 
 class Batch(Runs):
@@ -141,7 +147,7 @@ class Batch(Runs):
     def replace_array(self, name: str, array: Array) -> None:
         """Let the kernels use another array, of the same dtype, for one of the arrays."""
         self.array[name] = array
-        self.record[name] = address(array, read_dtype(KINDS[name], self.spec.dtype), device=self.device)
+        self.record[name] = address(array, field_dtypes(self.spec.dtype)[KINDS[name]], device=self.device)
 
     def attach(self, arrays: tuple[Array, ...], decoding: Decoding | None = None) -> None:
         """Pass the objective's data to the kernels (arrays of this batch's library and dtype)."""
@@ -219,31 +225,25 @@ class Batch(Runs):
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""
-        half = self.host("generation") & 1
-        runs = np.arange(self.n_runs)
-        saved = {name: self.host(name) for name in PROGRESS}
-        saved["x"], saved["f"] = self.host("x")[half, runs], self.host("f")[half, runs]
-        saved |= {name: self.host(name)[:, half, runs] for name in ("extra", "vectors")}
-        saved |= {name: self.host(name) for name in ("memory", "archive")}
-        if self.spec.needs.ordered:
-            saved["order"] = self.host("order")[half, runs]
-        return saved
+        current = self.host("generation") & 1, np.arange(self.n_runs)
+        return {
+            name: self.host(name)[*(slice(None),) * halves_axis(name), *current] if name in CURRENT else self.host(name)
+            for name in saved_names(self.spec)
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from what `state` returned."""
-        half, runs = saved["generation"] & 1, np.arange(self.n_runs)
-        for name in ("generation", "status", "record", "since", "met", "memory", "archive"):
+        for name in set(saved_names(self.spec)) - CURRENT - {"history"}:
             self.put(name, saved[name])
         history = self.host("history")
         slots = min(saved["history"].shape[1], history.shape[1])
         history[:, :slots] = saved["history"][:, :slots]
         self.put("history", history)
         # Into both halves, because both have the reference set.
-        for name in ("x", "f", *(("order",) if self.spec.needs.ordered else ())):
-            self.put(name, saved[name])
-        for name in ("extra", "vectors"):
-            self.put(name, saved[name][:, None])
+        for name in set(saved_names(self.spec)) & CURRENT:
+            self.put(name, np.expand_dims(saved[name], halves_axis(name)))
         self.find_bests()
+        half, runs = saved["generation"] & 1, np.arange(self.n_runs)
         evals = np.zeros((2, self.n_runs), np.int64)
         for back in (0, 1):
             evals[(half - back) & 1, runs] = self.evals(saved["generation"] - back)

@@ -1,4 +1,4 @@
-"""The arrays of a batch: their shapes, and the memory that they take."""
+"""The arrays of a batch: their axes, of which their shapes, their memory and the form of a checkpoint follow."""
 
 from __future__ import annotations
 
@@ -12,47 +12,110 @@ from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry, state_names
 from skde.engines.block import ArrayShapes
 from skde.engines.spec import Spec
+from skde.engines.task import KINDS, field_dtypes
 from skde.memory import check_memory
+from skde.serialization import Layout
 
 # The end of errors about memory.
 MEMORY_ADVICE = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
 
-WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
+# The axes of every array, as `axis_lengths` names them, in the order of their memory. task.cuh has the types.
+AXES = {
+    name: tuple(axes.split())
+    for name, axes in {
+        "x": "halves R P D",
+        "f": "halves R P",
+        "extra": "arrays halves R P",
+        "scratch": "scratch R P",
+        "vectors": "vectors halves R P D",
+        "archive": "R archive D",
+        "record": "halves R",
+        "history": "R slots",
+        "migrants": "islands migrants D",
+        "migrant_values": "islands migrants",
+        "meets": "islands",
+        "places": "R places",
+        "status": "R",
+        "met": "R",
+        "limit": "R",
+        "generation": "R",
+        "clock": "R",
+        "arrivals": "barriers",
+        "since": "halves R",
+        "evals": "halves R",
+        "order": "halves R ordered",
+        "sorting": "R sorting",
+        "bests": "R pieces",
+        "owners": "R owners",
+        "spent": "R 2",
+        "memory": "halves R memory",
+    }.items()
+}
+# The arrays of a checkpoint, in their order.
+SAVED = (
+    *("generation", "status", "record", "since", "history", "met"),
+    *("x", "f", "extra", "vectors", "memory", "archive", "order"),
+)
+# Those of which a checkpoint has one half: that of a run's last generation.
+CURRENT = {"x", "f", "extra", "vectors", "order"}
+
+
+def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
+    """Return the lengths of all axes for n_runs runs of a spec."""
+    needs, islands, individuals = spec.needs, spec.islands, spec.pop_max
+    arrays, vectors = state_names(spec)
+    return {
+        "R": n_runs,
+        "P": individuals,
+        "D": len(spec.lower),
+        "2": 2,
+        "halves": 2,
+        "arrays": len(arrays),
+        "vectors": len(vectors),
+        "scratch": len(algorithm_entry(spec.algorithm).scratch),
+        "memory": needs.memory,
+        "archive": needs.archive,
+        "owners": needs.archive if CONSTANTS["COUNTED_BY_CPU"] < individuals else 0,
+        "ordered": individuals if needs.ordered else 0,
+        "sorting": sorting_size(spec),
+        "pieces": _cpu.best_pieces(individuals),
+        "slots": sampled_slots(spec),
+        "islands": islands.begun(n_runs),
+        "migrants": islands.rows,
+        "places": individuals if islands.rows else 0,
+        "barriers": n_runs + 1,
+    }
 
 
 def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
-    """Return the arrays of a batch with so many runs of a spec, without those copied from the spec."""
-    R, P, D = n_runs, spec.pop_max, len(spec.lower)
-    array_names, vector_names = state_names(spec)
-    islands = spec.islands
-    all_islands = islands.begun(R)
-    reals: dict[str, tuple[int, ...]] = {
-        "x": (2, R, P, D),
-        "f": (2, R, P),
-        "extra": (len(array_names), 2, R, P),
-        "scratch": (len(algorithm_entry(spec.algorithm).scratch), R, P),
-        "vectors": (len(vector_names), 2, R, P, D),
-        "archive": (R, spec.needs.archive, D),
-        "record": (2, R),
-        "history": (R, sampled_slots(spec)),
-        "migrants": (all_islands, islands.rows, D),
-        "migrant_values": (all_islands, islands.rows),
+    """Return the shapes and dtypes of the arrays of a batch of n_runs runs, without those copied from the spec."""
+    lengths, dtypes = axis_lengths(spec, n_runs), field_dtypes(spec.dtype)
+    return {name: (tuple([lengths[axis] for axis in axes]), dtypes[KINDS[name]]) for name, axes in AXES.items()}
+
+
+def saved_names(spec: Spec) -> list[str]:
+    """Return the names of the arrays in a checkpoint."""
+    return [name for name in SAVED if name != "order" or spec.needs.ordered]
+
+
+def saved_axes(name: str) -> list[str]:
+    """Return the axes of an array in a checkpoint."""
+    return [axis for axis in AXES[name] if name not in CURRENT or axis != "halves"]
+
+
+def halves_axis(name: str) -> int:
+    """Return the axis of the halves in an array of a batch."""
+    return AXES[name].index("halves")
+
+
+def batch_layout(spec: Spec) -> dict[str, Layout]:
+    """Return the layout of a batch's checkpoint; the history of a fit may be shorter or longer."""
+    lengths: dict[str, int | None] = {**axis_lengths(spec, spec.n_runs), "slots": None if spec.recorded else 0}
+    dtypes = field_dtypes(spec.dtype)
+    return {
+        name: Layout(tuple(lengths[axis] for axis in saved_axes(name)), dtypes[KINDS[name]])
+        for name in saved_names(spec)
     }
-    words: dict[str, tuple[int, ...]] = {
-        "meets": (all_islands,),
-        "places": (R, P if islands.rows else 0),
-        **{name: (R,) for name in ("status", "met", "limit", "generation", "clock")},
-        "arrivals": (R + 1,),
-        "since": (2, R),
-        "evals": (2, R),
-        "order": (2, R, P) if spec.needs.ordered else (2, 1, 1),
-        "sorting": (R, sorting_size(spec)),
-        "bests": (R, _cpu.best_pieces(P)),
-        "owners": (R, spec.needs.archive if CONSTANTS["COUNTED_BY_CPU"] < P else 0),
-    }
-    numbers = {"spent": (R, 2), "memory": (2, R, spec.needs.memory)}
-    kinds = ((reals, spec.dtype), (words, WORD), (numbers, NUMBER))
-    return {name: (shape, dtype) for shapes, dtype in kinds for name, shape in shapes.items()}
 
 
 def sorting_size(spec: Spec) -> int:

@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import address, contiguous, device_of, to_numpy
-from skde.constants import CONSTANTS, ENUMERATIONS
+from skde.arrays import address, to_numpy
+from skde.constants import ENUMERATIONS
 from skde.engines.batch import Batch
-from skde.engines.batch_arrays import MEMORY_ADVICE, array_shapes, size_of
-from skde.engines.block import ArrayShapes
+from skde.engines.coevolution_arrays import SAVED_ARRAYS, SIDES, exchange_shapes
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.runs import Runs
-from skde.engines.spec import Spec
-from skde.engines.task import MAX_ARRAYS, TASK, fill_data
-from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
 # One field of eight bytes each, as in coevolution.cuh.
 FIELDS = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in _cpu.coevolution_fields()])
 # The points of a request, as requests.cuh numbers them.
 POINTS = ENUMERATIONS["Points"]
-# A checkpoint has the arrays of both sides, with the side before their names, and of the arrays that the sides exchange
-# those that a cycle reads before it writes them.
-SIDES = ("x", "y")
-SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
-
-
-@dataclass(repr=False, eq=False)
-class Game:
-    """A compiled game: its name in games.cuh, its arrays, and the numbers of constraints of a Lagrangian.
-
-    Attributes
-    ----------
-    kernel : str
-        The name.
-    arrays : tuple of ndarray
-        The arrays that the functor reads.
-    inequalities, equalities : int
-        Numbers of constraints; 0, 0 for a function of x and y.
-    """
-
-    kernel: str
-    arrays: tuple[FloatArray, ...] = ()
-    inequalities: int = 0
-    equalities: int = 0
-
-    def __post_init__(self) -> None:
-        # Opponents take some of a functor's arrays, and the penalty factors of a Lagrangian take one.
-        most = MAX_ARRAYS - CONSTANTS["OPPONENT_ARRAYS"] - (self.scratch > 0)
-        if len(self.arrays) > most:
-            raise ValueError(f"the game {self.kernel!r} reads {len(self.arrays)} arrays, at most {most} have room")
-
-    @property
-    def number(self) -> int:
-        """Its index in games.cuh."""
-        return int(_cpu.games()[self.kernel][0])
-
-    @property
-    def cpp_type(self) -> str:
-        """Its C++ type."""
-        return str(_cpu.games()[self.kernel][1])
-
-    @property
-    def scratch(self) -> int:
-        """Vectors of working memory for the features of x."""
-        constraints = self.inequalities + self.equalities
-        return 1 + constraints if constraints else 0
 
 
 class Phase(NamedTuple):
@@ -83,111 +33,6 @@ class Phase(NamedTuple):
     x: int  # the points of the request, of POINTS
     y: int
     repeated: bool  # whether the values of the request before are those of this one
-
-
-@dataclass(repr=False, eq=False)
-class CoevolutionSpec:
-    """The spec of a co-evolution of R runs, checked.
-
-    Attributes
-    ----------
-    x, y, incumbents : Spec
-        The sides, and the incumbents: populations of one, x followed by y, with cycles as generations.
-    gens_x, gens_y : int
-        Generations of a side in a cycle.
-    renewed : int
-        Individuals of y that new points replace in every cycle.
-    archive : int
-        Size of the archive of strongest opponents.
-    inequalities, equalities : int
-        Numbers of constraints of a Lagrangian's problem; 0, 0 without one.
-    updates : bool
-        Whether y is one vector of multipliers that is updated once a cycle.
-    penalty : float or None
-        r of the Lagrangian; None: r is adapted.
-    feasibility : float
-        Tolerance of the constraints.
-    """
-
-    x: Spec
-    y: Spec
-    incumbents: Spec
-    gens_x: int
-    gens_y: int
-    renewed: int = 0
-    archive: int = 0
-    inequalities: int = 0
-    equalities: int = 0
-    updates: bool = False
-    penalty: float | None = None
-    feasibility: float = 0.0
-
-    @property
-    def n_runs(self) -> int:
-        """Number of runs."""
-        return len(self.incumbents.seeds)
-
-    @property
-    def size_text(self) -> str:
-        """The number of runs as errors name it."""
-        return f"n_runs={self.n_runs}"
-
-    @property
-    def constraints(self) -> int:
-        """Constraints of both kinds."""
-        return self.inequalities + self.equalities
-
-    @property
-    def opponents(self) -> int:
-        """Number of opponents of x in the population of y."""
-        return 1 if self.updates else self.y.pop_max
-
-    @property
-    def max_opponents(self) -> int:
-        """Largest number of opponents of x, with those in the archive."""
-        return self.opponents + self.archive
-
-    @property
-    def features(self) -> int:
-        """Length of the description of a point x."""
-        return 1 + self.constraints if self.constraints else len(self.x.lower)
-
-    def parts(self, rows: Sequence[tuple[int, int]]) -> list[CoevolutionSpec]:
-        """Return the specs of parts, each with the runs begin ... end - 1."""
-        specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.incumbents)), strict=True)
-        return [replace(self, x=x, y=y, incumbents=incumbents) for x, y, incumbents in specs]
-
-
-def exchange_shapes(spec: CoevolutionSpec) -> ArrayShapes:
-    """Return the arrays that the sides of a co-evolution exchange."""
-    R = spec.n_runs
-    shapes: dict[str, tuple[int, ...]] = {
-        "columns": (R, len(spec.y.lower), spec.max_opponents),
-        "table": (R, spec.features, spec.x.pop_max),
-        "strengths": (R, 2, spec.max_opponents),
-        "penalties": (R, spec.constraints),
-        "excess": (R, spec.constraints),
-        "levels": (R, 2),
-        "trials_x": (R, spec.x.pop_max),
-        "trials_y": (R, spec.y.pop_max),
-    }
-    return {name: (shape, spec.incumbents.dtype) for name, shape in shapes.items()}
-
-
-def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
-    """Refuse a co-evolution that does not fit into memory.
-
-    Raises
-    ------
-    MemoryError
-        With the memory needed and available.
-    """
-    n_runs = spec.n_runs
-    needed = size_of(exchange_shapes(spec)) + sum(
-        size_of(array_shapes(side, n_runs)) for side in (spec.x, spec.y, spec.incumbents)
-    )
-    what = f"a co-evolution of {n_runs} runs with {spec.x.pop_max} and {spec.y.pop_max} individuals"
-    check_memory(what, needed, MEMORY_ADVICE, xp)
 
 
 class IncumbentRuns(Runs):
@@ -303,13 +148,3 @@ class Coevolution(IncumbentRuns, Batch):
         with self.device_context():
             for name in SAVED_ARRAYS:
                 self.exchange[name][...] = self.xp.asarray(saved[name])
-
-
-def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
-    """Return a task with the rows of Y as opponents of the rows of X, and the arrays that must stay alive."""
-    columns = contiguous(Y.T, X.dtype)
-    own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)
-    task = np.zeros(1, TASK)
-    fill_data(task, (columns, columns, columns, *own), X.dtype, device_of(X))
-    task["size0"], task["size1"], task["size2"] = len(Y), len(Y), Y.shape[1]
-    return task, (columns, *own)

@@ -14,8 +14,11 @@ from skde.arrays import address, array_view, begin_of, contiguous
 from skde.constants import CONSTANTS
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import check_batch_memory
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.coevolution import Coevolution
+from skde.engines.coevolution_arrays import check_coevolution_memory
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.decoded_objective import DecodedObjective
+from skde.engines.game import Game, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.task import DATA_OFFSET, TASK, Decoding, fill_data
 from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size

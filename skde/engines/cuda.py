@@ -12,10 +12,13 @@ import numpy as np
 from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import check_batch_memory
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game, check_coevolution_memory, opponent_task
+from skde.engines.coevolution import Coevolution
+from skde.engines.coevolution_arrays import check_coevolution_memory
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cuda_graph import Recording, record_generation
 from skde.engines.current_device import CurrentDevice
 from skde.engines.decoded_objective import DecodedObjective
+from skde.engines.game import Game, opponent_task
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (

@@ -10,7 +10,9 @@ import numpy as np
 
 from skde.engines.batch import Batch
 from skde.engines.batch_arrays import check_batch_memory
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, IncumbentRuns, check_coevolution_memory
+from skde.engines.coevolution import Coevolution, IncumbentRuns
+from skde.engines.coevolution_arrays import check_coevolution_memory
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.device_threads import DeviceThreads, IslandBarrier
 from skde.engines.parts import cut, join, ranges
 from skde.engines.runs import Runs

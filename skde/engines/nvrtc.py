@@ -12,7 +12,8 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry
-from skde.engines.coevolution import Coevolution, Game
+from skde.engines.coevolution import Coevolution
+from skde.engines.game import Game
 from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec
 

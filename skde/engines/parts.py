@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# The axis of the runs in the arrays of a checkpoint, where it is not the first.
-RUN_AXIS = {"record": 1, "since": 1, "extra": 1, "vectors": 1, "memory": 1}
+from skde.engines.batch_arrays import SAVED, saved_axes
 
 
 def ranges(n: int, parts: int) -> list[tuple[int, int]]:
@@ -29,5 +28,6 @@ def join(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run_axis(name: str) -> int:
-    """Return the axis of the runs in an array of a state; its name may have a prefix, as "x.extra"."""
-    return RUN_AXIS.get(name.rpartition(".")[2], 0)
+    """Return the axis of the runs in an array of a checkpoint; its name may have a prefix, as "x.extra"."""
+    own = name.rpartition(".")[2]
+    return saved_axes(own).index("R") if own in SAVED else 0

@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
 from skde.engines.batch import Batch
-from skde.engines.coevolution import Coevolution, CoevolutionSpec, Game
+from skde.engines.coevolution import Coevolution
+from skde.engines.coevolution_spec import CoevolutionSpec
+from skde.engines.game import Game
 from skde.engines.runs import Runs
 from skde.engines.spec import Compiled, Spec
 from skde.typing import Array

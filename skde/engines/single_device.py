@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from skde.arrays import contiguous, moved_to
-from skde.engines.coevolution import Game
 from skde.engines.cpu import CpuEngine
+from skde.engines.game import Game
 from skde.engines.protocol import DeviceEngine
 from skde.engines.spec import Compiled
 from skde.typing import Array

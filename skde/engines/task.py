@@ -12,6 +12,7 @@ from skde.constants import CONSTANTS
 from skde.typing import Array
 
 MAX_ARRAYS = CONSTANTS["MAX_ARRAYS"]
+WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 
 # Every field has eight bytes. The extension reports names and order, so that task.cuh alone defines the layout.
 KINDS = dict(_cpu.task_fields())
@@ -19,9 +20,9 @@ TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KI
 DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
 
 
-def read_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that kernels of a precision read for a field, from its kind as the extension reports it."""
-    return {"reals": dtype, "words": np.dtype(np.int64), "numbers": np.dtype(np.float64)}[kind]
+def field_dtypes(dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
+    """Return the dtypes of the arrays that kernels of a precision read, by the kinds of KINDS."""
+    return {"reals": dtype, "words": WORD, "numbers": NUMBER}
 
 
 class Decoding(NamedTuple):

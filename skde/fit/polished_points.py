@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch_arrays import NUMBER
+from skde.engines.task import NUMBER
 from skde.serialization import Layout, entry
 from skde.typing import FloatArray
 

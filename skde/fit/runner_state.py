@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch_arrays import NUMBER, WORD
+from skde.engines.task import NUMBER, WORD
 from skde.serialization import HEADER, Layout, entry
 from skde.stopping import UNLIMITED, Status
 from skde.validation import check_real

@@ -12,7 +12,8 @@ import numpy as np
 
 from skde.algorithms.population_size import PopulationSchedule
 from skde.engines import Batch, DeviceEngine
-from skde.engines.coevolution import POINTS, Coevolution, CoevolutionSpec
+from skde.engines.coevolution import POINTS, Coevolution
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.interrupts import interrupts
 from skde.islands import Step
 from skde.stopping import HELD, RUNNING, UNLIMITED

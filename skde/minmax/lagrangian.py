@@ -8,7 +8,7 @@ import numpy as np
 
 from skde.arrays import points
 from skde.engines import matrix
-from skde.engines.coevolution import Game
+from skde.engines.game import Game
 from skde.problems.constraints import ConstrainedProblem
 from skde.typing import Array
 from skde.validation import check_real

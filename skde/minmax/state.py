@@ -8,8 +8,9 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.engines import Coevolution, CoevolutionSpec, SplitCoevolution
-from skde.engines.batch_arrays import NUMBER
-from skde.engines.state_layout import check_coevolution, coevolution_layout
+from skde.engines.coevolution_arrays import coevolution_layout
+from skde.engines.state_checks import check_coevolution
+from skde.engines.task import NUMBER
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.minmax.objective import MinMaxObjective, resolve_minmax, side_box, unknown_function
 from skde.minmax.spec import MinMaxParameters, SavedPlan, algorithm_of_y, coevolution_spec, get_side

@@ -1,4 +1,4 @@
-"""The layout of a batch's saved state, and checks that keep kernels inside its arrays."""
+"""Checks of a checkpoint's values, which keep kernels inside the arrays."""
 
 from __future__ import annotations
 
@@ -11,48 +11,15 @@ import skde._cpu as _cpu
 from skde.algorithms.saved_state import SavedRuns, StateChecks
 from skde.engines.algorithm_kernels import algorithm_entry, state_names
 from skde.engines.batch import member_rows
-from skde.engines.batch_arrays import NUMBER, WORD
-from skde.engines.coevolution import SAVED_ARRAYS, SIDES, CoevolutionSpec
+from skde.engines.coevolution_arrays import SIDES
+from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.spec import Spec
-from skde.serialization import Layout, entry
+from skde.serialization import entry
 from skde.stopping import Status
 from skde.typing import FloatArray, IntArray
 
 MAX_INT64 = 2**63 - 1
 STATUSES = [int(status) for status in Status if status not in (Status.CALLBACK, Status.INTERRUPTED)]
-
-
-def batch_layout(spec: Spec) -> dict[str, Layout]:
-    """Return the layout of a batch's state."""
-    R, P, D, real = len(spec.seeds), spec.pop_max, len(spec.lower), spec.dtype
-    arrays, vectors = state_names(spec)
-    layout = {
-        "generation": Layout((R,), WORD),
-        "status": Layout((R,), WORD),
-        "met": Layout((R,), WORD),
-        "since": Layout((2, R), WORD),
-        "record": Layout((2, R), real),
-        "history": Layout((R, None if spec.recorded else 0), real),
-        "x": Layout((R, P, D), real),
-        "f": Layout((R, P), real),
-        "extra": Layout((len(arrays), R, P), real),
-        "vectors": Layout((len(vectors), R, P, D), real),
-        "memory": Layout((2, R, spec.needs.memory), NUMBER),
-        "archive": Layout((R, spec.needs.archive, D), real),
-    }
-    if spec.needs.ordered:
-        layout["order"] = Layout((R, P), WORD)
-    return layout
-
-
-def coevolution_layout(spec: CoevolutionSpec) -> dict[str, Layout]:
-    """Return the layout of a co-evolution's state."""
-    R, real = len(spec.incumbents.seeds), spec.incumbents.dtype
-    layout = batch_layout(spec.incumbents)
-    for name, side in zip(SIDES, (spec.x, spec.y), strict=True):
-        layout |= {f"{name}.{key}": one for key, one in batch_layout(side).items()}
-    shapes = ((len(spec.y.lower), spec.max_opponents), (spec.constraints,), (spec.constraints,), (2,))
-    return layout | {name: Layout((R, *shape), real) for name, shape in zip(SAVED_ARRAYS, shapes, strict=True)}
 
 
 def check_batch(
