@@ -61,7 +61,7 @@ class BaseSolver(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is a best point to read."""
-        return hasattr(self, "_runner") and self._runner.generation >= 0
+        return hasattr(self, "_runner") and (self._runner.generation >= 0 or self._runner.earlier is not None)
 
     @property
     def _has_state(self) -> bool:
@@ -161,11 +161,8 @@ class BaseSolver(BaseEstimator):
 
     def _populations(self, run: int) -> tuple[FloatArray, FloatArray]:
         runner = self._fitted()
-        batch = runner.batch
-        islands = range(run * batch.n_islands, (run + 1) * batch.n_islands)
-        x, f = zip(*(batch.population(island) for island in islands), strict=True)
-        fitness = np.concatenate(f)
-        return values_of_points(batch, np.concatenate(x)), fitness if runner.rules is None else values_of_codes(fitness)
+        x, fitness = runner.population(run)
+        return values_of_points(runner.batch, x), fitness if runner.rules is None else values_of_codes(fitness)
 
     @property
     def result_(self) -> OptimizeResult:

@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines import Spec
 from skde.engines.batch import best_of, member_rows
-from skde.fit.execution import StopRequest
 from skde.fit.run_results import values_of_points
 from skde.fit.runner import Runner
 from skde.objectives.feasibility import values_of_codes, violation_of_code
@@ -51,13 +49,10 @@ class Progress:
         self._runner = runner
         self.minimizer = minimizer
         self.seconds = runner.seconds
-        generation = runner.batch.host("generation")
-        self._generation = generation
-        self.n_iter = int(max(generation.max(), 0))
-        self.n_evals_of_runs = runner.batch.evals(generation).reshape(-1, runner.batch.n_islands).sum(axis=1)
+        self._generation = runner.batch.host("generation")
+        self.n_iter = int(max(runner.n_iter.max(), 0))
+        self.n_evals_of_runs = runner.n_evals
         self.polishing = runner.polishing
-        if runner.polished is not None:
-            self.n_evals_of_runs = self.n_evals_of_runs + runner.polished.n_evals
         self.n_evals = int(self.n_evals_of_runs.sum())
 
     def _shown(self, values: FloatArray) -> FloatArray:
@@ -73,9 +68,10 @@ class Progress:
     @cached_property
     def _codes(self) -> FloatArray:
         """The best value of every run, as selection compares it."""
-        polished = self._runner.polished
-        codes = np.asarray(np.fmin.reduce(self._runner.by_run(self._best[2]), axis=1))
-        return codes if polished is None else np.fmin(codes, polished.code)
+        runner = self._runner
+        codes = np.asarray(np.fmin.reduce(runner.by_run(self._best[2]), axis=1))
+        codes = codes if runner.earlier is None else np.fmin(codes, runner.earlier.codes)
+        return codes if runner.polished is None else np.fmin(codes, runner.polished.code)
 
     @property
     def funs(self) -> FloatArray:
@@ -110,7 +106,7 @@ class Progress:
         """The best point of all runs, of shape (dim,)."""
         generation, index, values = self._best
         batch = self._runner.batch
-        if self._runner.polished is None:
+        if self._runner.earlier is None and self._runner.polished is None:
             run = np.array([best_of(values)])
             points = batch.points(generation, run, index[run])
         else:
@@ -252,6 +248,8 @@ class Report:
 
     Attributes
     ----------
+    runner : Runner
+        The present search of the solver.
     every : int or None
         Generations between two calls, for callbacks that record; None: any number.
     """
@@ -273,31 +271,36 @@ class Report:
 
 
 @contextmanager
-def stop_request(solver: Any, runner: Runner) -> Iterator[StopRequest | None]:
+def stop_request(solver: Any, runner: Runner) -> Iterator[Report | None]:
     """Give the function that a Runner calls after each engine call; None without callbacks and progress bar.
 
-    The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop.
+    The function calls the callbacks and moves the progress bar. It returns whether a callback asked to stop. Its
+    `runner` is to be set where another search begins.
     """
     callbacks = callback_list(solver.callbacks)
     for trace in traces_of(callbacks):
         check_trace(trace, solver, runner)
-    bar = ProgressBar(total_evals(runner.batch.spec), solver.max_time) if solver.verbose else None
+    bar = ProgressBar(total_evals(runner), solver.max_time) if solver.verbose else None
+    report = Report(solver, runner, callbacks, bar)
 
     try:
-        yield Report(solver, runner, callbacks, bar) if callbacks or bar is not None else None
+        yield report if callbacks or bar is not None else None
     finally:
         if bar is not None:
             try:
-                bar(Progress(runner, solver), last=True)
+                bar(Progress(report.runner, solver), last=True)
             finally:
                 bar.close()
 
 
-def total_evals(spec: Spec) -> int | None:
-    """Return the largest number of evaluations of all runs together, or None without a limit."""
+def total_evals(runner: Runner) -> int | None:
+    """Return the largest number of evaluations of all runs and searches together, or None without a limit."""
+    spec = runner.batch.spec
     if spec.limits.max() >= UNLIMITED:
         return None
-    return sum(schedule.evals(int(limit)) for limit, schedule in zip(spec.limits, spec.schedules, strict=True))
+    before = 0 if runner.earlier is None else int(runner.earlier.n_evals.sum())
+    schedules = zip(spec.limits, spec.schedules, strict=True)
+    return before + sum(schedule.evals(int(limit)) for limit, schedule in schedules) + runner.later_evals
 
 
 def callback_list(callbacks: Any) -> Sequence[Callable[[Any], Any]]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from skde.algorithms import Algorithm
 from skde.algorithms.auto import AUTO
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.base import BaseSolver
 from skde.callbacks import Callback, stop_request
 from skde.engines import Engine, Spec, model_on
@@ -14,6 +17,7 @@ from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
 from skde.fit.local_search import find_method
+from skde.fit.next_search import evals_at_limit, next_search
 from skde.fit.polish import Polish, check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
@@ -38,6 +42,8 @@ from skde.minimizer_spec import (
     make_template,
     polish_evals,
     repeat_template,
+    second_search,
+    sequence_of,
     stopping_rules,
 )
 from skde.minimizer_state import (
@@ -48,6 +54,7 @@ from skde.minimizer_state import (
     fit_state,
     saved_algorithm,
     saved_bounds,
+    saved_choice,
     saved_migration,
     saved_plan,
     saved_start,
@@ -167,8 +174,9 @@ class Minimizer(BaseSolver):
         their choices.
     max_violation_ : float
         The largest violation of one constraint at x_, max(0, g) or abs(h); 0.0 without constraints.
-    algorithm_ : Algorithm or list of Algorithm
-        The parameter object that runs, as given or chosen.
+    algorithm_ : Algorithm, list of Algorithm or AlgorithmSequence
+        The parameter object that runs, as given or chosen. Where "auto" chose two searches, these: `first`, `second`,
+        and `running`, that of the present one.
     n_evals_, n_iter_, time_ : int, int, float
         Evaluations, generations and seconds of the best run.
     converged_, message_ : bool, str
@@ -176,7 +184,7 @@ class Minimizer(BaseSolver):
         there is no feasible point.
     population_, fitness_ : ndarray of shape (pop_size, dim), (pop_size,)
         Population and values of the best run; of all its islands, one after the other. Values of points that are not
-        feasible are infinite.
+        feasible are infinite. Of two searches the last; the best point may be one of the first.
     history_ : History
         The history of the best run.
     runs_ : list of RunResult
@@ -226,7 +234,7 @@ class Minimizer(BaseSolver):
     REQUIRED_KEYS: ClassVar[dict[str, Any]] = REQUIRED_KEYS
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
-    algorithm_: Algorithm | Sequence[Algorithm]
+    algorithm_: Algorithm | AlgorithmSequence | Sequence[Algorithm]
     _box: FloatArray
     _planned: Budget  # the limits that the fit began with: some algorithms plan with them
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
@@ -396,9 +404,14 @@ class Minimizer(BaseSolver):
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None
         discrete = objective.variables is not None and objective.variables.discrete
-        self.algorithm_ = choose_algorithm(self, objective.box, x0, constrained, discrete)
+        chosen = choose_algorithm(self, objective.box, x0, constrained, discrete)
+        if isinstance(chosen, AlgorithmSequence):  # of the second search, too, parameters and memory are checked now
+            self.algorithm_ = chosen.in_second(chosen.first_evals)
+            template, times = make_template(self, objective.box, objective.variables, x0, constrained)
+            engine.check_memory(template, times)
+        self.algorithm_ = chosen
         runner = Runner(engine, self._make_spec(objective.box, objective.variables, x0, constrained, engine=engine))
-        runner.rules = objective.rules
+        runner.rules, runner.later_evals = objective.rules, self._later_evals
         self._box, self._planned = objective.box, budget_of(self, len(objective.box))
         self._note_parameters()
         return runner
@@ -435,12 +448,46 @@ class Minimizer(BaseSolver):
         with stop_request(self, runner) as stop:
             search_time = search_seconds(self.polish, rules["max_time"])
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
+            while self._begin_next_search():
+                runner = self._runner
+                if stop is not None:
+                    stop.runner = runner
+                run_fit(runner, objective, execution, search_time, stop, self.verbose)
             if self.polish is not False:
                 method = find_method(self.polish, objective.rules is not None)
                 most = polish_evals(self, runner.batch.spec)
                 Polish(runner, objective, method, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, self.final_evals)
+
+    @property
+    def _later_evals(self) -> int:
+        """Evaluations of all runs that are planned for another search after the present one."""
+        sequence = sequence_of(self)
+        return 0 if sequence is None or sequence.spent is not None else sequence.second_evals * self.n_runs
+
+    def _begin_next_search(self) -> bool:
+        """Begin the second search of a sequence where the first has used its evaluations, and return whether it did."""
+        runner, before = self._runner, self.algorithm_
+        if sequence_of(self) is None or (spent := evals_at_limit(runner)) is None:
+            return False
+        following = second_search(self, runner.batch.dim, spent)
+        if following is None:
+            return False
+        spec = runner.batch.spec
+        start = spec.start if len(spec.start) else None
+        try:
+            self.algorithm_ = following
+            template, times = make_template(self, self._box, spec.variables, start, runner.rules is not None)
+            runner.engine.check_memory(template, times)
+            plan = SavedPlan(self._planned, spec.seeds, np.repeat(template.limits, times))
+            self._runner = next_search(runner, self._customize_spec(repeat_template(self, template, times, plan)))
+        finally:
+            if self._runner is runner:
+                self.algorithm_ = before
+        if self.verbose:
+            print(f"skde: after {spent} evaluations of a run {following.running} begins")
+        return True
 
     def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
         """Let the runs continue from their populations, with new limits."""
@@ -450,6 +497,9 @@ class Minimizer(BaseSolver):
             before = saved_objective(self, source, self._space, runner.rules)
         check_warm_objective(before, self._box, objective, x0)
         batch = runner.batch
+        sequence = sequence_of(self)
+        if sequence is not None and sequence.spent is None:  # the first search goes on alone
+            self.algorithm_, runner.later_evals = sequence.first, 0
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
@@ -511,6 +561,8 @@ class Minimizer(BaseSolver):
             X = ask_tell.ask(runner)
         else:
             X, ids = ask_tell.ask_some(runner, n)
+        if X is None and self._begin_next_search():
+            return self.ask(n, return_ids=with_ids)
         if X is None and self.final_evals:
             X, ids = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
         if X is None:
@@ -578,7 +630,7 @@ class Minimizer(BaseSolver):
         polled in every generation.
         """
         runner = self._begun_runner()
-        if not ask_tell.poll_stopped(runner):
+        if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
         return not self.final_evals or ask_tell.final_done(runner, check_int("final_evals", self.final_evals, 0))
 
@@ -615,7 +667,7 @@ class Minimizer(BaseSolver):
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         with entry(HEADER):
-            self.algorithm_ = saved_algorithm(header)
+            self.algorithm_ = saved_choice(header)
         plan, box = saved_plan(self, header, arrays), arrays["box"]
         start = saved_start(arrays)
         with entry(HEADER):
@@ -629,6 +681,7 @@ class Minimizer(BaseSolver):
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
         runner.restore(header, arrays)
+        runner.later_evals = self._later_evals
         ask_tell.restore_told(runner, arrays)
         self._source, self._objective = source, None
         self._box, self._planned, self._runner = box, plan.budget, runner

@@ -11,6 +11,7 @@ from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
 from skde.algorithms.auto import AUTO, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.population_size import PopulationSchedule
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.engines import (
     EXECUTION_MODELS,
     Engine,
@@ -59,7 +60,7 @@ class Parameters(Protocol):
 
     algorithm: str | Algorithm | Sequence[Algorithm]
     bounds: Any
-    algorithm_: Algorithm | Sequence[Algorithm]  # what runs; set before the batch is made
+    algorithm_: Algorithm | AlgorithmSequence | Sequence[Algorithm]  # what runs; set before the batch is made
     max_iter: int | None
     max_evals: int | None
     max_time: float | None
@@ -214,9 +215,16 @@ def algorithms_of(parameters: Parameters) -> list[Algorithm]:
             raise ValueError("algorithm: all entries must be of one class")
         return algorithms
     if isinstance(given, str) and given == AUTO:
-        assert isinstance(parameters.algorithm_, Algorithm)
-        return [parameters.algorithm_]
+        chosen = parameters.algorithm_
+        assert isinstance(chosen, Algorithm | AlgorithmSequence)
+        return [chosen.running if isinstance(chosen, AlgorithmSequence) else chosen]
     return [named_algorithm(given)]
+
+
+def sequence_of(parameters: Parameters) -> AlgorithmSequence | None:
+    """Return the two searches that "auto" chose, where it did."""
+    chosen = parameters.algorithm_ if isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO else None
+    return chosen if isinstance(chosen, AlgorithmSequence) else None
 
 
 def named_algorithm(given: Any) -> Algorithm:
@@ -228,7 +236,7 @@ def named_algorithm(given: Any) -> Algorithm:
 
 def choose_algorithm(
     parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, discrete: bool
-) -> Algorithm | list[Algorithm]:
+) -> Algorithm | AlgorithmSequence | list[Algorithm]:
     """Return what runs: the given algorithm, or for "auto" that of the rule."""
     if not (isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO):
         algorithms = algorithms_of(parameters)
@@ -241,6 +249,8 @@ def choose_algorithm(
         constrained=constrained,
         discrete=discrete,
         n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
+        n_islands=parameters.n_islands,
+        one_search=bool(parameters.final_evals or parameters.tol is not None or parameters.stagnation is not None),
     )
     algorithm, reason = rule(given)
     if parameters.verbose:
@@ -260,6 +270,12 @@ def make_setting(parameters: Parameters, dim: int, budget: Budget) -> FitSetting
     """Return the facts that an algorithm may plan with."""
     n_islands = check_int("n_islands", parameters.n_islands, 1, 2**16)
     return FitSetting(dim, **planned_budget(dim, *budget, n_islands))
+
+
+def search_setting(parameters: Parameters, dim: int, budget: Budget) -> FitSetting:
+    """Return the facts that the algorithm of the present search may plan with."""
+    sequence = sequence_of(parameters)
+    return make_setting(parameters, dim, budget if sequence is None else (None, sequence.planned, None))
 
 
 def generation_limits(
@@ -290,7 +306,52 @@ def generation_limits(
             )
         max_evals = max(max_evals - extra_evals, least)
     given, reserved = (parameters.max_iter, max_evals, parameters.max_time), reserved_of(parameters, dim)
+    sequence = sequence_of(parameters)
+    if sequence is not None and done is None:
+        largest = max(schedule.most for schedule in schedules) * parameters.n_islands
+        given, reserved = limits_of_search(sequence, given, reserved, dim, largest), 0
     return last_generations(schedules, dim, *given, done, parameters.n_islands, reserved)
+
+
+def limits_of_search(sequence: AlgorithmSequence, given: Budget, reserved: int, dim: int, least: int) -> Budget:
+    """Return the limits of the present search of a sequence: of the second those that the first has left.
+
+    Parameters
+    ----------
+    sequence : AlgorithmSequence
+        The two searches.
+    given : tuple
+        The limits of the fit.
+    reserved : int
+        Evaluations of a run that are kept for the polish.
+    dim : int
+        Variables.
+    least : int
+        The individuals of a run.
+    """
+    evals = evals_of_run(given, reserved, dim)
+    if sequence.spent is None:
+        evals = sequence.first_evals if evals is None else min(sequence.first_evals, evals)
+    elif evals is not None:
+        evals = max(evals - sequence.spent, least)
+    return given[0], evals, given[2]
+
+
+def evals_of_run(given: Budget, reserved: int, dim: int) -> int | None:
+    """Return the evaluations of a run's generations; None without a limit."""
+    max_evals = DEFAULT_EVALS_PER_DIM * dim if given == (None, None, None) else given[1]
+    return None if max_evals is None else check_int("max_evals", max_evals, 1) - reserved
+
+
+def second_search(parameters: Parameters, dim: int, spent: int) -> AlgorithmSequence | None:
+    """Return the sequence in its second search, where its first has ended and there is room for a second."""
+    sequence = sequence_of(parameters)
+    if sequence is None or sequence.spent is not None:
+        return None
+    given = parameters.max_iter, without_final_evals(parameters), parameters.max_time
+    evals = evals_of_run(given, reserved_of(parameters, dim), dim)
+    least = int(sequence.second.pop_size or 0) * parameters.n_islands
+    return None if evals is not None and evals - spent < least else sequence.in_second(spent)
 
 
 def make_template(
@@ -307,7 +368,7 @@ def make_template(
     """
     algorithms = algorithms_of(parameters)
     n_islands = check_int("n_islands", parameters.n_islands, 1, 2**16)
-    setting = make_setting(parameters, len(box), budget_of(parameters, len(box)) if saved is None else saved.budget)
+    setting = search_setting(parameters, len(box), budget_of(parameters, len(box)) if saved is None else saved.budget)
     given = [algorithm.kernel_parameters(setting) for algorithm in algorithms]
     rules = stopping_rules(parameters, constrained)
     dtype = check_dtype(parameters.dtype)

@@ -9,17 +9,19 @@ import numpy as np
 
 from skde.algorithms import Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.engines import Spec
 from skde.engines.batch_arrays import batch_layout
 from skde.engines.state_checks import check_batch
 from skde.engines.task import NUMBER, WORD
 from skde.fit.ask_tell import told_state
+from skde.fit.earlier_search import EarlierSearch, check_earlier
 from skde.fit.polished_points import PolishedPoints, check_polished
 from skde.fit.runner import Runner
 from skde.fit.runner_state import check_runner_state, runner_layout
 from skde.islands import Migration
-from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, make_setting
-from skde.serialization import HEADER, Layout, check_layout, entry, json_view
+from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, search_setting
+from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.typing import FloatArray
 from skde.validation import check_bounds, check_int, check_real, check_start
 from skde.variables import Variables
@@ -43,12 +45,14 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "planned": list,
     "variables": list,
     "automatic": bool,
+    "sequence": dict,
 }
+SEQUENCE: dict[str, Any] = {"first_evals": int, "second_evals": int, "spent": (int, type(None))}
 
 
 def fit_state(
     parameters: dict[str, Any],
-    algorithm: Algorithm | Sequence[Algorithm],
+    algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm],
     runner: Runner,
     box: FloatArray,
     source: dict[str, Any],
@@ -60,7 +64,7 @@ def fit_state(
     ----------
     parameters : dict
         The Minimizer's parameters.
-    algorithm : Algorithm or sequence of Algorithm
+    algorithm : Algorithm, AlgorithmSequence or sequence of Algorithm
         What runs.
     runner : Runner
         The batch and its clock.
@@ -81,7 +85,7 @@ def fit_state(
             for name, value in parameters.items()
             if name not in SEPARATE
         },
-        "algorithms": [describe(each) for each in (algorithm if isinstance(algorithm, Sequence) else [algorithm])],
+        "algorithms": [describe(each) for each in listed(algorithm)],
         "migration": None if migration is None else migration.get_params(),
         "one_algorithm": not several,
         "source": source,
@@ -91,6 +95,8 @@ def fit_state(
     }
     if isinstance(parameters["algorithm"], str) and parameters["algorithm"] == AUTO:
         header["automatic"] = True
+    if isinstance(algorithm, AlgorithmSequence):
+        header["sequence"] = {name: getattr(algorithm, name) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
     arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
@@ -100,14 +106,45 @@ def fit_state(
     return header, arrays
 
 
+def listed(algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm]) -> Sequence[Algorithm]:
+    """Return the parameter objects of what runs."""
+    if isinstance(algorithm, AlgorithmSequence):
+        return [algorithm.first, algorithm.second]
+    return [algorithm] if isinstance(algorithm, Algorithm) else algorithm
+
+
+def saved_choice(header: dict[str, Any]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
+    """Return what runs in a saved Minimizer."""
+    return saved_sequence(header) if "sequence" in header else saved_algorithm(header)
+
+
 def saved_algorithm(header: dict[str, Any]) -> Algorithm | list[Algorithm]:
     """Return the argument `algorithm` of a saved Minimizer."""
     if not header["algorithms"] or (header["one_algorithm"] and len(header["algorithms"]) > 1):
         raise ValueError("algorithms must be one or, for as many runs, several")
-    if header["parameters"].get("dtype") != header["dtype"]:
-        raise ValueError("dtype must be that among the parameters")
+    check_dtype_entry(header)
     algorithms = [get_algorithm(saved["name"], **saved["parameters"]) for saved in header["algorithms"]]
     return algorithms[0] if header["one_algorithm"] else algorithms
+
+
+def check_dtype_entry(header: dict[str, Any]) -> None:
+    """Refuse a header with two precisions."""
+    if header["parameters"].get("dtype") != header["dtype"]:
+        raise ValueError("dtype must be that among the parameters")
+
+
+def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
+    """Return the two searches of a saved Minimizer."""
+    check_keys("sequence", header["sequence"], SEQUENCE, {})
+    check_dtype_entry(header)
+    if len(header["algorithms"]) != 2 or not header.get("automatic"):
+        raise ValueError("a sequence must have two algorithms, which 'auto' chose")
+    first, second = (get_algorithm(saved["name"], **saved["parameters"]) for saved in header["algorithms"])
+    numbers = header["sequence"]
+    for name, value in numbers.items():
+        if value is not None:
+            check_int(name, value, 1)
+    return AlgorithmSequence(first, second, **numbers)
 
 
 def saved_bounds(header: dict[str, Any], arrays: dict[str, Any]) -> Variables | FloatArray:
@@ -138,7 +175,7 @@ def fit_layout(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
         "start": Layout((None, None), NUMBER),
         **runner_layout(n_populations),
     }
-    layout |= PolishedPoints.layout(n_runs, arrays)
+    layout |= PolishedPoints.layout(n_runs, arrays) | EarlierSearch.layout(n_runs, arrays)
     if "feasibility_tol" in header:
         layout["outcomes"] = Layout((n_runs, 3), NUMBER)
     return layout
@@ -198,12 +235,15 @@ def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
         check_real("feasibility_tol", header.get("feasibility_tol", 0.0), 0)
         # A false pop_size must not allocate more memory than the file's arrays take.
         rows = arrays["x"].shape[1] if "x" in arrays and arrays["x"].ndim == 3 else 0
-        setting = make_setting(parameters, len(box), budget)
+        setting = search_setting(parameters, len(box), budget)
+        if (header.get("sequence", {}).get("spent") is None) == ("earlier_points" in arrays):
+            raise ValueError("a file has the results of an earlier search in the second search of a sequence only")
         for algorithm in unique(algorithms_of(parameters)):
             if (pop_size := algorithm.kernel_parameters(setting)["pop_size"]) > rows:
                 raise ValueError(f"pop_size is {pop_size}, and entry 'x' has {rows} rows")
     check_runner_state(header, arrays)
     check_polished(PolishedPoints.from_state(arrays), box)
+    check_earlier(EarlierSearch.from_state(arrays), box)
     if "outcomes" in arrays:
         with entry("outcomes"):
             if not (arrays["outcomes"][:, 1:] >= 0).all():
@@ -235,5 +275,6 @@ def check_populations(parameters: Parameters, header: dict[str, Any], arrays: di
     optional = optional_layout(spec, arrays)
     check_layout(arrays, {**fit_layout(parameters, header, arrays), **batch_layout(spec), **optional})
     spec.last = max(spec.last, int(arrays["generation"].max()))
-    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if "told_rows" in arrays else 0)
+    begun = "told_rows" in arrays or "earlier_points" in arrays
+    check_batch(spec, arrays, own=algorithms_of(parameters)[0], least=-1 if begun else 0)
     check_optional(spec, arrays)

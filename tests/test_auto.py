@@ -12,7 +12,9 @@ import pytest
 import scipy.optimize
 
 from skde import ARRDE, CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
+from skde.algorithms import Algorithm
 from skde.algorithms.auto import BY_BUDGET, FitProperties, rule
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
 
@@ -34,10 +36,10 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
         (FitProperties(2, 2000), JSO(pop_size=20)),
         (FitProperties(10, 3001), LSHADE.published(pop_size=50)),
         (FitProperties(20, 6001), CMAES(pop_size=12)),
-        (FitProperties(7, 21_001), ARRDE(pop_size=89)),
-        (FitProperties(8, 24_001), ARRDE(pop_size=102)),
-        (FitProperties(15, 150_000), ARRDE(pop_size=293)),
-        (FitProperties(16, 160_000), RDEX(pop_size=288)),
+        (FitProperties(7, 21_001, one_search=True), ARRDE(pop_size=89)),
+        (FitProperties(8, 24_001, 50), ARRDE(pop_size=102)),
+        (FitProperties(15, 150_000, n_start=6001), ARRDE(pop_size=6001)),
+        (FitProperties(16, 160_000, one_search=True), RDEX(pop_size=288)),
         (FitProperties(10, None, 50), RDEX(pop_size=200)),
         (FitProperties(2, None, 50), RDEX(pop_size=200)),
         (FitProperties(10, 3000, 50), CMAES(pop_size=10)),
@@ -49,6 +51,23 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
 )
 def test_the_rule(given: FitProperties, expected: Any) -> None:
     assert repr(rule(given)[0]) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "second", "evals"),
+    [
+        (FitProperties(2, 20_000), 6, ARRDE(pop_size=36), (4000, 16_000)),
+        (FitProperties(10, 100_000), 10, ARRDE(pop_size=182), (20_000, 80_000)),
+        (FitProperties(16, 160_000, n_islands=3), 12, RDEX(pop_size=288), (96_000, 384_000)),
+        (FitProperties(10, 100_000, n_start=200), 200, ARRDE(pop_size=200), (20_000, 80_000)),
+    ],
+)
+def test_large_budgets_have_two_searches(given: FitProperties, first: int, second: Any, evals: tuple[int, int]) -> None:
+    sequence, _ = rule(given)
+    assert isinstance(sequence, AlgorithmSequence)
+    assert repr(sequence.first) == repr(CMAES(pop_size=first, tol_fun=0.0))
+    assert repr(sequence.second) == repr(second)
+    assert (sequence.first_evals, sequence.second_evals, sequence.spent) == (*evals, None)
 
 
 @pytest.mark.parametrize("special", ["constrained", "discrete"])
@@ -66,6 +85,7 @@ def test_the_rule(given: FitProperties, expected: Any) -> None:
 )
 def test_constraints_and_discrete_variables_have_a_table(given: FitProperties, expected: Any, special: str) -> None:
     algorithm, reason = rule(given._replace(**{special: True}))
+    assert isinstance(algorithm, Algorithm)
     size = expected.pop_size or algorithm.pop_size
     assert repr(algorithm) == repr(expected.__class__(**{**expected.get_params(), "pop_size": size}))
     assert ("variables" if special == "discrete" else "constraints") in reason
@@ -76,9 +96,14 @@ def test_every_fit_has_a_row() -> None:
         for max_evals in (4, 10, 100, 300 * dim, 3000 * dim, 10**9):
             if max_evals < 10**9 or dim < 1000:
                 algorithm, reason = rule(FitProperties(dim, max_evals))
-                assert 4 <= algorithm.pop_size <= max(max_evals, 4)
+                for one in sequence_parts(algorithm):
+                    assert 4 <= one.pop_size <= max(max_evals, 4)
                 assert reason
     assert BY_BUDGET[-1].evals_per_dim == BY_BUDGET[-1].most_dim == float("inf")
+
+
+def sequence_parts(chosen: Algorithm | AlgorithmSequence) -> list[Algorithm]:
+    return [chosen.first, chosen.second] if isinstance(chosen, AlgorithmSequence) else [chosen]
 
 
 def test_what_ran_is_an_attribute() -> None:
@@ -95,9 +120,9 @@ def test_what_ran_is_an_attribute() -> None:
 @pytest.mark.parametrize(
     ("given", "name"),
     [
-        ({"max_evals": 30_000}, "arrde"),
+        ({"max_evals": 30_000}, "cmaes, arrde"),
         ({"max_evals": None, "max_time": 0.05}, "shade"),
-        ({"max_evals": None}, "arrde"),
+        ({"max_evals": None}, "cmaes, arrde"),
     ],
 )
 def test_budgets(given: dict[str, Any], name: str) -> None:

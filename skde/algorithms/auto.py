@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from skde.algorithms import Algorithm, get_algorithm
 from skde.algorithms.base import FitSetting
+from skde.algorithms.sequence import AlgorithmSequence
 
 AUTO = "auto"
 LEAST_INDIVIDUALS = 8
@@ -33,6 +34,10 @@ class FitProperties(NamedTuple):
         Whether some variables are integers, ordinal or categories, so that the objective has steps.
     n_start : int
         Number of first points, which the population has room for.
+    n_islands : int
+        Populations of a run, which all have this budget.
+    one_search : bool
+        Whether another rule of the fit is about one population, such as tol, so that there is no sequence.
     """
 
     dim: int
@@ -41,6 +46,8 @@ class FitProperties(NamedTuple):
     constrained: bool = False
     discrete: bool = False
     n_start: int = 0
+    n_islands: int = 1
+    one_search: bool = False
 
     @property
     def special(self) -> str:
@@ -63,6 +70,8 @@ class Row(NamedTuple):
         The size of the population by the dimension; None: the algorithm's own.
     parameters : mapping
         Other parameters.
+    first : bool
+        Whether a search by FIRST has a part of the evaluations before.
     """
 
     evals_per_dim: float
@@ -70,6 +79,7 @@ class Row(NamedTuple):
     name: str
     pop_size: Callable[[int], int] | None = None
     parameters: Mapping[str, Any] = MappingProxyType({})
+    first: bool = False
 
 
 MIDPOINT = MappingProxyType({"repair": "midpoint"})
@@ -81,9 +91,13 @@ BY_BUDGET = (
     Row(3000, 3, "jso", lambda dim: 20),
     Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
     Row(3000, math.inf, "cmaes"),
-    Row(math.inf, 15, "arrde"),
-    Row(math.inf, math.inf, "rdex"),
+    Row(math.inf, 15, "arrde", first=True),
+    Row(math.inf, math.inf, "rdex", first=True),
 )
+# Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its
+# restarts do not depend on the size of the values.
+FIRST = Row(math.inf, math.inf, "cmaes", None, MappingProxyType({"tol_fun": 0.0}))
+FIRST_SHARE = 0.2
 # With constraints or discrete variables the rule of midpoints is better, and the other three algorithms are not.
 SPECIAL_BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
@@ -101,8 +115,8 @@ SPECIAL_BY_GENERATIONS = Row(math.inf, math.inf, "jso", lambda dim: 200, MIDPOIN
 WITHOUT_BUDGET = Row(math.inf, math.inf, "shade", lambda dim: max(30, min(5 * dim, 100)))
 
 
-def rule(given: FitProperties) -> tuple[Algorithm, str]:
-    """Return the parameter object for a fit, and the reason for it.
+def rule(given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, str]:
+    """Return the parameter object for a fit, or those of two searches, and the reason.
 
     Parameters
     ----------
@@ -111,7 +125,7 @@ def rule(given: FitProperties) -> tuple[Algorithm, str]:
 
     Returns
     -------
-    algorithm : Algorithm
+    algorithm : Algorithm or AlgorithmSequence
         With every size set that the choice depends on.
     reason : str
         A part of a sentence.
@@ -132,7 +146,21 @@ def rule(given: FitProperties) -> tuple[Algorithm, str]:
         rows = SPECIAL_BY_BUDGET if given.special else BY_BUDGET
         row = next(row for row in rows if share <= row.evals_per_dim and given.dim <= row.most_dim)
         reason = f"{share:.4g} evaluations for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
-    return made(row, given), f"{reason}, with {given.special}" if given.special else reason
+    return chosen(row, given), f"{reason}, with {given.special}" if given.special else reason
+
+
+def chosen(row: Row, given: FitProperties) -> Algorithm | AlgorithmSequence:
+    """Return the parameter object of a row, or of its two searches where the fit has room for both."""
+    if not row.first or given.one_search or given.max_evals is None or given.max_iter is not None:
+        return made(row, given)
+    evals = int(FIRST_SHARE * given.max_evals)
+    if given.n_start > evals // LEAST_GENERATIONS:
+        return made(row, given)
+    first, second = (given._replace(max_evals=each) for each in (evals, given.max_evals - evals))
+    islands = given.n_islands
+    return AlgorithmSequence(
+        made(FIRST, first), made(row, second), evals * islands, (given.max_evals - evals) * islands
+    )
 
 
 def made(row: Row, given: FitProperties) -> Algorithm:

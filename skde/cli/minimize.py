@@ -10,6 +10,7 @@ from typing import Any
 from skde import __version__
 from skde.algorithms import ALGORITHMS, Algorithm, describe, get_algorithm
 from skde.algorithms.auto import AUTO
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.benchmark.user_functions import error_line, import_name
 from skde.cli.arguments import (
     VARIABLE_FORMS,
@@ -250,7 +251,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
     """Return the report of a fit as data."""
     runs = minimizer.runs_
     algorithm = minimizer.algorithm_
-    assert isinstance(algorithm, Algorithm)
+    assert isinstance(algorithm, Algorithm | AlgorithmSequence)
     best = runs[best_run(runs)]
     f_opt = f_opt_of(objective)
     return {
@@ -258,7 +259,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
         "objective": name,
         "problem": objective.name if isinstance(objective, Problem | ConstrainedProblem) else None,
         "dim": len(best.x),
-        "algorithm": describe(algorithm),
+        "algorithm": described(algorithm),
         "automatic": minimizer.algorithm == AUTO,
         "device": device,
         "device_reason": reason,
@@ -274,13 +275,23 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
     }
 
 
+def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
+    """Return name and parameters of an algorithm, or the names and the searches of a sequence."""
+    if isinstance(algorithm, Algorithm):
+        return describe(algorithm)
+    return {"name": algorithm.name, "searches": [describe(one) for one in (algorithm.first, algorithm.second)]}
+
+
 def readable(result: dict[str, Any]) -> str:
     """Return the report of a fit as text."""
     other_name = f" ({result['problem']})" if result["problem"] not in (None, result["objective"]) else ""
-    ran = get_algorithm(result["algorithm"]["name"], **result["algorithm"]["parameters"])
+    ran = ", then ".join(
+        str(get_algorithm(one["name"], **one["parameters"]))
+        for one in result["algorithm"].get("searches", [result["algorithm"]])
+    )
     lines = [
         ("objective", f"{result['objective']}{other_name}, {result['dim']} variables"),
-        ("algorithm", f"{ran}, chosen by dimension and budget" if result["automatic"] else str(ran)),
+        ("algorithm", f"{ran}, chosen by dimension and budget" if result["automatic"] else ran),
         ("device", f"{result['device']} ({result['device_reason']})"),
         *([("execution", result["execution"])] if result["execution"] != "auto" else []),
         ("best value", f"{result['fun']:.10g}"),

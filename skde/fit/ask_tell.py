@@ -200,7 +200,9 @@ def begin_partial(runner: Runner) -> PartialGeneration | None:
 
 def first_id(runner: Runner) -> int:
     """Return the id of the first trial of the next generation."""
-    return (runner.generation + 1) * runner.batch.n_runs * runner.batch.pop_max
+    # The population of an earlier search had the same size in all generations.
+    before = 0 if runner.earlier is None else int(runner.earlier.n_evals.max()) * len(runner.earlier.n_evals)
+    return before + (runner.generation + 1) * runner.batch.n_runs * runner.batch.pop_max
 
 
 def ids_of_asked(runner: Runner) -> IntArray:

@@ -124,7 +124,7 @@ class Polish:
         runner = self.runner
         if runner.ending == CALLBACK:
             return
-        generation = runner.by_run(runner.batch.host("generation")).max(axis=1)
+        generation = runner.n_iter
         reached = (runner.by_run(runner.status) == TARGET).any(axis=1)
         if runner.polished is None:
             runner.polished = PolishedPoints(len(generation), runner.batch.dim)

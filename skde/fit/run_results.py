@@ -11,6 +11,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.engines import Engine, Runs, decode
 from skde.engines.batch import best_of
+from skde.fit.earlier_search import EarlierSearch
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.timer import Timer
 from skde.objectives.feasibility import FeasibilityRules, Outcome, StoredOutcomes, values_of_codes
@@ -46,6 +47,7 @@ def run_results(
     timer: Timer,
     progress: dict[str, Any],
     ending: Status,
+    earlier: EarlierSearch | None = None,
     polished: PolishedPoints | None = None,
 ) -> list[RunResult]:
     """Return every run's result so far.
@@ -62,12 +64,14 @@ def run_results(
         Status, generation and seconds of every population.
     ending : Status
         That of the runs that the kernels left running.
+    earlier : EarlierSearch or None, default None
+        The results of the search before.
     polished : PolishedPoints or None, default None
         The points of local searches.
     """
     status, generation, spent = progress["status"], progress["generation"], progress["spent"].max(axis=1)
     index, value = batch.best(generation)
-    bests, points, codes = best_points(batch, generation, index, value, polished)
+    bests, points, codes = best_points(batch, generation, index, value, earlier, polished)
     evals = batch.evals(generation)
     history = batch.host("history")
     shown = value
@@ -90,28 +94,34 @@ def run_results(
             fun=outcome.fun,
             n_evals=int(evals[islands].sum()),
             n_iter=max(last, 0),
-            time=float(seconds[-1]),
+            time=float(seconds[-1]) if last >= 0 else 0.0,
             status=status_of(status[islands].tolist(), int(status[best]), ending),
             seed=int(batch.spec.seeds[first]),
             history=history_of(batch, islands, history, generation, shown, generations, seconds.copy()),
             max_violation=outcome.max_violation,
             violation=outcome.violation,
         )
+        result = result if earlier is None else earlier.joined(result, run, last)
         results.append(result if polished is None else with_polish(result, polished, run, code, batch.spec.target))
     return results
 
 
 def best_points(
-    batch: Runs, generation: IntArray, index: IntArray, value: FloatArray, polished: PolishedPoints | None
+    batch: Runs,
+    generation: IntArray,
+    index: IntArray,
+    value: FloatArray,
+    earlier: EarlierSearch | None,
+    polished: PolishedPoints | None,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return every run's best island, and its best point of the box with its value, polished or not."""
+    """Return every run's best island, and its best point of the box with its value, polished, earlier or neither."""
     firsts = range(0, batch.n_runs, batch.n_islands)
     bests = np.array([first + best_of(value[first : first + batch.n_islands]) for first in firsts])
     points, codes = batch.points(generation, bests, index[bests]), value[bests]
-    if polished is not None:
-        points, codes = polished.replace_worse(points, codes)
-        points = points.astype(batch.spec.dtype, copy=False)
-    return bests, points, codes
+    for found in (earlier, polished):
+        if found is not None:
+            points, codes = found.replace_worse(points, codes)
+    return bests, points.astype(batch.spec.dtype, copy=False), codes
 
 
 def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: float, target: float | None) -> RunResult:
@@ -206,6 +216,8 @@ def status_of(status: list[int], best: int, ending: Status) -> Status:
 
 def sampled_times(timer: Timer, last: int) -> tuple[IntArray, FloatArray]:
     """Return the sampled generations up to `last`, which ends them, and the times at which they were done."""
+    if last < 0:
+        return np.empty(0, np.int64), np.empty(0)
     generations = _cpu.sampled_generations(last)
     if generations[-1] != last:
         generations = np.append(generations, last)
@@ -230,6 +242,6 @@ def history_of(
         own[:before] = row[:before]
         evals += schedule.evals_at(np.minimum(generations, end))
         values = np.fmin(values, own)
-    if np.isnan(bests).all():
+    if len(values) and np.isnan(bests).all():
         values[-1] = np.nan
     return History(evals, seconds, np.minimum.accumulate(values) if batch.monotone else values)

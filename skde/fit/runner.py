@@ -9,6 +9,7 @@ import numpy as np
 
 from skde.engines import Batch, DeviceEngine, Engine, Runs
 from skde.engines.single_generations import StatusPoll
+from skde.fit.earlier_search import EarlierSearch
 from skde.fit.partial_generation import PartialGeneration
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.run_results import FinalValues, Rules, best_points, run_results, with_final_values
@@ -51,6 +52,10 @@ class Runner:
         Whether the batch holds the trials of the next generation.
     asked : array or None
         The copy of these trials that a user has been given and not yet evaluated.
+    earlier : EarlierSearch or None
+        The results of the search before this one, where a fit has two.
+    later_evals : int
+        Evaluations of all runs that are planned for the search after this one.
     polished : PolishedPoints or None
         The points of the local searches after the last generation.
     polishing : bool
@@ -79,6 +84,8 @@ class Runner:
         self.uneven = False
         self.has_trials, self.judged = False, True
         self.asked: Array | None = None
+        self.earlier: EarlierSearch | None = None
+        self.later_evals = 0
         self.polished: PolishedPoints | None = None
         self.polishing = False
         self.partial: PartialGeneration | None = None
@@ -159,6 +166,16 @@ class Runner:
         self.batch.put("status", np.full(self.batch.n_runs, RUNNING))
         self.set_limits(limits)
 
+    def follow(self, earlier: EarlierSearch, timer: Timer) -> None:
+        """Continue the runs of an earlier search; those that ended in it for good have no generation here."""
+        self.earlier, self.timer = earlier, timer.following()
+        if earlier.ended.any():
+            rows = np.repeat(earlier.ended, self.batch.n_islands)
+            state = self.batch.state()
+            for name, values in (("status", earlier.status), ("x", earlier.points[:, None, :])):
+                state[name][rows] = np.repeat(values, self.batch.n_islands, axis=0)[rows]
+            self.batch.restore(state)
+
     def locate(self) -> None:
         """Read from the batch which generation the runs are at."""
         status, generation = self.batch.host("status"), self.batch.host("generation")
@@ -219,7 +236,7 @@ class Runner:
 
     def check_start(self) -> None:
         """Check that the initial population has at least one value that is a number."""
-        if self.generation != 0:
+        if self.generation != 0 or self.earlier is not None:
             return
         if self.batch.is_blank():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
@@ -246,6 +263,8 @@ class Runner:
             "marks": np.array(self.timer.marks, np.float64).reshape(-1, 2),
             **self.batch.state(),
         }
+        if self.earlier is not None:
+            arrays |= self.earlier.state()
         if self.polished is not None:
             arrays |= self.polished.state()
         if self.extra_evals.any():
@@ -261,7 +280,7 @@ class Runner:
     def restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Continue from what `state` returned, checked by `check_runner_state`; the seeds are those of the Spec."""
         self.batch.restore(arrays)
-        self.polished = PolishedPoints.from_state(arrays)
+        self.earlier, self.polished = EarlierSearch.from_state(arrays), PolishedPoints.from_state(arrays)
         self.set_limits(arrays["limits"])
         self.ending = Status(header["ending"])
         self.timer.restore(float(header["seconds"]), arrays["marks"])
@@ -278,17 +297,41 @@ class Runner:
         state = (self.generation, self.ending, self.seconds, self.final is None, int(self.extra_evals.sum()))
         if self._results is None or self._results[0] != state:
             engine, batch, rules = self.engine, self.batch, self.rules
-            made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, self.polished)
+            found = self.earlier, self.polished
+            made = run_results(engine, batch, rules, self.timer, self.progress, self.ending, *found)
             if self.extra_evals.any():
                 made = with_final_values(made, engine, batch, rules, self.extra_evals, self.final, self.seconds)
             self._results = state, made
         return self._results[1]
 
     def best_points(self) -> tuple[FloatArray, FloatArray]:
-        """Return every run's best point of the box, polished or not, and its value."""
-        generation = self.batch.host("generation")
-        _, points, codes = best_points(self.batch, generation, *self.batch.best(generation), self.polished)
+        """Return every run's best point of the box, also polished or of an earlier search, and its value."""
+        generation, found = self.batch.host("generation"), (self.earlier, self.polished)
+        _, points, codes = best_points(self.batch, generation, *self.batch.best(generation), *found)
         return points, codes
+
+    def population(self, run: int) -> tuple[FloatArray, FloatArray]:
+        """Return the last population of a run as points of the box, that of all its islands, and its values."""
+        islands = range(run * self.batch.n_islands, (run + 1) * self.batch.n_islands)
+        if self.earlier is not None and self.earlier.ended[run]:
+            points, values = self.earlier.population(run)
+            return points.astype(self.batch.spec.dtype), values.astype(self.batch.spec.dtype)
+        x, f = zip(*(self.batch.population(island) for island in islands), strict=True)
+        return np.concatenate(x), np.concatenate(f)
+
+    @property
+    def n_iter(self) -> IntArray:
+        """The last generation of every run, those of an earlier search before it; -1: none."""
+        last: IntArray = self.by_run(self.batch.host("generation")).max(axis=1)
+        return last if self.earlier is None else self.earlier.n_iter + last + 1
+
+    @property
+    def n_evals(self) -> IntArray:
+        """Evaluations of every run, those of an earlier search and of the polish included."""
+        evals: IntArray = self.by_run(self.batch.evals(self.batch.host("generation"))).sum(axis=1)
+        for found in (self.earlier, self.polished):
+            evals = evals if found is None else evals + found.n_evals
+        return evals
 
     def by_run(self, values: Any) -> Any:
         """Return values of the populations by run and island, of shape (n_runs, n_islands)."""
@@ -296,6 +339,6 @@ class Runner:
 
     def outcomes(self) -> FloatArray:
         """Return value, largest violation and violation of every run's best point, as `StoredOutcomes` takes them."""
-        if self.generation < 0:
+        if self.generation < 0 and self.earlier is None:
             return np.full((self.batch.n_runs // self.batch.n_islands, 3), np.inf)
         return np.array([(run.fun, run.max_violation, run.violation) for run in self.results()])

@@ -43,6 +43,12 @@ class Timer:
         """Stop counting."""
         self._before, self._started = self.seconds, None
 
+    def following(self) -> Timer:
+        """Return a timer that continues the time of this one, without its marks."""
+        timer = Timer()
+        timer._before, timer._origin = self.seconds, self._origin
+        return timer
+
     def restart_limit(self) -> None:
         """Count `seconds_of_limit` from now."""
         self._origin = self.seconds

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skde.algorithms import Algorithm, describe, get_algorithm
+from skde.algorithms.sequence import AlgorithmSequence
 from skde.base import BaseSolver, source_of
 from skde.problems import ALIASES, get_problem, optimal_value
 from skde.result import History, RunResult
@@ -54,6 +55,8 @@ def title_of(solver: BaseSolver) -> str | None:
 def name_of(solver: Any) -> str | None:
     """Return the name of a solver's algorithm in the registry; that of its class for other solvers."""
     algorithm = getattr(solver, "algorithm_", getattr(solver, "algorithm", None))
+    if isinstance(algorithm, AlgorithmSequence):
+        return algorithm.name
     if isinstance(algorithm, str | Algorithm):
         return str(describe(get_algorithm(algorithm))["name"])
     return None if isinstance(algorithm, list | tuple) else type(solver).__name__

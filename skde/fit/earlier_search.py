@@ -1,0 +1,159 @@
+"""The results of the runs of a fit in the search before the present one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skde.engines.task import NUMBER
+from skde.result import History, RunResult
+from skde.serialization import Layout, entry
+from skde.stopping import LIMIT, Status
+from skde.typing import FloatArray, IntArray
+
+COLUMNS = ("codes", "n_evals", "n_iter", "seconds", "status", "samples")
+ENTRIES = ("earlier_points", "earlier_numbers", "earlier_history", "earlier_x", "earlier_f")
+
+
+@dataclass(repr=False, eq=False)
+class EarlierSearch:
+    """The results of every run in an earlier search.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_runs, dim)
+        The best points, as points of the box.
+    codes : ndarray of shape (n_runs,)
+        Their values, or with constraints their codes of the feasibility rules.
+    n_evals, n_iter : ndarray of int of shape (n_runs,)
+        Evaluations, and generations after the initial population.
+    seconds : ndarray of shape (n_runs,)
+        The time from the fit's beginning to the end of the search.
+    status : ndarray of int of shape (n_runs,)
+        The reasons for its end.
+    histories : list of History
+        The best values over time.
+    x, f : ndarray of shape (number of runs that ended, P, dim), (number, P)
+        The last populations of the runs that ended for good.
+    """
+
+    points: FloatArray
+    codes: FloatArray
+    n_evals: IntArray
+    n_iter: IntArray
+    seconds: FloatArray
+    status: IntArray
+    histories: list[History]
+    x: FloatArray
+    f: FloatArray
+
+    @property
+    def ended(self) -> Any:
+        """Which runs ended for good: not because their evaluations in the search were over."""
+        return self.status != LIMIT
+
+    def population(self, run: int) -> tuple[FloatArray, FloatArray]:
+        """Return the last population of a run that ended, and its values."""
+        place = int(np.count_nonzero(self.ended[:run]))
+        return self.x[place], self.f[place]
+
+    def replace_worse(self, points: FloatArray, codes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return points and codes, of every run, with those found here where they are not worse."""
+        better = ~np.isnan(self.codes) & ~(codes < self.codes)
+        return np.where(better[:, None], self.points, points), np.where(better, self.codes, codes)
+
+    def joined(self, result: RunResult, run: int, last: int) -> RunResult:
+        """Return the result of a run in the present search with that of this one before it.
+
+        Parameters
+        ----------
+        result : RunResult
+            With the best point of both.
+        run : int
+            The run's number.
+        last : int
+            Its last generation in the present search; -1: none.
+        """
+        before, after = self.histories[run], result.history
+        history = History(
+            np.concatenate([before.n_evals, self.n_evals[run] + after.n_evals]),
+            np.concatenate([before.seconds, after.seconds]),
+            np.fmin.accumulate(np.concatenate([before.best, after.best])),
+        )
+        return replace(
+            result,
+            n_evals=int(self.n_evals[run]) + result.n_evals,
+            n_iter=int(self.n_iter[run]) + last + 1,
+            time=float(self.seconds[run]) if last < 0 else result.time,
+            history=history,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return the arrays of a file."""
+        samples = [len(history) for history in self.histories]
+        columns = (*(getattr(self, name) for name in COLUMNS[:-1]), samples)
+        rows = [np.stack([one.n_evals, one.seconds, one.best], axis=1) for one in self.histories]
+        arrays = (
+            self.points,
+            np.stack([np.asarray(column, np.float64) for column in columns], axis=1),
+            np.concatenate(rows),
+            self.x,
+            self.f,
+        )
+        return dict(zip(ENTRIES, (np.asarray(array, np.float64) for array in arrays), strict=True))
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Any]) -> EarlierSearch | None:
+        """Return what `state` described, after a check; None where a file has no earlier search."""
+        if ENTRIES[0] not in arrays:
+            return None
+        points, numbers, rows, x, f = (arrays[name] for name in ENTRIES)
+        with entry("earlier_numbers"):
+            check_numbers(numbers)
+        codes, n_evals, n_iter, seconds, status, samples = numbers.T
+        ends = np.cumsum(samples.astype(np.int64))
+        with entry("earlier_history"):
+            if len(rows) != ends[-1] or not (np.isfinite(rows[:, :2]) & (rows[:, :2] >= 0)).all():
+                raise ValueError("it must have the samples of all runs, with evaluations and seconds >= 0")
+        with entry("earlier_x"):
+            if not len(x) == len(f) == np.count_nonzero(status != LIMIT):
+                raise ValueError("it must have the populations of the runs that ended")
+        histories = [
+            History(part[:, 0].astype(np.int64), part[:, 1], part[:, 2]) for part in np.split(rows, ends[:-1].tolist())
+        ]
+        counts = (column.astype(np.int64) for column in (n_evals, n_iter, status))
+        evals, generations, states = counts
+        return cls(points, codes, evals, generations, seconds, states, histories, x, f)
+
+    @staticmethod
+    def layout(n_runs: int, arrays: dict[str, Any]) -> dict[str, Layout]:
+        """Return the layout of the arrays of a file, which has them in the second search of a sequence."""
+        if not set(ENTRIES) & set(arrays):
+            return {}
+        shapes = ((n_runs, None), (n_runs, len(COLUMNS)), (None, 3), (None, None, None), (None, None))
+        return {name: Layout(shape, NUMBER) for name, shape in zip(ENTRIES, shapes, strict=True)}
+
+
+def check_numbers(numbers: FloatArray) -> None:
+    """Check the numbers of all runs in a file."""
+    counts, whole = numbers[:, 1:], numbers[:, [1, 2, 4, 5]]
+    if not (np.isfinite(counts) & (counts >= 0) & (counts < 2**53)).all():
+        raise ValueError("evaluations, generations, seconds and samples must be numbers >= 0")
+    if not np.array_equal(whole, np.floor(whole)):
+        raise ValueError("evaluations, generations and samples must be whole numbers")
+    if not np.isin(numbers[:, 4], [int(one) for one in Status if one != Status.RUNNING]).all():
+        raise ValueError("every run must have ended its search")
+
+
+def check_earlier(earlier: EarlierSearch | None, box: FloatArray) -> None:
+    """Check that saved points are inside the bounds, to the precision of the fit."""
+    if earlier is None:
+        return
+    for name, points in (("earlier_points", earlier.points), ("earlier_x", earlier.x)):
+        with entry(name):
+            if points.shape[-1] != len(box):
+                raise ValueError(f"points must have {len(box)} variables, got {points.shape[-1]}")
+            if not ((points >= box[:, 0]) & (points <= box[:, 1])).all():
+                raise ValueError("points must be inside their bounds")

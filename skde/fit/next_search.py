@@ -1,0 +1,56 @@
+"""The step from a search of all runs to the next one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skde.engines import Spec
+from skde.fit.earlier_search import EarlierSearch
+from skde.fit.runner import Runner
+from skde.stopping import LIMIT, Status
+
+
+def evals_at_limit(runner: Runner) -> int | None:
+    """Return the evaluations of a run that has used those of its search; None where there is no such run.
+
+    There is none, either, where the host ended the search: by time, by a callback or by Ctrl-C.
+    """
+    if runner.ending != Status.RUNNING or not runner.done:
+        return None
+    return max((run.n_evals for run in runner.results() if run.status == LIMIT), default=None)
+
+
+def next_search(runner: Runner, spec: Spec) -> Runner:
+    """Return a runner on the same engine, of which the runs continue those that have used their evaluations.
+
+    Parameters
+    ----------
+    runner : Runner
+        The search that has ended.
+    spec : Spec
+        The next one, with the same seeds.
+    """
+    following = Runner(runner.engine, spec)
+    following.rules = runner.rules
+    following.follow(results_of(runner), runner.timer)
+    return following
+
+
+def results_of(runner: Runner) -> EarlierSearch:
+    """Return the results of all runs so far, with the populations of those that ended for good."""
+    results = runner.results()
+    points, codes = runner.best_points()
+    status = np.array([int(run.status) for run in results])
+    ended = np.flatnonzero(status != LIMIT).tolist()
+    x, f = zip(*(runner.population(run) for run in ended or [0]), strict=True)
+    return EarlierSearch(
+        points=points.astype(np.float64),
+        codes=codes,
+        n_evals=np.array([run.n_evals for run in results]),
+        n_iter=np.array([run.n_iter for run in results]),
+        seconds=np.array([run.time for run in results]),
+        status=status,
+        histories=[run.history for run in results],
+        x=np.stack(x)[: len(ended)],
+        f=np.stack(f)[: len(ended)],
+    )
