@@ -5,7 +5,9 @@ one function in one dimension, is such a line. It has no values that follow from
 
 - a value that all runs have is written once; `settings` has the number of runs;
 - only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
-- processor, commit and day are in the list `sources`; a cell has their index, `source`.
+- processor, commit and day are in the list `sources`; a cell has their index, `source`;
+- a cell leaves out those of the entries `REPEATED` that are equal to those of the cell before it, and has null where
+  the cell before it has an entry that it has not.
 
 A cell may also have convergence curves (`skde.benchmark.curves`) and failures, the runs that raised.
 
@@ -31,6 +33,8 @@ LISTS = ("best", "error", "n_evals")
 PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
 SOURCE = ("cpu", "commit", "date")
+# Entries that are not written where they are equal to those of the cell before.
+REPEATED = ("part", "function", "dim", "algorithm", "f_opt", "n_evals", "source")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
 DIGITS = 10
 
@@ -77,7 +81,8 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     sources = record.pop("sources", [])
     runs = record["settings"].get("runs")
     try:
-        record["cells"] = [unpack_cell(cell, number, runs, sources) for number, cell in enumerate(record["cells"])]
+        cells = completed(record["cells"])
+        record["cells"] = [unpack_cell(cell, number, runs, sources) for number, cell in enumerate(cells)]
     except ValueError as error:
         raise ValueError(f"{file} is no record of skde bench run: {error}") from None
     checked: Record = record
@@ -127,6 +132,31 @@ def find_defect(record: Any) -> str:
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
+
+
+def completed(cells: Sequence[Any]) -> list[Any]:
+    """Return written cells with the entries that they share with the cell before them."""
+    full: list[Any] = []
+    shared: Cell = {}
+    for cell in cells:
+        if isinstance(cell, dict):
+            whole = {**shared, **cell}
+            cell = {name: value for name, value in whole.items() if value is not None or name not in REPEATED}
+            shared = {name: cell[name] for name in REPEATED if name in cell}
+        full.append(cell)
+    return full
+
+
+def without_repeats(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells in their written form without the entries that are equal to those of the cell before."""
+    kept: list[Cell] = []
+    shared: Cell = {}
+    for cell in cells:
+        missing = dict.fromkeys(name for name in shared if name not in cell)
+        new = {name: value for name, value in cell.items() if name not in shared or value != shared[name]}
+        kept.append({**new, **missing})
+        shared = {name: cell[name] for name in REPEATED if name in cell}
+    return kept
 
 
 def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
@@ -244,7 +274,7 @@ def write_record(file: str | os.PathLike[str], record: Record) -> None:
     """Write a record of `skde bench run`."""
     sources: list[dict[str, Any]] = []
     runs = record["settings"].get("runs")
-    cells = [pack_cell(cell, runs, sources) for cell in record["cells"]]
+    cells = without_repeats([pack_cell(cell, runs, sources) for cell in record["cells"]])
     write_figures(file, {**{k: v for k, v in record.items() if k != "cells"}, "sources": sources, "cells": cells})
 
 

@@ -137,13 +137,23 @@ def test_a_cell_is_one_line_and_repeats_no_value(tmp_path):
     assert lines[-5:] == [
         ' "cells": [',
         f'  {key_text}"error":0,"n_evals":400,"seconds":0.5,"source":0}},',
-        f'  {key_text}"best":[0.1,102,null],"n_evals":400,"seconds":0.5,"violation":[0,1e-09,null],"source":1}}',
+        '  {"best":[0.1,102,null],"seconds":0.5,"violation":[0,1e-09,null],"source":1}',
         " ]",
         "}",
     ]
     assert ' "date": "today",' in lines
     assert '  {"cpu":"a","commit":"b"},' in lines
     assert read_record(file) == record
+
+
+def test_an_entry_that_the_cell_before_has_may_be_missing(tmp_path):
+    file = tmp_path / "runs.json"
+    cell = {"function": "f0", "dim": 2, "algorithm": "jde", "best": [1.0] * 3, "error": [1.0] * 3, "n_evals": [4] * 3}
+    cell |= {"seconds": 0.5}
+    cells = [{**cell, "part": "a", "cpu": "c"}, cell, {**cell, "part": "b"}, {**cell, "part": "b", "dim": 5}]
+    write_record(file, {"settings": vars(SMALL), "cells": cells})
+    assert '"part":null,"source":null}' in file.read_text()
+    assert read_record(file)["cells"] == cells
 
 
 @pytest.mark.parametrize("calls", [0, 3])
