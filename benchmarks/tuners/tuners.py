@@ -34,7 +34,7 @@ from scipy import stats
 from tuners_tasks import TASKS, Task, costs, noisy, truth
 
 from skde.benchmark import provenance
-from skde.benchmark.records import write_figures
+from skde.benchmark.records import DIGITS, write_figures
 from skde.tuning import PRESETS, RacingTuner
 
 # -- tuners ------------------------------------------------------------------------------------------------------------
@@ -166,7 +166,8 @@ def compare(
         runs = parallel(
             joblib.delayed(run_repetition)(name, missing, repetition, n_seeds) for repetition, missing in left
         )
-        for (repetition, missing), values in zip(left, runs, strict=True):
+        for (repetition, missing), found in zip(left, runs, strict=True):
+            values = [float(f"{cost:.{DIGITS}g}") for cost in found]
             for tuner, value in zip(missing, values, strict=True):
                 reached[tuner].append(value)
             results = {tuner: round(value, 3) for tuner, value in zip(missing, values, strict=True)}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skde.benchmark.records import Cell, errors_of, or_null
+from skde.benchmark.records import Cell, best_values, errors_of, or_null, round_values
 from skde.benchmark.statistics import numbers
 from skde.minmax import MinMaxSolver
 from skde.problems import optimal_value
@@ -53,12 +53,12 @@ def measure_solver(problem: Any, solver: MinMaxSolver, n_cycles: int, n_runs: in
     alone = [seconds(1, n_cycles) for _ in range(REPEATS)]
     together = seconds(n_runs, n_cycles)
     runs, f_opt = solver.runs_, optimal_value(problem)
-    best = or_null([run.fun for run in runs])
+    error = round_values(errors_of(or_null([run.fun for run in runs]), f_opt))
     return {
         "f_opt": f_opt,
-        "best": best,
-        "error": errors_of(best, f_opt),
-        "violation": or_null([run.max_violation for run in runs]),
+        "best": best_values(error, f_opt),
+        "error": error,
+        "violation": round_values(or_null([run.max_violation for run in runs]), 3),
         "feasible": [run.feasible for run in runs],
         "n_evals": [run.n_evals for run in runs],
         "seconds": round(together, 6),

@@ -218,7 +218,7 @@ def values_of(experiment: Experiment, what: str) -> Iterable[Any]:
     return experiment.tables if what == "table" else (getattr(experiment, what),)
 
 
-def measure_cell(problem: Any, experiment: Experiment, settings: Settings, exact: bool) -> Cell:
+def measure_cell(problem: Any, experiment: Experiment, settings: Settings) -> Cell:
     """Measure one experiment; compilation for a GPU comes before."""
     on_cpu = experiment.execution in ON_CPU
     device = "cpu" if on_cpu else settings.device
@@ -246,14 +246,10 @@ def measure_cell(problem: Any, experiment: Experiment, settings: Settings, exact
         runs = minimizer.fit(problem).runs_
         spent = [run.time for run in runs] if experiment.target is not None else []
     seconds = time.perf_counter() - begin
-    best = or_null([run.fun for run in runs])
-    error = errors_of(best, problem.f_opt)
-    if not exact:
-        error = round_values(error)
-        best = best_values(error, problem.f_opt)
+    error = round_values(errors_of(or_null([run.fun for run in runs]), problem.f_opt))
     return {
         "f_opt": problem.f_opt,
-        "best": best,
+        "best": best_values(error, problem.f_opt),
         "error": error,
         "n_evals": [run.n_evals for run in runs],
         "seconds": round(seconds, 6),

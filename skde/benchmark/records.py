@@ -257,9 +257,9 @@ def best_values(error: Sequence[float | None], f_opt: float) -> list[float | Non
     return [None if value is None else f_opt + value for value in error]
 
 
-def round_values(values: Sequence[float | None]) -> list[float | None]:
-    """Return the values in ten significant digits."""
-    return [None if value is None else float(f"{value:.{DIGITS}g}") for value in values]
+def round_values(values: Sequence[float | None], digits: int = DIGITS) -> list[float | None]:
+    """Return the values in ten significant digits, or in another number of them."""
+    return [None if value is None else float(f"{value:.{digits}g}") for value in values]
 
 
 def key_of(cell: Cell) -> tuple[str, int, str]:

@@ -60,14 +60,11 @@ class Reproduction(ABC):
         The part that `--quick` runs.
     of_best : bool
         Whether the paper's values are the best values, not their errors.
-    exact : bool
-        Whether records have the best values exactly, or errors in ten digits.
     """
 
     paper: ClassVar[Paper]
     miniature: ClassVar[Miniature]
     of_best: ClassVar[bool] = False
-    exact: ClassVar[bool] = False
 
     @abstractmethod
     def experiments(self, device: str) -> list[Experiment]:
@@ -200,7 +197,7 @@ class Reproduction(ABC):
 
     def measure(self, experiment: Experiment, problem: Any, settings: Settings) -> Cell:
         """Measure one experiment."""
-        return measure_cell(problem, experiment, settings, self.exact)
+        return measure_cell(problem, experiment, settings)
 
     # -- tables --------------------------------------------------------------------------------------------------------
 

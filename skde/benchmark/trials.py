@@ -99,7 +99,6 @@ def run(
     dims: Sequence[int] | None,
     functions: Sequence[str] | None = None,
     *,
-    exact: bool = False,
     curves: bool = False,
     recording: Recording = UNRECORDED,
     logs: TrialLogs | None = None,
@@ -116,9 +115,6 @@ def run(
         The dimensions; None: all that the suite's functions have.
     functions : sequence of str or None, default None
         The suite's functions; None: all.
-    exact : bool, default False
-        Whether the best values are stored exactly, which takes more space. Otherwise the errors have ten significant
-        digits, as the statistics do, and the best values are the sums of minimum and error.
     curves : bool, default False
         Whether cells have convergence curves, which take more space: see `curve_entries`.
     recording : Recording, default UNRECORDED
@@ -131,7 +127,8 @@ def run(
     record : dict
         Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt (not on platforms,
         where every instance has another one), the best value, the error and the evaluations of each run, and the
-        seconds of all runs. Cells with runs that failed also have the list failures, of objects with run and error.
+        seconds of all runs. Errors have ten digits, as in the statistics, and the best values are the sums of minimum
+        and error. Cells with runs that failed also have the list failures, of objects with run and error.
 
     Raises
     ------
@@ -154,7 +151,7 @@ def run(
     record = recording.begin(settings, {"cells": []})
     jobs = []
     for part in parts:
-        measure = Measurement(settings, budget, part, journal, exact, suite, logs)
+        measure = Measurement(settings, budget, part, journal, suite, logs)
         cell = partial(cell_entries, partial(measure_cell, measure), curves)
         jobs.append(quality_job(record, *part.key, cell, measure.forget))
     recording.run(record, jobs)
@@ -260,8 +257,6 @@ class Measurement:
         Algorithm, function and dimension.
     journal : Journal
         The finished trials.
-    exact : bool
-        Whether values are stored exactly.
     suite : Suite
         The suite.
     logs : TrialLogs or None
@@ -272,7 +267,6 @@ class Measurement:
     budget: Budget
     part: Part
     journal: Journal
-    exact: bool
     suite: Suite
     logs: TrialLogs | None = None
 
@@ -343,12 +337,10 @@ def cell_of(
     """Return the values of a cell; the curves are histories of errors."""
     f_opt: dict[str, float] = {}
     problem = measurement.part.problem
-    if not measurement.exact:
-        error = round_values(error)
+    error = round_values(error)
     if problem is not None:
         f_opt = {"f_opt": problem.f_opt}
-        if not measurement.exact:
-            best = best_values(error, problem.f_opt)
+        best = best_values(error, problem.f_opt)
     return {
         **f_opt,
         "best": best,

@@ -99,7 +99,6 @@ class Fabris2012(Reproduction):
         notes=NOTES,
     )
     miniature: ClassVar[Miniature] = Miniature(3, 0.02, (), (), (50,))
-    exact: ClassVar[bool] = True
 
     def experiments(self, device: str) -> list[Any]:
         """Return the experiments by problem, size of population and algorithm."""

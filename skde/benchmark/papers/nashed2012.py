@@ -112,7 +112,6 @@ class Nashed2012(Reproduction):
     )
     miniature: ClassVar[Miniature] = Miniature(3, 0.02, ("f0", "f7", "f9", "f13"), (10, 30))
     of_best: ClassVar[bool] = True
-    exact: ClassVar[bool] = True
 
     def experiments(self, device: str) -> list[Experiment]:
         """Return the cells of Table 2, of which some also have a curve of Fig. 2."""
