@@ -163,6 +163,7 @@ class CudaEngine:
             batch.spec.dtype.itemsize,
             has_stages=needs.stages > 0,
             has_tiles=divides or not needs.stages,
+            has_vectors=bool(batch.kernel.vectors),
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:

@@ -21,26 +21,20 @@ MAX_WARPS = 8  # in a block that shares many staged bytes
 FEW_WARPS = 4  # in any other block
 MUCH_STAGED = 16 * 1024  # bytes
 # Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
-# hold, for which the compiler limits the registers. Measured on an H200.
-RESIDENT = {
-    ("Warp", FEW_WARPS): 5,
-    ("Warp", MAX_WARPS): 2,
-    ("Tile16", FEW_WARPS): 5,
-    ("Tile8", FEW_WARPS): 4,
-    ("Tile4", FEW_WARPS): 4,
-    ("Tile1", FEW_WARPS): 4,
-    ("Block", FEW_WARPS): 4,
-}
-# The same for teams smaller than a warp that work between generations or have rows of more than LONG_ROW components:
-# they need more registers, so fewer blocks fit.
-RESIDENT_BUSY, LONG_ROW = 3, 64
+# hold, for which the compiler limits the registers. Measured on an H200, as all numbers of this kind below.
+RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS): 4}
+# The same for teams of less than half a warp: a thread needs more registers for work between generations and for rows
+# of more than LONG_ROW components, except where numbers have 32 bits and its individual has no vector but its point.
+RESIDENT_STAGED, RESIDENT_LONG, RESIDENT_SMALL, RESIDENT_NARROW = 2, 3, 4, 6
+LONG_ROW = 64
+RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number
 RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
 # Where there are many individuals: the largest dimension, and the team of each individual. In larger dimensions it is a
 # warp. A warp with several teams does the work that each individual needs once, such as its indices, for all of them at
-# a time; a team with more lanes reads longer parts of a row at a time. Measured on an H200.
+# a time; a team with more lanes reads longer parts of a row at a time.
 MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
-MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run. Measured on an H200.
-LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a block. Measured on an H200.
+MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run
+LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a block
 
 # (kind of team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
 # multiprocessor holds.
@@ -67,6 +61,12 @@ class Work:
     itemsize: int
     has_stages: bool = False  # whether there is work between generations
     has_tiles: bool = True  # whether the teams of many individuals may be other than warps
+    has_vectors: bool = False  # whether an individual has vectors in addition to its point
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether numbers have 32 bits."""
+        return self.itemsize == 4
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ def choose_team(work: Work, device: Device) -> tuple[str, int]:
         return "Block", 1
     elif work.has_tiles and individuals > RESIDENT["Warp", FEW_WARPS] * FEW_WARPS * device.multiprocessors:
         team = next((team for dim, team in MANY if work.dim <= dim), "Warp")
+        if team == "Tile8" and work.dim > LONG_ROW and work.has_vectors and not (work.is_narrow or work.has_stages):
+            team = "Tile16"
         return team, BLOCK // LANES[team]
     else:
         most = FEW_WARPS
@@ -123,12 +125,21 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
     many = {"Warp": 2 * MAX_WARPS, "Block": 4}.get(team, 0) * device.multiprocessors
     if work.pop * work.n_runs <= many:
         return 1
-    if LANES[team] < LANES["Warp"] and (work.has_stages or work.dim > LONG_ROW):
-        return RESIDENT_BUSY
-    resident = RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)
-    if team == "Block" and not shared_memory(work, device, team, teams, resident)[1]:
-        return RESIDENT_LARGE
-    return resident
+    if team == "Block":
+        resident = RESIDENT_BLOCK[work.itemsize]
+        return resident if shared_memory(work, device, team, teams, resident)[1] else RESIDENT_LARGE
+    if LANES[team] < LANES["Tile16"]:
+        return resident_small_teams(work)
+    return RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)
+
+
+def resident_small_teams(work: Work) -> int:
+    """Return the same for many teams of less than half a warp."""
+    if work.has_stages:
+        return RESIDENT_STAGED
+    if work.dim <= LONG_ROW:
+        return RESIDENT_SMALL
+    return RESIDENT_NARROW if work.is_narrow and not work.has_vectors else RESIDENT_LONG
 
 
 def shared_memory(work: Work, device: Device, team: str, teams: int, resident: int = 1) -> tuple[int, bool, int]:

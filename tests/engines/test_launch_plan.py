@@ -123,7 +123,7 @@ def test_many_individuals_have_small_teams_and_large_ones_large_teams(
 
 @pytest.mark.parametrize(
     ("itemsize", "dim", "resident", "trials_shared"),
-    [(8, 3000, 4, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
+    [(8, 3000, 3, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
 )
 def test_blocks_are_fewer_where_their_trials_fit(itemsize: int, dim: int, resident: int, trials_shared: bool) -> None:
     found = plan(dim=dim, pop=3000, itemsize=itemsize)
@@ -144,7 +144,16 @@ def test_teams_with_much_work_have_more_registers() -> None:
     assert plan(dim=30, pop=100_000).resident == 4
     assert plan(dim=100, pop=100_000).resident == 3
     found = plan(dim=30, pop=100_000, has_stages=True)
-    assert (found.team, found.resident) == ("Tile8", 3)
+    assert (found.team, found.resident) == ("Tile8", 2)
+
+
+@pytest.mark.parametrize(
+    ("itemsize", "has_vectors", "team", "resident"),
+    [(8, False, "Tile8", 3), (8, True, "Tile16", 4), (4, False, "Tile8", 6), (4, True, "Tile8", 3)],
+)
+def test_long_rows_depend_on_precision_and_vectors(itemsize: int, has_vectors: bool, team: str, resident: int) -> None:
+    found = plan(dim=100, pop=100_000, itemsize=itemsize, has_vectors=has_vectors)
+    assert (found.team, found.resident) == (team, resident)
 
 
 def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:
