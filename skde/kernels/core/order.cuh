@@ -66,14 +66,14 @@ SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage
 
 // A GPU sorts by samples, at most MOST_SAMPLES of them at equal distances, which are BUCKET or more. Bucket b has the
 // values that come after b of the samples. Values are compared by their keys (portable.cuh), equal ones by their index.
-constexpr int BUCKET = 128, MOST_SAMPLES = 1 << 14, SAMPLE_STAGES = 6;
+constexpr int BUCKET = 64, MOST_SAMPLES = 1 << 13, SAMPLE_STAGES = 6;
 SKDE_FN int sample_distance(int n) { return max_of(BUCKET, (n + MOST_SAMPLES - 1) / MOST_SAMPLES); }
 SKDE_FN int samples_of(int n) { return (n + sample_distance(n) - 1) / sample_distance(n); }
-SKDE_FN i64 sample_words(int n) { return 5 * i64(samples_of(n)) + 2; }
+SKDE_FN i64 sample_words(int n) { return 2 * (i64(samples_of(n)) + 1); }
 // The words that sorting takes for a run with at most n values, of which two sets may have samples at a time.
 SKDE_FN i64 sorting_words(i64 n) {
   const i64 most_samples = (n + BUCKET - 1) / BUCKET;
-  return n > COUNTED_BY_CPU ? 3 * n + 2 * (5 * most_samples + 2) : 0;
+  return n > COUNTED_BY_CPU ? 3 * n + 2 * 2 * (most_samples + 1) : 0;
 }
 
 // The number of the keys in places first ... last - 1 that come before that in place p. index(k) is the index of the
@@ -100,15 +100,38 @@ template <class Index> SKDE_FN int rank_in_bucket(const u64* keys, int first, in
   return before;
 }
 
+// bucket[k]: the number of the sorted samples that come before the value with key mine[k] and index i[k]. All m searches
+// read memory at the same time. at(sample) is the index of a sample.
+template <int m, class At>
+SKDE_FN void find_buckets(int samples, const u64* sample_keys, At at, const u64 (&mine)[m], const int (&i)[m],
+                          int (&bucket)[m]) {
+  SKDE_UNROLL
+  for (int k = 0; k < m; ++k) bucket[k] = 0;
+  SKDE_NO_UNROLL
+  for (int step = 1 << highest_bit(u64(samples)); step > 0; step /= 2) {
+    u64 key[m];
+    SKDE_UNROLL
+    for (int k = 0; k < m; ++k) key[k] = sample_keys[min_of(bucket[k] + step, samples) - 1];
+    SKDE_UNROLL
+    for (int k = 0; k < m; ++k) {
+      const int next = bucket[k] + step;
+      if (next <= samples && (key[k] < mine[k] || (key[k] == mine[k] && at(next - 1) < i[k]))) bucket[k] = next;
+    }
+  }
+}
+
 // One stage of sorting by samples. Between two stages a value has a word, of which the halves are its bucket and its
 // place or its index.
 template <class Team, class Share, class At>
 SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other,
                           i64* memory) {
+  constexpr int AT_ONCE = 4;  // values of a lane
   const int distance = sample_distance(n), samples = samples_of(n), buckets = samples + 1;
-  i64 *const sorted = memory, *const many = sorted + samples, *const begin = many + buckets;
-  u64 *const keys = reinterpret_cast<u64*>(begin + buckets), *const sorted_keys = keys + samples;  // of the samples
-  u64* const bucket_keys = reinterpret_cast<u64*>(other + n);                                      // of all values
+  i64 *const many = memory, *const begin = many + buckets;
+  // Until the values go to their buckets, `other` has the samples and their keys.
+  i64* const sorted = other;
+  u64 *const keys = reinterpret_cast<u64*>(sorted + samples), *const sorted_keys = keys + samples;
+  u64* const bucket_keys = reinterpret_cast<u64*>(other + n);  // of all values
   const auto key_of = [&](int i) { return order_key(double(at(i))); };
   const auto word = [](int bucket, int number) { return i64(bucket) << 32 | number; };
   const auto bucket_of = [](i64 word) { return int(word >> 32); };
@@ -124,17 +147,15 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         if (team.lane == 0) sorted[place] = k * distance, sorted_keys[place] = mine;
       });
     case 2:  // the bucket of every value, and a place in it
-      return share.each_position(team, n, [&](int i) {
-        const u64 mine = key_of(i);
-        int bucket = 0;
-        for (int left = samples; left > 0;) {
-          const int half = left / 2, sample = bucket + half;
-          const u64 key = sorted_keys[sample];
-          const bool before = key < mine || (key == mine && int(sorted[sample]) < i);
-          bucket = before ? sample + 1 : bucket;
-          left = before ? left - half - 1 : half;
-        }
-        order[i] = word(bucket, int(next_at(many + bucket)));
+      return share.each_position(team, (n + AT_ONCE - 1) / AT_ONCE, [&](int part) {
+        int i[AT_ONCE], bucket[AT_ONCE];
+        u64 mine[AT_ONCE];
+        SKDE_UNROLL
+        for (int k = 0; k < AT_ONCE; ++k) i[k] = min_of(part * AT_ONCE + k, n - 1), mine[k] = key_of(i[k]);
+        find_buckets(samples, sorted_keys, [=](int k) { return int(sorted[k]); }, mine, i, bucket);
+        SKDE_UNROLL
+        for (int k = 0; k < AT_ONCE; ++k)
+          if (part * AT_ONCE + k < n) order[i[k]] = word(bucket[k], int(next_at(many + bucket[k])));
       });
     case 3:  // the beginnings of the buckets
       return share.each_item(buckets, [&](int b) {
@@ -156,8 +177,8 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
   }
 }
 
-// One stage of sorting n values at(k). `other` has room for twice as many words as `order`, and `memory` has
-// sample_words(n) words.
+// One stage of sorting n values at(k). `other` has room for twice as many words as `order` and for three, and `memory`
+// for sample_words(n) words.
 #ifdef __CUDACC__
 template <class Share> SKDE_FN int sort_stages(const Share&, int) { return SAMPLE_STAGES; }
 template <class Team, class Share, class At>
