@@ -131,11 +131,17 @@ template <class A> struct ParentArchive {
             });
       });
     } else {
-      share.each_item(run.pop, [&](int i) {
-        if (!(slot[i] >= 0)) return;
-        const int row = int(rows[i]);
-        if (row >= 0 && owners[row] == i)
-          team.copy(run.dim, A::point(run, g - 1, A::parent(run, g, i)), run.archive(row));
+      // Finding an owner takes several loads, one after another, so each lane of a warp looks at another trial.
+      constexpr int AT_ONCE = Team::size < WARP ? Team::size : WARP;
+      const auto find = [&](int i) -> i64 {
+        const int row = slot[i] >= 0 ? int(rows[i]) : -1;
+        return row >= 0 && owners[row] == i ? i64(A::parent(run, g, i)) << 32 | row : -1;
+      };
+      share.each_item((run.pop + AT_ONCE - 1) / AT_ONCE, [&](int part) {
+        const int first = part * AT_ONCE;
+        team.each_found(first, min_of(first + AT_ONCE, run.pop), find, [&](i64 found) {
+          team.copy(run.dim, A::point(run, g - 1, int(found >> 32)), run.archive(int(u32(found))));
+        });
       });
     }
   }

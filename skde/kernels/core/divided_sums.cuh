@@ -12,12 +12,12 @@ namespace SKDE_NAMESPACE {
 // Makes the partial sums, m * PARTIALS of them; nothing on a CPU.
 template <int m, class Team, class R, class Share, class real, class WithTerms>
 SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms) {
-  if (!MANY_TEAMS) return;
-  with_terms(real(1), [&](auto at, auto terms) {
-    share.each_item(m * PARTIALS / Team::size,
-                    [&](int part) { make_partials<m>(team, part, run.pop, at, terms, partials); });
-    return 0;
-  });
+  if constexpr (MANY_TEAMS)
+    with_terms(real(1), [&](auto at, auto terms) {
+      share.each_long_item(m * PARTIALS / Team::size,
+                           [&](int part) { make_partials<m>(team, part, run.pop, at, terms, partials); });
+      return 0;
+    });
 }
 
 // The sums, by one team. Partial sums are those of improvements as they are: the rare case of another scale reads all

@@ -5,8 +5,8 @@
 // A Share is the part of a run that a team works on: individuals begin, begin + step, ... below end. The leader, one
 // team of the run, writes the numbers of the run. adapts(pop) is true for the team that adapts the run's parameters
 // between generations, on a GPU one without an individual if there is such a team. each_item(n, body) divides n items
-// among the teams, and each_position(team, n, body) divides them among the lanes of all teams. arrive() and wait()
-// together are a barrier of the run's teams.
+// among the teams, on a GPU also each_long_item(n, body), which gives a block few of them; each_position(team, n, body)
+// divides items among the lanes of all teams. arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "core/islands.cuh"
 #include "core/opposition.cuh"

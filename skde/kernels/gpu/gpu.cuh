@@ -79,19 +79,23 @@ struct BlockBarrier {
 
 // A team takes every (teams of the group)-th individual. The barrier is that of the group's blocks.
 struct GroupShare : BlockBarrier {
-  int begin, end = 0, step;
+  int begin, end = 0, step, spread;
   bool leader;
 
   __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
       : BlockBarrier(arrivals + place.group, unsigned(plan.blocks)),
         begin(int(place.block) * place.teams + place.number),
         step(int(plan.blocks) * place.teams),
+        spread(place.number * int(plan.blocks) + int(place.block)),
         leader(begin == 0) {}
 
   __device__ void divide(int pop) { end = pop; }
   __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
   template <class Body> __device__ void each_item(int n, Body body) const {
     for (int k = begin; k < n; k += step) body(k);
+  }
+  template <class Body> __device__ void each_long_item(int n, Body body) const {
+    for (int k = spread; k < n; k += step) body(k);
   }
   template <class Body> __device__ void each_position(const Team& team, int n, Body body) const {
     for (int p = begin * Team::size + team.lane; p < n; p += step * Team::size) body(p);

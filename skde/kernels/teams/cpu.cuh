@@ -196,6 +196,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return many - first;
   }
 
+  template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
+    for (int k = begin; k < end; ++k) {
+      const i64 found = find(k);
+      if (found >= 0) body(found);
+    }
+  }
+
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
     int many = 0;
     for (int j = 0; j < n; ++j) {

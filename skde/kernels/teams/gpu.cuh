@@ -186,6 +186,15 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
+  // Every warp of a team does the same.
+  template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
+    for (int base = begin; base < end; base += width) {
+      const int k = base + lane % width;
+      const i64 mine = k < end ? find(k) : -1;
+      for (unsigned left = ballot(mine >= 0); left; left &= left - 1) body(from_lane(mine, __ffs(int(left)) - 1));
+    }
+  }
+
   // Every warp of a team does the same: a lane adds numbers next to each other; then follow the prefix sums of the
   // lanes' sums.
   template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
@@ -258,11 +267,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    constexpr int AT_ONCE = BATCH == 1 ? 20 : 4;  // columns that are read at a time
     for (int base = lane; base < n; base += STRIDE) {
       real sum[BATCH];
 #pragma unroll
       for (int k = 0; k < BATCH; ++k) sum[k] = real(0);
-#pragma unroll 4
+#pragma unroll AT_ONCE
       for (int j = 0; j < n; ++j) {
         const real z_j = z[j];
         const real* const column = columns + i64(j) * n + base;

@@ -30,6 +30,8 @@
 //                     holds; packed[rank[j]] is value(j) where it holds for j; returns the number of these
 //   number(n, test, visit)   visit(j, before, holds) for all j: the number of those before j for which test holds, and
 //                     whether it holds for j; returns the number of all for which it holds
+//   each_found(begin, end, find, body)   body(found) for one found = find(k), k = begin ... end - 1, after another, where
+//                     it is not negative; find() must not read what body() writes, because many may be found at a time
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
 //                     of the two middle items, which is twice the median; -1 where there are no items
 //   sync()            after it, lanes read what the team's other lanes wrote before it
