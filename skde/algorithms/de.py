@@ -82,12 +82,17 @@ class DE(DifferentialEvolution):
     current-to-rand/1     :math:`v = x_i + K (x_{r1} - x_i) + F (x_{r2} - x_{r3}),\; K \sim U[0, 1)`
     rand-to-best/1        :math:`v = x_{r1} + F (x_{best} - x_{r1}) + F (x_{r2} - x_{r3})`
     current-to-pbest/1    :math:`v = x_i + F (x_{pbest} - x_i) + F (x_{r1} - x_{r2})`
+    shifted-rand/1        :math:`v = x_{r3} + F (x_{r2} - x_{r1})`
     ====================  ==========================================================================
 
     Crossover makes a trial of mutant and target: `bin` takes :math:`v_j` with probability CR, and always at one random
     component; `exp` takes consecutive components, cyclically, from a random one on, and continues with probability CR.
     Components outside the bounds are repaired. The trial replaces the target when it is not worse. The update is
     synchronous.
+
+    shifted-rand/1 is that of `JDE.cujde`: :math:`r_1` is any individual, :math:`r_2` is 1 to NP / 3 places after
+    :math:`r_1`, and :math:`r_3` as many after :math:`r_2`, both modulo NP; the next one is taken for the target. The
+    component that is always crossed is the last one.
 
     Parameters
     ----------

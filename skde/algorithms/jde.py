@@ -84,13 +84,14 @@ class JDE(DifferentialEvolution):
 
     @classmethod
     def cujde(cls, **parameters: Any) -> JDE:
-        """Return the jDE of cujDE, as far as parameters can express its program.
+        """Return the jDE of cujDE, as its program has it.
 
         M. Boiani, G. Dominico, R. Stubs Parpinelli, A GPU-based jDE algorithm applied to continuous unconstrained
-        optimization (ISDA 2018). Its program keeps F and CR also if a trial fails, and sets components to the bound.
-        Differences that remain: the program always crosses the last component, and this class draws the component. The
-        program draws the second and the third individual at a distance of at most N / 3 from the one before, and this
-        class draws them from all. In the program they may also be the target or equal, if N is small.
+        optimization (ISDA 2018). Its program draws the individuals by shifts and always crosses the last component
+        (shifted-rand/1 of `DE`), keeps F and CR also if a trial fails, and sets components to the bound. Differences
+        that remain: new F and CR come before a trial, and in the program after it, so its first trials have F_start
+        and CR_start; a component is crossed where the random number is below CR, in the program also where it is
+        equal; and the program computes in single precision.
 
         Parameters
         ----------
@@ -104,10 +105,10 @@ class JDE(DifferentialEvolution):
         Examples
         --------
         >>> from skde import JDE
-        >>> JDE.cujde(pop_size=250).keep
-        'always'
+        >>> JDE.cujde(pop_size=250).strategy
+        'shifted-rand/1/bin'
         """
-        return cls(**{"strategy": "rand/1/bin", "repair": "clip", "keep": "always", **parameters})
+        return cls(**{"strategy": "shifted-rand/1/bin", "repair": "clip", "keep": "always", **parameters})
 
     def kernel_parameters(self, setting: FitSetting) -> dict[str, float]:
         """Check the parameters and return those of the kernel."""

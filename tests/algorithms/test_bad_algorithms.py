@@ -100,4 +100,5 @@ def test_published_lshade(kind: Any) -> None:
 
 def test_cujde() -> None:
     given = JDE.cujde(pop_size=250).get_params()
-    assert given == {**JDE().get_params(), "pop_size": 250, "repair": "clip", "keep": "always"}
+    cujde = {"strategy": "shifted-rand/1/bin", "repair": "clip", "keep": "always"}
+    assert given == {**JDE().get_params(), "pop_size": 250, **cujde}

@@ -19,6 +19,18 @@ def distinct(draws: Draws, n: int, target: int, wanted: int) -> list[int]:
     return [left.pop(below(words[m], len(left))) for m in range(wanted)]
 
 
+def shifted(draws: Draws, n: int, target: int) -> list[int]:
+    """The individuals of cujDE's program: any, then twice one at most n // 3 places after the one before."""
+    words = draws.block(INDICES, 0)
+    at, found = 0, []
+    for shift in (below(words[0], n), 1 + below(words[1], n // 3), 1 + below(words[2], n // 3)):
+        at = (at + shift) % n
+        if at == target:
+            at = (at + 1) % n
+        found.append(at)
+    return found
+
+
 def mutant(mutation: str, x: Any, f: Any, i: int, draws: Draws, F: float, p_best: float) -> Vector:
     """Storn and Price's mutations."""
     n = len(x)
@@ -27,6 +39,9 @@ def mutant(mutation: str, x: Any, f: Any, i: int, draws: Draws, F: float, p_best
     if mutation == "rand/1":
         a, b, c = (x[r] for r in distinct(draws, n, i, 3))
         return a + F * (b - c)
+    if mutation == "shifted-rand/1":
+        a, b, c = (x[r] for r in shifted(draws, n, i))
+        return c + F * (b - a)
     if mutation == "rand/2":
         a, b, c, d, e = (x[r] for r in distinct(draws, n, i, 5))
         return a + F * (d - e) + F * (b - c)
@@ -52,9 +67,9 @@ def mutant(mutation: str, x: Any, f: Any, i: int, draws: Draws, F: float, p_best
     return x[i] + F * (pbest - x[i]) + F * (a - b)
 
 
-def crossed(crossover: str, draws: Draws, CR: float, d: int) -> list[bool]:
-    """Which components come from the mutant."""
-    one = below(draws.block(CONTROL, 0)[2], d)
+def crossed(crossover: str, draws: Draws, CR: float, d: int, *, last: bool = False) -> list[bool]:
+    """Which components come from the mutant; last: whether the last one always does, and not a random one."""
+    one = d - 1 if last else below(draws.block(CONTROL, 0)[2], d)
     if crossover == "none":
         return [True] * d
     if crossover == "bin":
@@ -140,7 +155,8 @@ class Reference:
             F, CR = self.control(draws, i)
             self.tried.append((F, CR))
             v = mutant(mutation, self.x, self.f, i, draws, F, a.p_best)
-            u = np.where(crossed(crossover, draws, CR, len(v)), v, self.x[i])
+            last = mutation == "shifted-rand/1"
+            u = np.where(crossed(crossover, draws, CR, len(v), last=last), v, self.x[i])
             for j, (low, high) in enumerate(self.box):
                 if not low <= u[j] <= high:
                     word = draws.component(REPAIR, j)

@@ -275,6 +275,25 @@ def test_indices_are_distinct_and_uniform(strategy: str, n: int, pairs: int) -> 
     assert chisquare(base).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("n", [4, 6, 7, 12])
+def test_shifted_indices(n: int) -> None:
+    """As in cujDE's program: at most n // 3 places after the one before, or next to the target."""
+    digits = drawn("shifted-rand/1/bin", n, n_runs=2500)
+    third, second, first = (np.argmax(digits == value, axis=-1) for value in (1, 2, -2))
+    target = np.arange(n)
+    assert (np.sort(digits, axis=-1)[..., [0, -2, -1]] == [-2, 1, 2]).all()
+    for one, other in ((first, second), (second, third)):
+        shift = (other - one) % n
+        behind = (other - 1) % n == target
+        assert (other != target).all()
+        assert ((shift >= 1) & (shift <= n // 3 + behind)).all()
+        assert set(np.unique(shift[~behind])) == set(range(1, n // 3 + 1))
+    # The first is uniform, but for the one after the target, which is also taken for it.
+    counts = np.array([np.bincount((first[:, i] - i) % n, minlength=n) for i in range(n)])
+    assert (counts[:, 0] == 0).all()
+    assert chisquare(counts[:, 1:].sum(axis=0), 2500 * np.array([2, *[1] * (n - 2)])).pvalue > 1e-3
+
+
 def arrangements(roles: list[int]) -> list[tuple[int, ...]]:
     """Every distinct order of the roles."""
     n, found = len(roles), []

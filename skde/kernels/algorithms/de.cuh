@@ -7,9 +7,9 @@
 
 namespace SKDE_NAMESPACE {
 
-// Python's names of these are rand/1, ..., current-to-pbest/1.
+// Python's names of these are rand/1, ..., shifted-rand/1.
 SKDE_ENUM_CLASS(Mutation, int, RAND_1, RAND_2, BEST_1, BEST_2, CURRENT_TO_BEST_1, CURRENT_TO_RAND_1, RAND_TO_BEST_1,
-                CURRENT_TO_PBEST_1);
+                CURRENT_TO_PBEST_1, SHIFTED_RAND_1);
 SKDE_ENUM_CLASS(Crossover, int, BIN, EXP, NONE);
 
 // A launch of runs with the same strategy may have it as a constant (-DSKDE_MUTATION=...). Then the others are not
@@ -28,13 +28,27 @@ SKDE_FN int indices_of(Mutation m) {
     case Mutation::BEST_2: return 4;
     case Mutation::RAND_1:
     case Mutation::CURRENT_TO_RAND_1:
-    case Mutation::RAND_TO_BEST_1: return 3;
+    case Mutation::RAND_TO_BEST_1:
+    case Mutation::SHIFTED_RAND_1: return 3;
     default: return 2;
   }
 }
 SKDE_FN bool uses_best(Mutation m) {
   return m == Mutation::BEST_1 || m == Mutation::BEST_2 || m == Mutation::CURRENT_TO_BEST_1 ||
          m == Mutation::RAND_TO_BEST_1;
+}
+
+// The indices that a strategy draws, or the first `most` of them.
+SKDE_FN DistinctIndices draw_indices(Mutation m, const Words4& words, u32 fifth, int n, int target, int most = 5) {
+  return m == Mutation::SHIFTED_RAND_1 ? DistinctIndices::shifted(words, n, target)
+                                       : DistinctIndices(words, fifth, n, target, min_of(indices_of(m), most));
+}
+
+// The words of a trial's parameters; the third draws the component that is always crossed. With shifted-rand/1 it is
+// the last one, as in cujDE's program.
+SKDE_FN Words4 control_words(Mutation m, Words4 words) {
+  if (m == Mutation::SHIFTED_RAND_1) words.w[2] = ~0u;
+  return words;
 }
 
 // The scale factor and crossover rate of one trial.
@@ -103,11 +117,13 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i),
-          indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
+          indices(draw_indices(run.settings.mutation, individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
+      Words4& control = individual.block[Layout::CONTROLS];
+      control = control_words(run.settings.mutation, control);
       individual.fetch_early(team, run, g, [&](int k, auto words) {
         const int many = indices_of(run.settings.mutation);
-        const DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
+        const DistinctIndices rows = draw_indices(run.settings.mutation, words(Layout::INDEX), 0, run.pop, k, 4);
         for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
       });
     }
@@ -186,7 +202,8 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     Mutant<real> v{x, nullptr, nullptr, nullptr, nullptr, F, F};
     int next = 0;  // the first index of the last difference
     switch (run.settings.mutation) {
-      case Mutation::RAND_1: v.base = drawn(0), next = 1; break;
+      case Mutation::RAND_1:
+      case Mutation::SHIFTED_RAND_1: v.base = drawn(0), next = 1; break;
       case Mutation::RAND_2: v.base = drawn(0), v.a = drawn(3), v.b = drawn(4), next = 1; break;
       case Mutation::BEST_1: v.base = best; break;
       case Mutation::BEST_2: v.base = best, v.a = drawn(2), v.b = drawn(3); break;

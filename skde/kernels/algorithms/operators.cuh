@@ -22,9 +22,10 @@ constexpr int PREPARED_BYTES = sizeof(PreparedTrial);
 template <class Algorithm, class R> SKDE_FN PreparedTrial prepared_trial(const R& run, i64 g, int i) {
   using Layout = typename Algorithm::Layout;
   const auto words = [&](int block) { return run.stream(g, i, Layout::purpose(block)).block(Layout::slot(block)); };
-  const int wanted = indices_of(run.settings.mutation);
-  const u32 fifth = wanted > 4 ? run.stream(g, i, Layout::purpose(Layout::INDEX)).block(1).w[0] : 0u;
-  return {words(Layout::CONTROLS), DistinctIndices(words(Layout::INDEX), fifth, run.pop, i, wanted)};
+  const Mutation mutation = run.settings.mutation;
+  const u32 fifth = indices_of(mutation) > 4 ? run.stream(g, i, Layout::purpose(Layout::INDEX)).block(1).w[0] : 0u;
+  return {control_words(mutation, words(Layout::CONTROLS)),
+          draw_indices(mutation, words(Layout::INDEX), fifth, run.pop, i)};
 }
 
 // The draws of a trial, with those that P has made.
