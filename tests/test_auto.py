@@ -56,10 +56,10 @@ def test_the_rule(given: FitProperties, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "first", "second", "evals"),
     [
-        (FitProperties(2, 20_000), 6, ARRDE(pop_size=36), (4000, 16_000)),
-        (FitProperties(10, 100_000), 10, ARRDE(pop_size=182), (20_000, 80_000)),
-        (FitProperties(16, 160_000, n_islands=3), 12, RDEX(pop_size=288), (96_000, 384_000)),
-        (FitProperties(10, 100_000, n_start=200), 200, ARRDE(pop_size=200), (20_000, 80_000)),
+        (FitProperties(2, 20_000), 6, ARRDE(pop_size=37), (2000, 18_000)),
+        (FitProperties(10, 100_000), 10, ARRDE(pop_size=189), (10_000, 90_000)),
+        (FitProperties(16, 160_000, n_islands=3), 12, RDEX(pop_size=288), (48_000, 432_000)),
+        (FitProperties(10, 100_000, n_start=200), 200, ARRDE(pop_size=200), (10_000, 90_000)),
     ],
 )
 def test_large_budgets_have_two_searches(given: FitProperties, first: int, second: Any, evals: tuple[int, int]) -> None:

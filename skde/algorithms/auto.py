@@ -97,7 +97,7 @@ BY_BUDGET = (
 # Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its
 # restarts do not depend on the size of the values.
 FIRST = Row(math.inf, math.inf, "cmaes", None, MappingProxyType({"tol_fun": 0.0}))
-FIRST_SHARE = 0.2
+FIRST_SHARE = 0.1
 # With constraints or discrete variables the rule of midpoints is better, and the other three algorithms are not.
 SPECIAL_BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
