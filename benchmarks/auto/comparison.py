@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
 from skde.result import History
+from skde.typing import FloatArray, IntArray
 
 OWN = (AUTO, *ALGORITHMS)
 PEERS = (
@@ -96,19 +98,21 @@ def planned() -> Iterator[tuple[int, int, str]]:
 
 def measure(dim: int, evals_per_dim: int, name: str) -> dict[str, Any]:
     """Return the errors of an algorithm's runs by function, and the mean of the runs' areas."""
-    optimizer = get_optimizer(name)
-    errors, areas = [], []
-    for number in FUNCTIONS:
-        errors.append([])
-        for instance in INSTANCES:
-            problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
-            function = logged_function(f"f{number}", problem)
-            history = run(optimizer, function, evals_per_dim * dim, instance)
-            found = history.best - function.f_opt
-            errors[-1].append(float(found[-1]))
-            areas.append(solved_area(history.n_evals, found, dim, evals_per_dim))
+    found = list(histories(dim, evals_per_dim, name))
+    areas = [solved_area(n_evals, errors, dim, evals_per_dim) for n_evals, errors in found]
+    ends = np.reshape([errors[-1] for _, errors in found], (len(FUNCTIONS), len(INSTANCES)))
     area = float(np.mean(areas))
-    return {"dim": dim, "per_variable": evals_per_dim, "algorithm": name, "area": area, "errors": errors}
+    return {"dim": dim, "per_variable": evals_per_dim, "algorithm": name, "area": area, "errors": ends.tolist()}
+
+
+def histories(dim: int, evals_per_dim: int, name: str) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Yield evaluations and least errors of an algorithm's runs, by function and instance."""
+    optimizer = get_optimizer(name)
+    for number, instance in product(FUNCTIONS, INSTANCES):
+        problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
+        function = logged_function(f"f{number}", problem)
+        history = run(optimizer, function, evals_per_dim * dim, instance)
+        yield history.n_evals, history.best - function.f_opt
 
 
 def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> History:

@@ -1,0 +1,99 @@
+"""Shares of reached targets over evaluations of "auto" and others on BBOB, with 10000 evaluations a variable.
+
+Functions, instances and targets are those of comparison.py. The finished parts are lines of a file; the same command
+does not repeat them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparison import DIGITS, FUNCTIONS, INSTANCES, histories, rounded
+
+from skde.algorithms.auto import AUTO
+from skde.benchmark import provenance
+from skde.benchmark.hypothesis_tests import friedman_ranks
+from skde.benchmark.records import write_figures
+from skde.benchmark.trial_scores import SOLVED, TARGETS, solved_area
+
+ALGORITHMS = (AUTO, "cmaes", "arrde", "rdex", "lshade", "minionpy:BIPOP_aCMAES", "minionpy:RDEX")
+DIMS = (2, 5, 10, 20)
+EVALS = 10_000  # for each variable
+PER_DECADE = 8
+GRID = np.geomspace(1, EVALS, 4 * PER_DECADE + 1)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
+    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    options = parser.parse_args(arguments)
+    parts = [json.loads(line) for line in options.parts.read_text().splitlines()] if options.parts.exists() else []
+    done = {(part["dim"], part["algorithm"]) for part in parts}
+    with options.parts.open("a") as file:
+        for key in product(DIMS, ALGORITHMS):
+            if key not in done:
+                parts.append(measure(*key))
+                file.write(json.dumps(parts[-1]) + "\n")
+                file.flush()
+                print(*key, file=sys.stderr, flush=True)
+    command = shlex.join(["python", "benchmarks/auto/curves.py", options.parts.name, "--out", str(options.out)])
+    settings = {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "evals": EVALS}
+    write_figures(
+        options.out,
+        {
+            **provenance(command),
+            "settings": {**settings, "zero": SOLVED, "targets": len(TARGETS)},
+            "evaluations_per_variable": rounded(GRID, 3).tolist(),
+            "rows": list(rows(parts)),
+        },
+    )
+
+
+def measure(dim: int, name: str) -> dict[str, Any]:
+    """Return the errors of an algorithm's runs, the mean of their areas, and the targets that they had reached."""
+    errors, areas, shares = [], [], []
+    for n_evals, found in histories(dim, EVALS, name):
+        errors.append(float(found[-1]))
+        areas.append(solved_area(n_evals, found, dim, EVALS))
+        before = np.searchsorted(n_evals, GRID * dim, side="right")
+        least = np.concatenate([[np.inf], found])[before]
+        shares.append((least[:, None] <= np.array(TARGETS)).mean(axis=1))
+    return {
+        "dim": dim,
+        "algorithm": name,
+        "area": float(np.mean(areas)),
+        "errors": errors,
+        "share": np.mean(shares, axis=0).tolist(),
+    }
+
+
+def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each algorithm by dimension: mean rank of the medians, area, solved runs, shares."""
+    for dim in DIMS:
+        group = [part for part in parts if part["dim"] == dim]
+        errors = np.array([part["errors"] for part in group]).reshape(len(group), len(FUNCTIONS), -1)
+        errors[errors < SOLVED] = 0.0
+        ranks = friedman_ranks(rounded(np.median(errors, axis=2).T, DIGITS))
+        for part, rank, own in zip(group, ranks, errors, strict=True):
+            yield {
+                "dim": dim,
+                "algorithm": part["algorithm"],
+                "rank": round(float(rank), 2),
+                "area": round(part["area"], 3),
+                "solved": int((own == 0).sum()),
+                "share": [round(share, 4) for share in part["share"]],
+            }
+
+
+if __name__ == "__main__":
+    main()
