@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> None:
     given = parser.parse_args(arguments)
     here = provenance(shlex.join(["python", "benchmarks/speed/parallel.py", *arguments]))
     numbers = [int(number) for number in given.threads.split(",") if number]
-    threads = {number: {"n_jobs": number} for number in numbers}
+    threads = {number: {"device": "cpu", "n_jobs": number} for number in numbers}
     gpus, _ = find_gpus()
     names = [f"cuda:{number}" for number in range(gpus)]
     devices = {number: {"device": names[:number]} for number in range(1, gpus + 1)}
