@@ -400,6 +400,16 @@ class Minimizer(BaseSolver):
 
     def _make_runner(self, engine: Engine, objective: Objective, x0: Any = None) -> Runner:
         """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
+        before = vars(self).get("algorithm_")
+        try:
+            return self._allocated_runner(engine, objective, x0)
+        except BaseException:
+            if before is not None:  # that of the earlier fit, which stays readable
+                self.algorithm_ = before
+            raise
+
+    def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any) -> Runner:
+        """Return the runner of a new fit, of which the algorithm is noted first."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None

@@ -329,6 +329,15 @@ def test_a_second_fit_begins_again() -> None:
     assert m.set_params(max_evals=600).fit(f).algorithm_.name == "jso"
 
 
+def test_a_fit_that_cannot_begin_leaves_the_earlier_one() -> None:
+    m = fit(callbacks=lambda progress: progress.n_iter == 10).set_params(callbacks=None)
+    with pytest.raises(ValueError, match="x0"):
+        m.fit(f, x0=[100.0, 0.0, 0.0])
+    with pytest.raises(MemoryError):
+        m.set_params(n_runs=2**20, bounds=None).fit("sphere", dim=200)
+    assert_same(m.set_params(n_runs=1, bounds=BOX).resume(), fit())
+
+
 def test_wrong_files(tmp_path: Path) -> None:
     header, arrays = fit()._state()
     for changed in (
