@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from skde import Checkpoint, Minimizer, Status
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 from .digests.settings import all_fits
 from .short_fits import BOX, f, fit

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from skde import DE, Migration, Minimizer, Status
-from skde.testing import same
+from skde.testing.base import same
 
 BOX = [(-5.0, 5.0)] * 4
 

@@ -36,7 +36,7 @@ from skde import (
 from skde.engines import CpuEngine, single_generations
 from skde.random_state import run_seeds
 from skde.stopping import MESSAGES
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 BOX = [(-5.0, 5.0)] * 3
 

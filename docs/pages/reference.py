@@ -72,8 +72,8 @@ GROUPS = (
 
 # Packages with __all__ for skde's own modules; the names that users need are names of `skde` too.
 INTERNAL = {"skde.algorithms", "skde.benchmark", "skde.engines", "skde.minmax", "skde.problems", "skde.variables"}
-# Public modules without __all__, or in an internal package, and their names.
-FURTHER = (("skde.testing", ("AlgorithmContract",)), ("skde.benchmark.nist", ("Regression", "load_regression")))
+# Public modules of an internal package, and their names.
+FURTHER = (("skde.benchmark.nist", ("Regression", "load_regression")),)
 
 
 @dataclass(frozen=True)

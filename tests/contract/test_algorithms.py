@@ -9,7 +9,8 @@ import pytest
 
 from skde import Minimizer
 from skde.algorithms import ALGORITHMS, Algorithm
-from skde.testing import AlgorithmContract, same
+from skde.testing import AlgorithmContract
+from skde.testing.base import same
 
 
 @pytest.fixture(params=sorted(ALGORITHMS))

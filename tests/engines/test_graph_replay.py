@@ -23,7 +23,7 @@ from skde.engines.graph_replay import (
 )
 from skde.minimizer_spec import choose_execution
 from skde.objectives.objective import as_objective
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 from ..test_interrupt_timing import Moment
 

@@ -23,7 +23,7 @@ from skde.engines import find_gpus
 from skde.engines.current_device import CurrentDevice
 from skde.engines.parts import ranges
 from skde.islands import Archipelago
-from skde.testing import PROBE_CALLS, same
+from skde.testing.base import PROBE_CALLS, same
 
 BOX = [(-5.0, 5.0)] * 4
 HABITS = [

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DE, Minimizer, MinMaxSolver
 from skde.engines import cpu, threads
-from skde.testing import same
+from skde.testing.base import same
 
 pytestmark = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="processes are not forked here"

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from skde.estimators import ModelClassifier, ModelProgress, ModelRegressor, fit_watch
 from skde.estimators.base_model import BaseModel
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 X = np.linspace(0.0, 4.0, 30)[:, None]
 y = 2.5 * np.exp(-1.3 * X[:, 0]) + 0.7 + 0.05 * np.random.default_rng(0).standard_normal(30)

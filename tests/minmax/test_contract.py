@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skde import ConstrainedProblem, MinMaxSolver, Status, get_problem
 from skde.engines import find_gpus
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 from .games import BOX, SIDES, constraint_of, game, make, played, ring, same, side
 

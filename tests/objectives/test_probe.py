@@ -15,7 +15,7 @@ from scipy.optimize import NonlinearConstraint
 from skde import DE, ConstrainedProblem, Minimizer, MinMaxSolver, minimize, scipy_method
 from skde.arrays import array_namespace
 from skde.objectives.probe import probe, sample, sizes
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 from ..short_fits import BOX, f, fit
 

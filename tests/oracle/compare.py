@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skde import Minimizer
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 NARROW = [[-1.0, 2.0], [0.0, 0.25], [-3.0, -1.0], [5.0, 9.0], [-1e-3, 1e3], [-2.0, 2.0], [0.0, 1.0]]
 # The third has more than one vector of components, and more than one block of draws.

@@ -12,7 +12,7 @@ import skde._cpu as _cpu
 from skde import CMAES, Minimizer
 from skde.algorithms.base import REPAIRS, FitSetting
 from skde.algorithms.cmaes import NUMBERS, ROWS
-from skde.testing import same
+from skde.testing.base import same
 
 from .cmaes import Cmaes, Rates
 from .side_by_side import SEVEN, corner, plateau

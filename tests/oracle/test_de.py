@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from skde import DE, JDE, Minimizer
 from skde.algorithms.base import REPAIRS
 from skde.algorithms.de import strategies
-from skde.testing import PROBE_CALLS
+from skde.testing.base import PROBE_CALLS
 
 from . import reference
 from .reference import Reference
