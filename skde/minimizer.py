@@ -617,7 +617,9 @@ class Minimizer(BaseSolver):
         are handed out again, and values that were under way can be told by their points or ids. `fit` and `resume`
         do not use these values: they evaluate the whole generation.
         """
-        runner = self._fitted("ask")
+        if not hasattr(self, "_runner"):
+            raise RuntimeError(ask_tell.NO_ASK)
+        runner = self._runner
         refuse_ragged("X", X)
         refuse_ragged("f", f)
         if isinstance(runner.rules, StoredOutcomes) and (ids is not None or ask_tell.was_asked(runner)):

@@ -326,6 +326,8 @@ def test_results_before_a_fit() -> None:
 
 def test_tell() -> None:
     m = Minimizer("jde", bounds=BOX, max_iter=3, random_state=0, device="cpu")
+    with pytest.raises(RuntimeError, match=r"tell needs an ask before it: X = ask\(\), and then tell\(X, f\(X\)\)"):
+        m.tell(np.zeros((5, 3)), np.zeros(5))
     X = m.ask()
     for points, values, message in (
         (X[:5], f(X), r"f must have shape \(5,\), got \(100,\)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -77,13 +78,19 @@ class Recording:
         ------
         ValueError
             For a file with other settings.
+
+        Warns
+        -----
+        UserWarning
+            For a file that another version of skde has written.
         """
         wanted, entries = asdict(settings), empty
+        here = provenance(self.command)
         if self.out is not None and os.path.exists(self.out):
             found = self.read(self.out)
             check_settings(self.out, found["settings"], wanted)
             entries = {name: found[name] for name in empty}
-        here = provenance(self.command)
+            warn_of_version(self.out, found, here["versions"]["skde"])
         here["machine"] |= gpu_of(settings.device)
         record = {**here, "device": settings.device, "settings": wanted, **entries}
         if self.started is not None:
@@ -143,6 +150,22 @@ class Recording:
 
 # A record in memory only, without a progress bar.
 UNRECORDED = Recording()
+
+
+def warn_of_version(path: str | os.PathLike[str], found: Record, running: str) -> None:
+    """Warn where another version of skde has written a record."""
+    version = found.get("versions", {}).get("skde", running)
+    if version != running:
+        warnings.warn(
+            f"{os.fspath(path)} is of skde {version}, and this is skde {running}: the results in it stay, and only the "
+            "others are measured. To have all of them of this version, give another file",
+            stacklevel=3,
+        )
+
+
+def source_of(record: Record) -> Cell:
+    """Return version, processor and commit of the cells that are measured now; others may have grown elsewhere."""
+    return {"skde": record["versions"]["skde"], "cpu": record["machine"]["cpu"], "commit": record["commit"]}
 
 
 def gpu_of(device: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,32 +21,76 @@ W, C = 0.7298437881283576, 1.4961797656631332
 Run = Callable[[int], int]
 Function = Callable[[FloatArray], FloatArray]
 
+ABSENT = "absent"
+# The errors of libraries that are installed, but cannot be imported, by their names. They are known after the first
+# attempt only, because imports take seconds, and some write files.
+BROKEN: dict[str, str] = {}
+
 
 @dataclass(frozen=True)
-class Peer:
-    """A library in the comparison of speed.
+class Library:
+    """A package that may be missing or broken.
 
     Attributes
     ----------
     name : str
         Name of the package.
+    """
+
+    name: str
+
+    @property
+    def defect(self) -> str:
+        """Why it cannot be used: "absent", or the error of its import; else an empty string."""
+        return BROKEN.get(self.name, "") if find_spec(self.name) is not None else ABSENT
+
+    @property
+    def present(self) -> bool:
+        """Whether the library is installed, and no import of it has failed."""
+        return not self.defect
+
+    def load(self, build: Callable[[], Run]) -> Run:
+        """Return the result of a function that imports the library.
+
+        Raises
+        ------
+        RuntimeError
+            If the library cannot be imported; it is not present from then on.
+        """
+        try:
+            return build()
+        except (ImportError, AttributeError, OSError) as error:  # the usual errors where versions do not fit
+            BROKEN[self.name] = f"{self.name} cannot be imported: {error}"
+            raise RuntimeError(BROKEN[self.name]) from error
+
+
+@dataclass(frozen=True)
+class Peer(Library):
+    """A library in the comparison of speed.
+
+    Attributes
+    ----------
     note : str
         Options of the algorithm, and the language of the objective.
     compiled : bool
         Whether its objective is compiled; otherwise it is the same NumPy function that skde takes.
-    make : callable
+    build : callable
         (problem, pop_size) -> function that runs one optimisation.
     """
 
-    name: str
     note: str
     compiled: bool
-    make: Callable[[Problem, int], Run]
+    build: Callable[[Problem, int], Run]
 
-    @property
-    def present(self) -> bool:
-        """Whether the library is installed."""
-        return find_spec(self.name) is not None
+    def make(self, problem: Problem, pop_size: int) -> Run:
+        """Return the function that runs one optimisation.
+
+        Raises
+        ------
+        RuntimeError
+            If the library cannot be imported.
+        """
+        return self.load(partial(self.build, problem, pop_size))
 
 
 def sphere(X: FloatArray) -> FloatArray:
@@ -203,5 +248,5 @@ SWARMS = (
 
 
 def peer_notes(peers: Sequence[Peer] = PEERS) -> dict[str, str]:
-    """Return the note of every peer, or "absent"."""
-    return {peer.name: peer.note if peer.present else "absent" for peer in peers}
+    """Return the note of every peer, or "absent", or the error of its import."""
+    return {peer.name: peer.defect or peer.note for peer in peers}

@@ -5,7 +5,7 @@ one function in one dimension, is such a line. It has no values that follow from
 
 - a value that all runs have is written once; `settings` has the number of runs;
 - only one of `best` and `error` is written if the other follows from it and `f_opt`, the function's minimum;
-- processor, commit and day are in the list `sources`; a cell has their index, `source`;
+- version, processor, commit and day are in the list `sources`; a cell has their index, `source`;
 - a cell leaves out those of the entries `REPEATED` that are equal to those of the cell before it, and has null where
   the cell before it has an entry that it has not.
 
@@ -32,7 +32,7 @@ Record = dict[str, Any]
 LISTS = ("best", "error", "n_evals")
 PER_RUN = (*LISTS, "violation", "feasible", "solved_at", "run_seconds")
 NAMES = {"function": str, "dim": int, "algorithm": str, "seconds": int | float}
-SOURCE = ("cpu", "commit", "date")
+SOURCE = ("skde", "cpu", "commit", "date")
 # Entries that are not written where they are equal to those of the cell before.
 REPEATED = ("part", "function", "dim", "algorithm", "f_opt", "n_evals", "source")
 # Significant digits of errors: the statistics treat errors that agree in these as equal.
@@ -193,7 +193,7 @@ def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
 
 
 def pack_cell(cell: Cell, runs: int | None, sources: list[dict[str, Any]]) -> Cell:
-    """Return a cell in its written form, and add its processor, commit and day to the sources."""
+    """Return a cell in its written form, and add its version, processor, commit and day to the sources."""
     packed = dict(cell)
     if "date" in packed:
         packed["date"] = packed["date"].partition("T")[0]  # earlier versions have the time of day

@@ -17,7 +17,7 @@ import numpy as np
 from skde.algorithms import ALGORITHMS, Algorithm
 from skde.benchmark import today
 from skde.benchmark.comparison import Comparison, Line, best_of, errors, with_std
-from skde.benchmark.growing_record import UNRECORDED, Job, Recording
+from skde.benchmark.growing_record import UNRECORDED, Job, Recording, source_of
 from skde.benchmark.optimizers import Budget
 from skde.benchmark.protocol import (
     ALL,
@@ -189,8 +189,8 @@ class Reproduction(ABC):
         return recording.run(record, jobs)
 
     def job(self, experiment: Experiment, problem: Any, settings: Settings, record: Record) -> Job:
-        """Return the job of an experiment: its day, processor and commit are added to the measured values."""
-        source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
+        """Return the job of an experiment: its day and its source are added to the measured values."""
+        source = source_of(record)
         measure = partial(self.measure, experiment, problem, settings)
         text = f"{experiment.part}: {experiment.function} D={experiment.dim} {experiment.text}"
         return Job(experiment.key, text, lambda: {**measure(), "date": today(), **source})

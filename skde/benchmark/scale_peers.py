@@ -7,29 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from skde.benchmark.peers import CR, C, F, Run, W, make_pygmo, make_pygmo_swarm, rastrigin
+from skde.benchmark.peers import CR, C, F, Library, Run, W, make_pygmo, make_pygmo_swarm, rastrigin
 from skde.problems import Problem
 
 BOTH = ("float32", "float64")
-# The errors of libraries that are installed, but cannot be imported, by their names. They are known after the first
-# attempt only, because imports take seconds, and some write files.
-BROKEN: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
-class ScalePeer:
+class ScalePeer(Library):
     """An algorithm of another library.
 
     Attributes
     ----------
-    name : str
-        Name of the package.
     algorithm : str
         Our algorithm that it is compared with.
     note : str
@@ -44,7 +38,6 @@ class ScalePeer:
         Number of arrays with a number for each pair of individuals, which limit its population.
     """
 
-    name: str
     algorithm: str
     note: str
     devices: tuple[str, ...]
@@ -52,24 +45,15 @@ class ScalePeer:
     build: Callable[[Problem, int, str, str], Run]
     square_arrays: int = 0
 
-    @property
-    def present(self) -> bool:
-        """Whether the library is installed, and no import of it has failed."""
-        return find_spec(self.name) is not None and self.name not in BROKEN
-
     def make(self, problem: Problem, pop_size: int, dtype: str, device: str) -> Run:
         """Return the function that runs a number of generations.
 
         Raises
         ------
         RuntimeError
-            If the library cannot be imported; it is not present from then on.
+            If the library cannot be imported.
         """
-        try:
-            return self.build(problem, pop_size, dtype, device)
-        except ImportError as error:
-            BROKEN[self.name] = f"{self.name} cannot be imported: {error}"
-            raise RuntimeError(BROKEN[self.name]) from error
+        return self.load(partial(self.build, problem, pop_size, dtype, device))
 
     def has(self, algorithm: str, dtype: str, device: str) -> bool:
         """Return whether it can be compared with an algorithm, in a precision, on a device such as "cuda:0"."""
@@ -242,7 +226,4 @@ PEERS = (
 
 def peer_notes() -> dict[str, str]:
     """Return the note of every peer by its name and algorithm, or "absent", or the error of its import."""
-    return {
-        f"{peer.name} {peer.algorithm}": peer.note if peer.present else BROKEN.get(peer.name, "absent")
-        for peer in PEERS
-    }
+    return {f"{peer.name} {peer.algorithm}": peer.defect or peer.note for peer in PEERS}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.benchmark.peers import ABSENT
 from skde.benchmark.scale_sizes import cell_of
 from skde.memory import in_units
 
@@ -79,7 +80,7 @@ def table(record: dict[str, Any]) -> str:
         lines += ["", "left out:"]
     for entry in record["left_out"]:
         lines.append(f"  {entry['program']}: {cell_of(entry)}: {entry['reason']}")
-    absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]
+    absent = [name for name, note in record["settings"]["peers"].items() if note == ABSENT]
     if absent:
         lines += ["", f"not installed: {', '.join(absent)}"]
     return "\n".join(lines)

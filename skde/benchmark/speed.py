@@ -18,7 +18,7 @@ import numpy as np
 from skde import DE, JDE, PSO, Algorithm, Minimizer, Problem, get_problem
 from skde.benchmark import provenance
 from skde.benchmark.generations import generation_us, measure_generations, new_batch
-from skde.benchmark.peers import CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
+from skde.benchmark.peers import ABSENT, CR, PEERS, SWARMS, C, F, Peer, Run, W, function_of, peer_notes
 from skde.engines import CpuEngine, DeviceEngine, check_device, choose_device
 from skde.validation import check_int, check_real
 
@@ -107,8 +107,8 @@ def measure(
         "most_generations": MOST_GENERATIONS,
     }
     if on_cpu:
-        settings |= {"threads": threads, "peers": peer_notes(), "swarms": peer_notes(SWARMS)}
-        figures = cpu_figures(threads, seconds, say)
+        figures = cpu_figures(threads, seconds, say)  # first: it finds peers that cannot be imported
+        settings |= {"threads": threads, "peers": peer_notes(), "swarms": peer_notes(SWARMS), "left_out": left_out()}
     else:
         with engine.xp.cuda.Device(int(engine.name.partition(":")[2])):
             figures = gpu_figures(engine, say)
@@ -130,7 +130,7 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
     for name, dim, pop_size in CPU_SETTINGS:
         say(f"{name} D={dim} NP={pop_size}")
         problem = get_problem(name, dim=dim)
-        optimizers = cpu_optimizers(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1)
+        optimizers = cpu_optimizers(problem, pop_size, threads if dim >= SHARED_FROM_DIM else 1, say)
         rates = interleaved_rates(optimizers, seconds, REPEATS)
         rows.append(
             {
@@ -142,7 +142,7 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
             }
         )
     say("swarms")
-    swarms = [swarm_rates(name, seconds) for name in ("sphere", "rastrigin")]
+    swarms = [swarm_rates(name, seconds, say) for name in ("sphere", "rastrigin")]
     say("Python objective")
     python = python_objective("cpu", MOST_GENERATIONS, REPEATS)
     say("import")
@@ -157,12 +157,12 @@ def cpu_figures(threads: int, seconds: float, say: Say) -> dict[str, Any]:
     }
 
 
-def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
+def swarm_rates(name: str, seconds: float, say: Say) -> dict[str, Any]:
     """Return the evaluations per second of skde's swarm and of the peers', measured in turn on one thread."""
     problem = get_problem(name, dim=SWARM_DIM)
     pso = PSO(w=W, c1=C, c2=C, pop_size=PARTICLES)
     optimizers = {"pso": skde_run(pso, problem), "pso, NumPy objective": skde_run(pso, problem, compiled=False)}
-    optimizers |= {peer.name: peer.make(problem, PARTICLES) for peer in SWARMS if peer.present}
+    optimizers |= peer_runs(SWARMS, problem, PARTICLES, say)
     rates = interleaved_rates(optimizers, seconds, REPEATS)
     return {
         "problem": name,
@@ -173,14 +173,32 @@ def swarm_rates(name: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def cpu_optimizers(problem: Problem, pop_size: int, threads: int) -> dict[str, Run]:
-    """Return the optimizers of the comparison: skde's variants and the peers that are installed."""
+def cpu_optimizers(problem: Problem, pop_size: int, threads: int, say: Say) -> dict[str, Run]:
+    """Return the optimizers of the comparison: skde's variants and the peers that can be imported."""
     de, jde = DE(F=F, CR=CR, pop_size=pop_size), JDE(pop_size=pop_size)
     optimizers = {"de": skde_run(de, problem), "jde": skde_run(jde, problem)}
     if threads > 1:
         optimizers[f"de, {threads} threads"] = skde_run(de, problem, threads)
     optimizers["de, NumPy objective"] = skde_run(de, problem, compiled=False)
-    return optimizers | {peer.name: peer.make(problem, pop_size) for peer in PEERS if peer.present}
+    return optimizers | peer_runs(PEERS, problem, pop_size, say)
+
+
+def peer_runs(peers: Sequence[Peer], problem: Problem, pop_size: int, say: Say) -> dict[str, Run]:
+    """Return the optimizers of the peers that can be imported, and say why an installed one is left out."""
+    runs: dict[str, Run] = {}
+    for peer in peers:
+        if peer.present:
+            try:
+                runs[peer.name] = peer.make(problem, pop_size)
+            except RuntimeError as error:
+                say(f"left out: {error}")
+    return runs
+
+
+def left_out() -> list[str]:
+    """Return the errors of installed peers that cannot be imported."""
+    defects = dict.fromkeys(peer.defect for peer in (*PEERS, *SWARMS))
+    return [defect for defect in defects if defect not in ("", ABSENT)]
 
 
 def skde_run(algorithm: Algorithm, problem: Problem, threads: int = 1, compiled: bool = True) -> Run:
@@ -423,7 +441,9 @@ def table(record: dict[str, Any]) -> str:
             lines += [f"  {label:<24}{figure['median']:10.3f} s" for label, figure in parts.items()]
     else:
         lines.append(f"import skde{figures['import_seconds']['median']:25.3f} s")
-        absent = [name for name, note in record["settings"]["peers"].items() if note == "absent"]
-        if absent:
-            lines.append(f"not installed: {', '.join(absent)}")
+        settings = record["settings"]
+        notes = {**settings["peers"], **settings["swarms"]}
+        absent = [name for name, note in notes.items() if note == ABSENT]
+        lines += [f"not installed: {', '.join(absent)}"] if absent else []
+        lines += [f"left out: {reason}" for reason in settings["left_out"]]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import Any
 from skde.benchmark import today
 from skde.benchmark.curves import CURVES, curve_entries
 from skde.benchmark.functions import Function, Suite
-from skde.benchmark.growing_record import UNRECORDED, Job, Recording
+from skde.benchmark.growing_record import UNRECORDED, Job, Recording, source_of
 from skde.benchmark.journal import CellKey, Journal, Trial
 from skde.benchmark.optimizer_base import describe
 from skde.benchmark.optimizers import Budget, Optimizer, Outcome
@@ -190,11 +190,11 @@ def quality_job(
     measure: Callable[[], Cell],
     saved: Callable[[], object] = lambda: None,
 ) -> Job:
-    """Return the job of a cell of a record: its day, processor and commit are added to the measured values.
+    """Return the job of a cell of a record: its day and its source are added to the measured values.
 
     A record may grow over days, versions and machines.
     """
-    source = {"cpu": record["machine"]["cpu"], "commit": record["commit"]}
+    source = source_of(record)
     key = {"function": function, "dim": dim, "algorithm": algorithm}
     return Job(key, f"{function} D={dim} {algorithm}", lambda: {**measure(), "date": today(), **source}, saved)
 

@@ -19,6 +19,8 @@ from skde.typing import Array, FloatArray, IntArray
 from skde.validation import shown
 from skde.variables import Variables
 
+NO_ASK = "tell needs an ask before it: X = ask(), and then tell(X, f(X))"
+
 
 def poll_stopped(runner: Runner) -> bool:
     """Return `poll_done` with the trials of the next generation made, which checks the rules of the last."""
@@ -68,7 +70,7 @@ def was_asked(runner: Runner) -> bool:
 def tell(runner: Runner, X: Array | None, f: Any) -> None:
     """Select by the values that a user found, of the points that `ask` returned or of others inside the bounds."""
     if not was_asked(runner):
-        raise RuntimeError("tell needs an ask before it: X = ask()")
+        raise RuntimeError(NO_ASK)
     if X is None or runner.asked is None or np.shape(X) != runner.asked.shape:
         tell_rows(runner, X, f)
         return

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from skde import serialization
 from skde.algorithms import Algorithm, get_algorithm
 from skde.callbacks import Callback, stop_request
 from skde.engines import CoevolutionSpec, Engine
@@ -35,7 +34,7 @@ from skde.minmax.state import (
     saved_parameters,
     saved_variables,
 )
-from skde.serialization import check_layout, entry
+from skde.serialization import HEADER, check_layout, entry
 from skde.stopping import check_stopping
 from skde.typing import Array
 from skde.validation import check_int, check_jobs, named_parameters
@@ -438,7 +437,7 @@ class MinMaxSolver(MinMaxSolution):
         """
         cycle = self._cycle
         if cycle is None:
-            raise RuntimeError("tell needs an ask before it: X, Y = ask()")
+            raise RuntimeError("tell needs an ask before it: X, Y = ask(), and then tell(X, Y, f(X, Y))")
         values = cycle.check_values(X, Y, F)
         if values is None:
             return self
@@ -484,7 +483,7 @@ class MinMaxSolver(MinMaxSolution):
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        with entry(serialization.HEADER):
+        with entry(HEADER):
             algorithm_x, algorithm_y = read_algorithms(header)
             solver = cls(cast(Algorithm, algorithm_x), algorithm_y, **header["parameters"])
         check_layout(arrays, own_layout(solver), whole=False)
@@ -497,7 +496,7 @@ class MinMaxSolver(MinMaxSolution):
         saved = read_fit(self, header, arrays)
         self._source = header["source"]
         self._objective = saved.objective if saved.objective.game is not None else None
-        with entry(serialization.HEADER):
+        with entry(HEADER):
             runner = self._start(saved.objective, saved.spec, saved.planned)
         runner.rules = saved.objective.rules
         runner.restore(header, arrays)

@@ -11,7 +11,7 @@ import pytest
 from skde import get_problem
 from skde.algorithms import ALGORITHMS, SS
 from skde.algorithms.base import MOST_INDIVIDUALS
-from skde.benchmark import scale, scale_peers, scale_sizes, scale_table
+from skde.benchmark import peers, scale, scale_peers, scale_sizes, scale_table
 from skde.benchmark.scale import Forecast, Scale
 from skde.benchmark.scale_peers import PEERS, ScalePeer, peer_notes
 from skde.benchmark.scale_sizes import AXES, Cell, Settings
@@ -237,7 +237,7 @@ def test_a_peer_that_cannot_be_imported_is_left_out_once(monkeypatch: pytest.Mon
     def needs_more(problem: Any, pop_size: int, dtype: str, device: str) -> Any:
         raise ModuleNotFoundError("No module named 'loguru'")
 
-    monkeypatch.setattr(scale_peers, "BROKEN", {})
+    monkeypatch.setattr(peers, "BROKEN", {})
     peer = ScalePeer("sklearn", "de", "installed", ("cpu",), ("float64",), needs_more)
     monkeypatch.setattr(scale, "PEERS", (peer,))
     monkeypatch.setattr(scale_peers, "PEERS", (peer,))

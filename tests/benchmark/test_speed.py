@@ -8,7 +8,7 @@ import pytest
 
 from skde import DE, JDE, Minimizer, get_problem
 from skde.algorithms import ALGORITHMS
-from skde.benchmark import commit, generations, machine, speed, versions
+from skde.benchmark import commit, generations, machine, peers, speed, versions
 from skde.benchmark.peers import FUNCTIONS, PEERS, SWARMS, Peer, function_of, peer_notes
 from skde.cli.main import main
 from skde.engines import choose_device
@@ -58,7 +58,7 @@ def test_absent_peers_are_recorded():
     notes = peer_notes()
     assert list(notes) == ["scipy", "pygmo", "minionpy"]
     assert "rand1bin" in notes["scipy"]
-    assert not Peer("no_such_library", "", True, PEERS[0].make).present
+    assert not Peer("no_such_library", "", True, PEERS[0].build).present
     for name in ("pygmo", "minionpy"):
         assert (notes[name] == "absent") == (find_spec(name) is None)
 
@@ -105,6 +105,25 @@ def test_table_shows_the_medians(small):
     assert f"{record['figures']['settings'][0]['evals_per_second']['jde']['median'] / 1e6:.3f} million" in text
     assert "threads" not in text
     assert record["machine"]["isa"] in text
+
+
+def test_a_peer_that_cannot_be_imported_is_left_out(small, monkeypatch, tmp_path):
+    (tmp_path / "no_longer_fitting.py").write_text("import numpy\nnumpy.a_name_of_an_older_version\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(peers, "BROKEN", {})
+
+    def build(problem, pop_size):
+        import no_longer_fitting  # noqa: F401
+
+    for name in ("PEERS", "SWARMS"):
+        monkeypatch.setattr(speed, name, (Peer("no_longer_fitting", "", False, build),))
+    said = []
+    record = speed.measure(threads=1, seconds=0.002, say=said.append)
+    (reason,) = record["settings"]["left_out"]
+    assert reason.startswith("no_longer_fitting cannot be imported: module 'numpy' has no attribute 'a_name_of")
+    assert said.count(f"left out: {reason}") == 1
+    assert f"left out: {reason}" in speed.table(record)
+    assert all("no_longer_fitting" not in row["evals_per_second"] for row in record["figures"]["settings"])
 
 
 def test_rates_are_interleaved_and_counted():

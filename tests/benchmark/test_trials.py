@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from skde import DE, JDE, Minimizer, get_problem
+from skde import DE, JDE, Minimizer, __version__, get_problem
 from skde.benchmark import trials
 from skde.benchmark.functions import Function
 from skde.benchmark.growing_record import Recording
@@ -116,6 +116,17 @@ def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
     assert record["cells"] == [cell]
     write_record(file, record)
     assert read_record(file) == record
+
+
+def test_a_file_of_another_version_grows_with_a_warning(tmp_path):
+    file = tmp_path / "runs.json"
+    first = trials.run(SMALL, [get_optimizer("jde")], [2], ["f0"], recording=Recording(file))
+    first["versions"]["skde"] = first["cells"][0]["skde"] = "0.0.9"
+    write_record(file, first)
+    told = rf"runs.json is of skde 0.0.9, and this is skde {__version__}: .* To have all .* give another file"
+    with pytest.warns(UserWarning, match=told):
+        trials.run(SMALL, [get_optimizer("jde")], [2], ["f0", "f9"], recording=Recording(file))
+    assert [cell["skde"] for cell in read_record(file)["cells"]] == ["0.0.9", __version__]
 
 
 def test_a_cell_is_one_line_and_repeats_no_value(tmp_path):
