@@ -38,17 +38,14 @@ SKDE_FN bool uses_best(Mutation m) {
          m == Mutation::RAND_TO_BEST_1;
 }
 
-// The indices that a strategy draws, or the first `most` of them.
-SKDE_FN DistinctIndices draw_indices(Mutation m, const Words4& words, u32 fifth, int n, int target, int most = 5) {
-  return m == Mutation::SHIFTED_RAND_1 ? DistinctIndices::shifted(words, n, target)
-                                       : DistinctIndices(words, fifth, n, target, min_of(indices_of(m), most));
-}
+// Whether individuals are drawn by shifts, and the last component is always crossed, as in cujDE's program. As a rare
+// case, after the draws of the others, it costs these nothing.
+SKDE_FN bool is_shifted(Mutation m) { return SKDE_RARELY(m == Mutation::SHIFTED_RAND_1); }
 
-// The words of a trial's parameters; the third draws the component that is always crossed. With shifted-rand/1 it is
-// the last one, as in cujDE's program.
-SKDE_FN Words4 control_words(Mutation m, Words4 words) {
-  if (m == Mutation::SHIFTED_RAND_1) words.w[2] = ~0u;
-  return words;
+// Replaces the draws of such a trial: its indices, and the word that draws the component that is always crossed.
+SKDE_FN void shift_draws(const Words4& words, int n, int target, DistinctIndices& indices, Words4& control) {
+  indices.shift(words, n, target);
+  control.w[2] = ~0u;
 }
 
 // The scale factor and crossover rate of one trial.
@@ -117,13 +114,14 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i),
-          indices(draw_indices(run.settings.mutation, individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i)),
+          indices(individual.block[Layout::INDEX], fifth(run, g, i), run.pop, i, indices_of(run.settings.mutation)),
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
-      Words4& control = individual.block[Layout::CONTROLS];
-      control = control_words(run.settings.mutation, control);
+      if (is_shifted(run.settings.mutation))
+        shift_draws(individual.block[Layout::INDEX], run.pop, i, indices, individual.block[Layout::CONTROLS]);
       individual.fetch_early(team, run, g, [&](int k, auto words) {
         const int many = indices_of(run.settings.mutation);
-        const DistinctIndices rows = draw_indices(run.settings.mutation, words(Layout::INDEX), 0, run.pop, k, 4);
+        DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
+        if (is_shifted(run.settings.mutation)) rows.shift(words(Layout::INDEX), run.pop, k);
         for (int m = 0; m < many && m < 4; ++m) team.fetch(run.dim, run.x(g - 1, rows.index[m]));
       });
     }

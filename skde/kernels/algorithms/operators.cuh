@@ -24,8 +24,10 @@ template <class Algorithm, class R> SKDE_FN PreparedTrial prepared_trial(const R
   const auto words = [&](int block) { return run.stream(g, i, Layout::purpose(block)).block(Layout::slot(block)); };
   const Mutation mutation = run.settings.mutation;
   const u32 fifth = indices_of(mutation) > 4 ? run.stream(g, i, Layout::purpose(Layout::INDEX)).block(1).w[0] : 0u;
-  return {control_words(mutation, words(Layout::CONTROLS)),
-          draw_indices(mutation, words(Layout::INDEX), fifth, run.pop, i)};
+  const Words4 drawn = words(Layout::INDEX);
+  PreparedTrial made{words(Layout::CONTROLS), DistinctIndices(drawn, fifth, run.pop, i, indices_of(mutation))};
+  if (is_shifted(mutation)) shift_draws(drawn, run.pop, i, made.indices, made.control);
+  return made;
 }
 
 // The draws of a trial, with those that P has made.

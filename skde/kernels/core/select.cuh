@@ -103,8 +103,7 @@ struct DistinctIndices {
 
   // Three as in cujDE's program, the last first: any but `target`, then twice one at most n / 3 places after the one
   // before. Where that is `target`, it is the next. For n > 3 they are distinct.
-  SKDE_FN static DistinctIndices shifted(const Words4& words, int n, int target) {
-    DistinctIndices made;
+  SKDE_FN void shift(const Words4& words, int n, int target) {
     int at = 0;
     SKDE_UNROLL
     for (int m = 0; m < 3; ++m) {
@@ -112,14 +111,11 @@ struct DistinctIndices {
       at = at < n ? at : at - n;
       const int next = at + 1 < n ? at + 1 : 0;
       at = at == target ? next : at;
-      made.index[2 - m] = at;
+      index[2 - m] = at;
     }
-    made.index[3] = made.index[4] = target;
-    return made;
   }
 
  private:
-  DistinctIndices() = default;
   SKDE_FN void draw(u32 word, int m, int n, int* taken) {
     int drawn = below(word, n - 1 - m);
     SKDE_UNROLL
