@@ -332,7 +332,7 @@ class BaseSolver(BaseEstimator):
             self._restore(header, arrays)
 
 
-class Snapshot:
+class ParameterSnapshot:
     """A copy of the parameters of a parameter object.
 
     Parameters
@@ -387,7 +387,7 @@ def params_of(variables: Variables | None, x: FloatArray) -> dict[str, Any]:
 def snapshot(value: Any) -> Any:
     """Return a copy of a parameter that later changes of its parameters or elements do not reach."""
     if isinstance(value, BaseEstimator | Bounds):
-        return Snapshot(value)
+        return ParameterSnapshot(value)
     if isinstance(value, list | tuple):
         return [snapshot(element) if isinstance(element, BaseEstimator) else element for element in value]
     return value.copy() if isinstance(value, np.ndarray | dict) else value
@@ -395,7 +395,7 @@ def snapshot(value: Any) -> Any:
 
 def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
     """Give name and both values of every difference between two snapshots of a parameter."""
-    if isinstance(before, Snapshot) and isinstance(now, Snapshot) and before.kind is now.kind:
+    if isinstance(before, ParameterSnapshot) and isinstance(now, ParameterSnapshot) and before.kind is now.kind:
         for key, value in before.parameters.items():
             yield from differences(f"{name}__{key}", value, now.parameters[key])
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):

@@ -173,11 +173,11 @@ def read_arrays(file: zipfile.ZipFile, length: int) -> dict[str, Any]:
     for info in infos:
         name = info.filename.removesuffix(".npy")
         with entry(name):
-            arrays[name] = read_array(file, info)
+            arrays[name] = read_entry(file, info)
     return arrays
 
 
-def read_array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+def read_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Return the array of one entry."""
     with file.open(info) as stream:
         shape, by_columns, dtype = read_npy_header(stream)

@@ -22,20 +22,20 @@ from skde.cli.arguments import (
     bounds,
     check_writable,
     given_parameters,
+    integer,
     names,
     number,
     refuse,
     setting,
     shows_progress,
     variable,
-    whole,
 )
 from skde.cli.minimize import VARIABLE_HELP, check_box, find_objective, find_variables
 from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.cli.reproduce import RUNS
 from skde.problems import ConstrainedProblem, Problem
 from skde.tuning import comparison, reproduction
-from skde.tuning.report import check_drawing, python_lines
+from skde.tuning.report import check_drawing, elite_lines
 from skde.tuning.study_storage import StudyRecord, open_storage
 from skde.tuning.tuner import RacingTuner
 from skde.tuning.work_queue import WorkQueue, pause
@@ -102,16 +102,16 @@ def add_tune(commands: Any) -> None:
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
     add("--suite", metavar="NAME", help="nashed2012, qin2012, wang2012, or cec2017 (needs minionpy), without FUNCTION")
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
-    add("--dim", type=whole, help="variables (suites and problems' names: 30)")
+    add("--dim", type=integer, help="variables (suites and problems' names: 30)")
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter to start from")
-    add("--max-experiments", type=whole, default=30_000, help="runs on one function (default: 30000)")
+    add("--max-experiments", type=integer, default=30_000, help="runs on one function (default: 30000)")
     add("--time-limit", type=number, default=1.0, metavar="SECONDS", help="of one experiment (default: 1)")
-    add("--evals-limit", type=whole, help="of one experiment, instead of seconds: repeatable")
+    add("--evals-limit", type=integer, help="of one experiment, instead of seconds: repeatable")
     add("--test", default="friedman", help="friedman, t, t-holm or t-bonferroni (default: friedman)")
     add("--preset", default="elitist", help="elitist, irace-2011 or small-budget (default: elitist)")
     add_storage(add, required=False)
-    add("--jobs", type=whole, default=1, help="threads; 0: leave experiments to workers (default: 1)")
-    add("--seed", type=whole, help="the same seed gives the same draws (default: another one every time)")
+    add("--jobs", type=integer, default=1, help="threads; 0: leave experiments to workers (default: 1)")
+    add("--seed", type=integer, help="the same seed gives the same draws (default: another one every time)")
     add("--resume", action="store_true", help="continue the tuning in the storage")
     add("--report", type=Path, metavar="FILE", help="write the result as HTML (needs matplotlib)")
     add_quiet(add)
@@ -122,7 +122,7 @@ def add_worker(commands: Any) -> None:
     what = "do experiments of a tuning that runs elsewhere with --jobs 0, until it is over"
     add = add_command(commands, WORKER, what, worker, WORKER_EXAMPLES).add_argument
     add_storage(add, required=True)
-    add("--jobs", type=whole, default=1, help="threads (default: 1)")
+    add("--jobs", type=integer, default=1, help="threads (default: 1)")
 
 
 def add_storage(add: Any, required: bool) -> None:
@@ -267,7 +267,7 @@ def summary(tuner: Any) -> dict[str, Any]:
     """Return the result of a tuning as data."""
     return {
         "finished": tuner.finished_,
-        "python": python_lines(tuner),
+        "python": elite_lines(tuner),
         "elites": [{"configuration": elite.number, "params": elite.params} for elite in tuner.elites_],
         "races": tuner.races_,
         "n_experiments": tuner.n_experiments_,

@@ -70,7 +70,7 @@ def page(tuner: Any, held_out: HeldOutCosts | None = None) -> str:
     parts = [
         *(comparison(held_out, names) if held_out is not None else []),
         heading("The best configurations", "The best first, as Python. Tables name them by their numbers."),
-        table(("configuration", "Python"), map(python_row, elites, python_lines(tuner))),
+        table(("configuration", "Python"), map(python_row, elites, elite_lines(tuner))),
         heading("Cost of the tuning"),
         table(("", ""), cost(tuner).items()),
         table(RACE_HEADS, map(race_row, tuner.races_)),
@@ -168,7 +168,7 @@ def mean_cost(costs: FloatArray) -> str:
     return f"{mean} ({failed} failed)" if failed else mean
 
 
-def python_lines(tuner: Any) -> list[str]:
+def elite_lines(tuner: Any) -> list[str]:
     """Return the best configurations as Python, the best first."""
     return [python_line(tuner.configured(elite.params), elite.params) for elite in tuner.elites_]
 

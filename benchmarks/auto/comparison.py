@@ -26,7 +26,7 @@ from skde.benchmark import provenance
 from skde.benchmark.functions import Function
 from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
-from skde.benchmark.peer_optimizers import BudgetSpent, Evaluations
+from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
 from skde.benchmark.platforms.ioh import logged_function
 from skde.benchmark.records import write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
@@ -119,7 +119,7 @@ def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> Hist
     """Return the history of a run by evaluations: that of a Minimizer has an entry for each generation only."""
     if not isinstance(optimizer, SkdeOptimizer):
         return optimizer.minimize(function, evals, seed)
-    evaluations = Evaluations(function, evals)
+    evaluations = EvaluationCounter(function, evals)
     with suppress(BudgetSpent):
         optimizer.minimize(replace(function, objective=evaluations.of_arrays), evals, seed, n_jobs=1)
     return evaluations.history()

@@ -27,7 +27,7 @@ class BudgetSpent(Exception):
     """The end of a run: its evaluations are used up, or it has reached the last target of its platform."""
 
 
-class Evaluations:
+class EvaluationCounter:
     """The evaluations of one run: counted, and limited to the budget.
 
     Parameters
@@ -120,20 +120,20 @@ class PeerOptimizer(Optimizer):
 
     def minimize(self, function: Function, evals: int, seed: int, n_jobs: int | None = None) -> History:
         """Return the history of one run."""
-        evaluations = Evaluations(function, evals)
+        evaluations = EvaluationCounter(function, evals)
         with suppress(BudgetSpent):
             self.search(evaluations, function.bounds, seed)
         return evaluations.history()
 
     @abstractmethod
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
 
 
 class ScipyOptimizer(PeerOptimizer):
     """SciPy's differential_evolution (synchronous, without polishing), dual_annealing or direct."""
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         from scipy import optimize
 
@@ -157,7 +157,7 @@ class PygmoOptimizer(PeerOptimizer):
     # Those with these stopping rules.
     TOLERANCES = ("sade", "de", "de1220", "cmaes", "xnes")
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         import pygmo
 
@@ -190,7 +190,7 @@ class MinionpyOptimizer(PeerOptimizer):
     # These begin at a point, which is drawn from the box.
     STARTED = ("NelderMead", "DA", "L_BFGS", "L_BFGS_B", "GradientDescent")
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         import minionpy
 
@@ -224,7 +224,7 @@ class CmaOptimizer(PeerOptimizer):
 
     RESTARTS = {"cmaes": 0, "ipop": 9, "bipop": 9}  # noqa: RUF012 - not changed
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         import cma
 
@@ -255,7 +255,7 @@ class FcmaesOptimizer(PeerOptimizer):
 
     MODULES = {"de": "decpp", "cmaes": "cmaescpp", "bite": "bitecpp", "crfmnes": "crfmnescpp", "da": "dacpp"}  # noqa: RUF012
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         from importlib import import_module
 
@@ -289,7 +289,7 @@ class EvosaxOptimizer(PeerOptimizer):
         super().__init__(text, algorithm, options)
         self.compiled: dict[int, tuple[Any, Any, Any]] = {}  # by dimension
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         import jax
         from evosax.algorithms import distribution_based, population_based
@@ -324,7 +324,7 @@ class EvosaxOptimizer(PeerOptimizer):
 class EvoxOptimizer(PeerOptimizer):
     """An algorithm of EvoX, on PyTorch's GPU where there is one."""
 
-    def search(self, evaluations: Evaluations, bounds: FloatArray, seed: int) -> None:
+    def search(self, evaluations: EvaluationCounter, bounds: FloatArray, seed: int) -> None:
         """Search until the evaluations are used up, or the library stops."""
         import torch
         from evox import algorithms

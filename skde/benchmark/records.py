@@ -174,12 +174,12 @@ def unpack_cell(cell: Any, number: int, runs: Any, sources: list[Any]) -> Cell:
         if not isinstance(unpacked.get(name), kind):
             raise ValueError(f"cell {number} has no {name}")
     if is_number(unpacked.get("f_opt")):
-        if is_numbers(unpacked.get("error")):
+        if are_numbers(unpacked.get("error")):
             unpacked.setdefault("best", best_values(unpacked["error"], unpacked["f_opt"]))
-        elif is_numbers(unpacked.get("best")):
+        elif are_numbers(unpacked.get("best")):
             unpacked.setdefault("error", errors_of(unpacked["best"], unpacked["f_opt"]))
     for name in LISTS:
-        if not is_numbers(unpacked.get(name)):
+        if not are_numbers(unpacked.get(name)):
             raise ValueError(f"cell {number} has no numbers {name}")
         if not unpacked[name] or len(unpacked[name]) != len(unpacked["best"]):
             raise ValueError(f"cell {number} has not one {name} a run")
@@ -232,7 +232,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
-def is_numbers(values: Any) -> bool:
+def are_numbers(values: Any) -> bool:
     """Return whether a value is a list of numbers; null means a number that is not finite."""
     return isinstance(values, list) and all(value is None or is_number(value) for value in values)
 

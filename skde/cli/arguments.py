@@ -52,11 +52,11 @@ def add_fit_options(add: Callable[..., Any], dtypes: str, n_jobs: str) -> None:
     """Add the options that every command with a fit has; the texts are the help of --dtype and --n-jobs."""
     add("--max-time", type=number, metavar="SECONDS", help="time limit in seconds")
     add("--target", type=number, help="a run ends at this value")
-    add("--runs", type=whole, default=1, help="independent runs (default: 1)")
-    add("--seed", type=whole, default=0, help="the same seed gives the same result (default: 0)")
+    add("--runs", type=integer, default=1, help="independent runs (default: 1)")
+    add("--seed", type=integer, default=0, help="the same seed gives the same result (default: 0)")
     add_device(add)
     add("--dtype", default="float64", help=f"{dtypes} (default: float64)")
-    add("--n-jobs", type=whole, help=n_jobs)
+    add("--n-jobs", type=integer, help=n_jobs)
     add_quiet(add)
 
 
@@ -116,7 +116,7 @@ def join_negative_numbers(arguments: list[str]) -> list[str]:
     return joined
 
 
-def whole(text: str) -> int:
+def integer(text: str) -> int:
     """Read a whole number; 2e4 is one."""
     try:
         value: float = int(text)
@@ -171,16 +171,16 @@ def bounds_of(text: str) -> tuple[float, float]:
     return low, high
 
 
-def wholes_of(text: str) -> tuple[int, int]:
+def integer_range(text: str) -> tuple[int, int]:
     """Read LOW:HIGH, whole numbers."""
-    low, high = map(whole, text.split(":"))
+    low, high = map(integer, text.split(":"))
     return low, high
 
 
 # The kinds of a typed variable, and how its bounds, values or choices are read.
 VARIABLES: dict[str, Callable[[str], Variable]] = {
     "real": lambda text: Real(*bounds_of(text)),
-    "int": lambda text: Integer(*wholes_of(text)),
+    "int": lambda text: Integer(*integer_range(text)),
     "log": lambda text: Log(*bounds_of(text)),
     "ordinal": lambda text: Ordinal(tuple(map(float, names(text)))),
     "cat": lambda text: Categorical(names(text)),
@@ -208,9 +208,9 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def wholes(text: str) -> list[int]:
+def integer_list(text: str) -> list[int]:
     """Read whole numbers, NUMBER,NUMBER,..."""
-    return [whole(name) for name in names(text)]
+    return [integer(name) for name in names(text)]
 
 
 def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:

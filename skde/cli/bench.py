@@ -20,11 +20,11 @@ from skde.cli.arguments import (
     add_command,
     algorithms,
     check_record_options,
+    integer,
+    integer_list,
     names,
     number,
     refuse,
-    whole,
-    wholes,
 )
 from skde.cli.output import record_and_show, run_and_show, to_json
 from skde.engines import choose_device
@@ -65,7 +65,7 @@ def add_speed(commands: Any) -> None:
     what = "speed next to other libraries where they are installed, as ratios taken in one run"
     add = add_command(commands, "speed", what, bench_speed, SPEED_EXAMPLES).add_argument
     add("--device", default="cpu", help="cpu, cuda or cuda:N (default: cpu)")
-    add("--threads", type=whole, metavar="N", help="of the comparison with one thread (default: 2); not with --scale")
+    add("--threads", type=integer, metavar="N", help="of the comparison with one thread (default: 2); not with --scale")
     add(
         "--seconds",
         type=number,
@@ -104,7 +104,12 @@ def add_run(commands: Any) -> None:
         help="see skde algorithms; also algorithms of scipy, pygmo, minionpy, cma, fcmaes, evosax and evox, such as "
         "minionpy:LSHADE, where they are installed",
     )
-    add("--dims", type=wholes, metavar="DIM,...", help="variables (default: all of the suite, where it has a list)")
+    add(
+        "--dims",
+        type=integer_list,
+        metavar="DIM,...",
+        help="variables (default: all of the suite, where it has a list)",
+    )
     add("--functions", type=names, metavar="NAME,...", help="of the suite (default: all)")
     add(
         "--no-curves",
@@ -123,16 +128,16 @@ def add_run(commands: Any) -> None:
 
 def add_trials(add: Any, budget: str, runs: str = "30") -> None:
     """Add the options of every quality experiment."""
-    add("--runs", type=whole, default=30, help=f"of each algorithm on each function (default: {runs})")
+    add("--runs", type=integer, default=30, help=f"of each algorithm on each function (default: {runs})")
     add(
         "--budget",
         default=budget,
         help="evaluations of a run, as 300000, 1e6 or 10000*dim; or seconds, as 2.5s, in which all runs of an "
         f"algorithm on a function are done side by side (default: {budget})",
     )
-    add("--seed", type=whole, default=0, help="the same seed gives the same values (default: 0)")
+    add("--seed", type=integer, default=0, help="the same seed gives the same values (default: 0)")
     add("--device", default="cpu", help="of skde's algorithms: cpu, cuda or cuda:N (default: cpu)")
-    add("--n-jobs", type=whole, help="threads of skde's algorithms on the CPU")
+    add("--n-jobs", type=integer, help="threads of skde's algorithms on the CPU")
     add(
         "--out",
         type=Path,

@@ -21,11 +21,11 @@ from skde.cli.arguments import (
     check_writable,
     find_device,
     given_parameters,
+    integer,
     number,
     setting,
     shows_progress,
     variable,
-    whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
@@ -68,7 +68,7 @@ def add_minimize(commands: Any) -> None:
     """Add `skde minimize`."""
     add = add_command(commands, "minimize", "minimise a function", minimize, EXAMPLES).add_argument
     add("objective", metavar="NAME|MODULE:FUNCTION", help="a problem's name (see skde problems), or your function")
-    add("--dim", type=whole, help="variables (names: as many as --var, or 30)")
+    add("--dim", type=integer, help="variables (names: as many as --var, or 30)")
     add("--bounds", type=bounds, metavar="LOW HIGH", help='the box; or one pair a variable: "LOW,HIGH; LOW,HIGH; ..."')
     add("--var", type=variable, action="append", metavar="NAME:KIND:...", help=VARIABLE_HELP)
     add(
@@ -78,14 +78,14 @@ def add_minimize(commands: Any) -> None:
         help="see skde algorithms (default: auto, chosen by dimension and budget)",
     )
     add("--set", type=setting, action="append", default=[], metavar="NAME=VALUE", help="a parameter of the algorithm")
-    add("--max-iter", type=whole, help="generations after the initial population")
-    add("--max-evals", type=whole, help="evaluations of one run (default, without other limits: 10000 a variable)")
+    add("--max-iter", type=integer, help="generations after the initial population")
+    add("--max-evals", type=integer, help="evaluations of one run (default, without other limits: 10000 a variable)")
     add("--tol", type=number, help="a run ends when its population's values are this close, relatively")
     add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
     add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
     add("--polish", nargs="?", const=True, default=False, metavar="METHOD", help=POLISH_HELP)
-    add("--final-evals", type=whole, help="evaluations at the end that choose x and estimate f of a noisy function")
+    add("--final-evals", type=integer, help="evaluations at the end that choose x and estimate f of a noisy function")
     add("--on-error", metavar="raise|nan", help="with --scalar: nan makes an exception of your function the value NaN")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
 

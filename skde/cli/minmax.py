@@ -17,10 +17,10 @@ from skde.cli.arguments import (
     check_writable,
     find_device,
     given_parameters,
+    integer,
     number,
     refuse,
     shows_progress,
-    whole,
 )
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.minmax import MinMaxSolver
@@ -52,23 +52,23 @@ def add_minmax(commands: Any) -> None:
     what = "minimise the worst case of a min-max problem, or a constrained problem against its multipliers"
     add = add_command(commands, "minmax", what, minmax, EXAMPLES).add_argument
     add("problem", metavar="NAME", help="of a min-max or a constrained problem (see skde problems)")
-    add("--dim", type=whole, help="variables of x, where the problem leaves them open")
+    add("--dim", type=integer, help="variables of x, where the problem leaves them open")
     side_of = "NAME[:PARAMETER=VALUE,...]"
     add("--algorithm-x", type=side, metavar=side_of, help=f"of x (default: jde, with {POP_SIZE} individuals)")
     add("--algorithm-y", type=side, metavar=side_of, help="of y (default: that of x)")
-    add("--cycles", type=whole, help="turns of both sides after the initial populations (default: 200)")
-    add("--gens-x", type=whole, help="generations of x in a cycle (default: 20)")
-    add("--gens-y", type=whole, help="generations of y in a cycle (default: 20)")
-    add("--archive", type=whole, help="strongest opponents of x to keep (default: 10)")
+    add("--cycles", type=integer, help="turns of both sides after the initial populations (default: 200)")
+    add("--gens-x", type=integer, help="generations of x in a cycle (default: 20)")
+    add("--gens-y", type=integer, help="generations of y in a cycle (default: 20)")
+    add("--archive", type=integer, help="strongest opponents of x to keep (default: 10)")
     add("--renewal", type=number, help="share of y to replace by new points in every cycle (default: 0.2)")
     add("--multipliers", help="of a constrained problem: update or evolve (default: update)")
     add("--penalty", type=number, help="the factor r of the Lagrangian (default: adapted)")
     add("--preset", help="fabris2012: the solver as published; other options change it")
     add("--strategy", help="of the preset: rand/1/bin or best/1/bin (default: rand/1/bin)")
-    add("--pop-size", type=whole, help="of the preset: individuals of both sides (default: 50)")
-    add("--max-evals", type=whole, help="pairs, or points of a constrained problem, that one run evaluates")
+    add("--pop-size", type=integer, help="of the preset: individuals of both sides (default: 50)")
+    add("--max-evals", type=integer, help="pairs, or points of a constrained problem, that one run evaluates")
     add("--tol", type=number, help="a run ends when the best values of both sides are this close, relatively")
-    add("--stagnation", type=whole, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
+    add("--stagnation", type=integer, metavar="CYCLES", help="a run ends after CYCLES cycles without a better value")
     add_fit_options(add, "float64, or float32 without constraints", "threads")
     add("--save", type=Path, metavar="FILE", help="save the solver; MinMaxSolver.load(FILE).resume() continues it")
 

@@ -12,7 +12,7 @@ from skde.benchmark.protocol import PROTOCOL, QUICK, Selection
 from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import comparison_text
 from skde.cli import extensions
-from skde.cli.arguments import InputError, add_command, check_record_options, names, refuse, whole, wholes
+from skde.cli.arguments import InputError, add_command, check_record_options, integer, integer_list, names, refuse
 from skde.cli.bench import add_trials
 from skde.cli.output import record_and_show, to_json
 from skde.problems.official_data import CHOICES
@@ -46,12 +46,12 @@ def add_reproduce(commands: Any) -> None:
     add("--quick", action="store_true", default=None, help="a small part of each table, in a minute or two on a CPU")
     add("--algorithms", type=names, metavar="NAME,...", help="of the paper (default: all that skde has)")
     add("--functions", type=names, metavar="NAME,...", help="of the paper (default: all)")
-    add("--dims", type=wholes, metavar="DIM,...", help="of the paper (default: all; the tuning: 30)")
-    add("--pop-sizes", type=wholes, metavar="N,...", help="of the paper (default: all)")
+    add("--dims", type=integer_list, metavar="DIM,...", help="of the paper (default: all; the tuning: 30)")
+    add("--pop-sizes", type=integer_list, metavar="N,...", help="of the paper (default: all)")
     add("--data", help="data of the functions: generated, or official, from a package or --folder (default: generated)")
     add("--folder", type=Path, metavar="FOLDER", help="folder with the official data (default: an installed package)")
-    add("--max-experiments", type=whole, help="tuning: experiments of every algorithm (default: the paper's, 30000)")
-    add("--held-out", type=whole, help="tuning: boxes of every function to compare in (default: 5)")
+    add("--max-experiments", type=integer, help="tuning: experiments of every algorithm (default: the paper's, 30000)")
+    add("--held-out", type=integer, help="tuning: boxes of every function to compare in (default: 5)")
     what = "tuning: the paper's kind of race on its functions as they are (default: see docs/reproduce.md)"
     add("--as-published", action="store_true", default=None, help=what)
     add_trials(add, "the paper's", f"the paper's; the tuning: {RUNS}")

@@ -8,7 +8,7 @@ import pytest
 from skde.benchmark import functions, trials
 from skde.benchmark.functions import Function
 from skde.benchmark.optimizers import get_optimizer
-from skde.benchmark.peer_optimizers import LIBRARIES, BudgetSpent, Evaluations, MinionpyOptimizer
+from skde.benchmark.peer_optimizers import LIBRARIES, BudgetSpent, EvaluationCounter, MinionpyOptimizer
 from skde.benchmark.suites import find_suite
 
 EVALS = 1003
@@ -59,7 +59,7 @@ def test_a_peer_minimises_within_its_budget(name, sphere):
 
 
 def test_evaluations_end_with_the_budget(sphere):
-    evaluations = Evaluations(sphere, 5)
+    evaluations = EvaluationCounter(sphere, 5)
     middle = 1.75
     assert evaluations.of_points([[middle, middle, row] for row in (6.75, 11.75, 3.75)]) == [25.0, 100.0, 4.0]
     with pytest.raises(BudgetSpent):
@@ -75,7 +75,7 @@ def test_evaluations_end_with_the_budget(sphere):
 def test_evaluations_end_at_the_last_target_of_a_platform():
     reached = []
     function = Function("f", lambda X: X[:, 0], None, np.array([[0.0, 1.0]]), 0.0, solved=lambda: bool(reached))
-    evaluations = Evaluations(function, 100)
+    evaluations = EvaluationCounter(function, 100)
     evaluations.of_point([0.5])
     reached.append(True)
     with pytest.raises(BudgetSpent):
@@ -85,7 +85,7 @@ def test_evaluations_end_at_the_last_target_of_a_platform():
 
 def test_values_that_are_not_numbers_are_no_improvements():
     function = Function("f", lambda X: np.array([np.nan, np.inf, 3.0, np.nan]), None, np.array([[0.0, 1.0]]), 0.0)
-    evaluations = Evaluations(function, 100)
+    evaluations = EvaluationCounter(function, 100)
     evaluations.of_arrays(np.zeros((4, 1)))
     assert evaluations.history().best.tolist() == [3, 3]
     assert evaluations.history().n_evals.tolist() == [3, 4]

@@ -23,7 +23,7 @@ from skde.cli.main import main
 from skde.tuning import RacingTuner, Space
 from skde.tuning.held_out import held_out_step
 from skde.tuning.loop import Result
-from skde.tuning.report import cost, label, page, python_lines, rank_rows
+from skde.tuning.report import cost, elite_lines, label, page, rank_rows
 from skde.tuning.report_plots import bars, distributions_of, parallel_coordinates, values_by_race
 
 from .landscape import INSTANCES, SPACE
@@ -251,14 +251,14 @@ def test_names_are_no_formulas(name: str) -> None:
 def test_the_python_line_makes_the_best_configuration() -> None:
     start = DE(repair="reflect", pop_size=30)
     tuner = RacingTuner(None, ["sphere", "levy"], max_experiments=150, run_evals_limit=600, random_state=0).fit(start)
-    first = eval(python_lines(tuner)[0], vars(skde))
+    first = eval(elite_lines(tuner)[0], vars(skde))
     assert first.get_params() == tuner.best_estimator_.get_params()
     assert first.repair == "reflect"
     assert cost(tuner)["evaluations"] == f"{sum(result.n_evals for result in tuner.results_):,}"
     data = [load_iris(return_X_y=True), load_wine(return_X_y=True)]
     space = {"C": FloatDistribution(1e-2, 1e2, log=True)}
     machine = RacingTuner(space, data, max_experiments=60, random_state=0).fit(SVC(kernel="linear"))
-    assert eval(python_lines(machine)[0], {"SVC": SVC}).get_params() == machine.best_estimator_.get_params()
+    assert eval(elite_lines(machine)[0], {"SVC": SVC}).get_params() == machine.best_estimator_.get_params()
 
 
 def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
