@@ -495,7 +495,7 @@ class MinMaxSolver(MinMaxSolution):
         check_layout(arrays, own_layout(self), whole=False)
         saved = read_fit(self, header, arrays)
         self._source = header["source"]
-        self._objective = saved.objective if saved.objective.game is not None else None
+        self._objective = saved.objective if "problem" in self._source else None  # a name is enough to find it
         with entry(HEADER):
             runner = self._start(saved.objective, saved.spec, saved.planned)
         runner.rules = saved.objective.rules

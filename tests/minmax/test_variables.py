@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from skde import Categorical, ConstrainedProblem, Fixed, Integer, Log, MinMaxSolver, Ordinal
+from skde import Categorical, ConstrainedProblem, Fixed, Integer, Log, MinMaxSolver, Ordinal, get_problem
 
 SPACE_X = {"n": Integer(-5, 5), "shift": Ordinal([0.0, 0.25, 1.0])}
 SPACE_Y = {"m": Integer(-4, 4), "kind": Categorical(["weak", "strong", "none"])}
@@ -69,6 +69,32 @@ def test_a_compiled_game_is_called_as_a_function() -> None:
     m = solver().fit("minmax/rustem1", [Integer(-5, 5), Integer(-5, 5)], [Integer(-5, 5), Fixed(1)])
     assert (m.x_ == np.round(m.x_)).all()
     assert m.y_[1] == 1
+
+
+@pytest.mark.parametrize("form", ["dict", "list"])
+def test_a_compiled_game_by_ask_and_tell_and_from_a_file(form: str, tmp_path: Path) -> None:
+    x: Any = {"n": Integer(-5, 5), "r": (-2, 2)}
+    y: Any = {"kind": Categorical(["p", "q", "r"]), "load": Fixed(1)}
+    if form == "list":
+        x, y = [Integer(-5, 5, name="n"), (-2, 2)], list(y.values())
+    game = get_problem("minmax/rustem1")
+    whole = solver().fit("minmax/rustem1", x, y)
+    told = solver(bounds_x=x, bounds_y=y)
+    while not told.stopped_:
+        X, Y = told.ask()
+        told.tell(X, Y, game(X, Y))
+    solver(n_cycles=5).fit("minmax/rustem1", x, y).save(tmp_path / "m.skde")
+    loaded = MinMaxSolver.load(tmp_path / "m.skde")
+    assert loaded.worst_case_ == pytest.approx(whole.worst_case_, abs=1e-3)
+    for other in (told, loaded.set_params(n_cycles=12).resume()):
+        assert (other.population_x_ == whole.population_x_).all()
+        assert (other.params_, other.params_y_, other.fun_) == (whole.params_, whole.params_y_, whole.fun_)
+
+
+def test_a_loaded_constrained_problem_has_its_multipliers(tmp_path: Path) -> None:
+    m = solver(n_cycles=30).fit("fabris2012/p4", bounds_x=[(-10, 10)] * 6 + [Integer(-10, 10)])
+    m.save(tmp_path / "m.skde")
+    assert (MinMaxSolver.load(tmp_path / "m.skde").multipliers_ == m.multipliers_).all()
 
 
 def test_a_lagrangian_takes_the_values() -> None:
