@@ -2,7 +2,7 @@
 Islands
 =======
 
-A run may have several populations, islands, which exchange individuals every so many generations. Small islands
+A run may have several populations, islands, which exchange individuals after a number of generations. Small islands
 converge fast, and differ from each other; migrants bring together their findings. Here one population of 240 is
 compared with 16 islands of 15, at equal numbers of evaluations, on functions of 30 variables.
 """

@@ -508,7 +508,7 @@ class Minimizer(BaseSolver):
         check_warm_objective(before, self._box, objective, x0)
         batch = runner.batch
         sequence = sequence_of(self)
-        if sequence is not None and sequence.spent is None:  # the first search goes on alone
+        if sequence is not None and sequence.spent is None:  # the first search continues alone
             self.algorithm_, runner.later_evals = sequence.first, 0
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)

@@ -65,7 +65,7 @@ def fit_state(
     parameters : dict
         The Minimizer's parameters.
     algorithm : Algorithm, AlgorithmSequence or sequence of Algorithm
-        What runs.
+        The algorithm that runs.
     runner : Runner
         The batch and its clock.
     box : ndarray of shape (dim, 2)
@@ -107,14 +107,14 @@ def fit_state(
 
 
 def listed(algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm]) -> Sequence[Algorithm]:
-    """Return the parameter objects of what runs."""
+    """Return the parameter objects of the algorithm that runs."""
     if isinstance(algorithm, AlgorithmSequence):
         return [algorithm.first, algorithm.second]
     return [algorithm] if isinstance(algorithm, Algorithm) else algorithm
 
 
 def saved_choice(header: dict[str, Any]) -> Algorithm | AlgorithmSequence | list[Algorithm]:
-    """Return what runs in a saved Minimizer."""
+    """Return the algorithm that runs in a saved Minimizer."""
     return saved_sequence(header) if "sequence" in header else saved_algorithm(header)
 
 

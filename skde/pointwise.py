@@ -45,7 +45,7 @@ class RowByRow:
     checked : callable, default scalar
         checked(value, row) returns the function's value at a point as a number.
     failing : NanOnError or None, default None
-        The function, or the part of it, whose exceptions become NaN.
+        The function, or the part of it, of which exceptions become NaN.
     """
 
     def __init__(

@@ -220,7 +220,7 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), help="tasks (all)")
     parser.add_argument(
-        "--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="tuners besides the first (all)"
+        "--tuners", nargs="+", choices=TUNERS, default=list(TUNERS), help="tuners to compare with the first (all)"
     )
     parser.add_argument("--repetitions", type=int, default=20, help="repetitions of every tuning (20)")
     parser.add_argument("--first", type=int, default=0, help="number and seed of the first repetition (0)")

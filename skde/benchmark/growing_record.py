@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """How a record grows.
+    """The file of a record, and the reports on its way.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Recording:
             except OSError as error:
                 raise OSError(
                     f"{self.out} cannot be written ({error}); it has the parts that were finished before. Make "
-                    "room for it, for example on a full disk, and repeat the command: it goes on from there"
+                    "room for it, for example on a full disk, and repeat the command: it continues from there"
                 ) from error
 
     def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:

@@ -21,7 +21,7 @@ from skde.benchmark.records import check_settings, or_null
 from skde.files import atomic_write
 from skde.result import History
 
-ADVICE = "the trials before this one are in it: make room, and repeat the command, which goes on"
+ADVICE = "the trials before this one are in it: make room, and repeat the command, which continues"
 
 # Function, dimension and algorithm.
 CellKey = tuple[str, int, str]

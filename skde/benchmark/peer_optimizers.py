@@ -264,7 +264,7 @@ class FcmaesOptimizer(PeerOptimizer):
         stopped: list[BaseException] = []
 
         def value(x: FloatArray) -> float:
-            # An exception cannot pass through fcmaes' compiled code: the run goes on without evaluations.
+            # An exception cannot pass through fcmaes' compiled code: the run continues without evaluations.
             if stopped:
                 return np.inf
             try:

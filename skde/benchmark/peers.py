@@ -41,7 +41,7 @@ class Library:
 
     @property
     def defect(self) -> str:
-        """Why it cannot be used: "absent", or the error of its import; else an empty string."""
+        """The reason why it cannot be used: "absent", or the error of its import; else an empty string."""
         return BROKEN.get(self.name, "") if find_spec(self.name) is not None else ABSENT
 
     @property

@@ -195,7 +195,7 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
     for path in sorted(one for one in found.path.glob("*.trials") if one.is_file()):  # a platform has a folder
         found.notes.append(
             f"{path.name} has finished runs of cells that are not complete, which are not in the report; the command "
-            "of the record goes on with them."
+            "of the record continues with them."
         )
     if not found.experiments and not found.scales:
         reasons = "".join(f"\n  {note}" for note in found.notes)

@@ -136,7 +136,7 @@ def batch_bytes(name: str, dtype: str, dim: int, pop_size: int, n_runs: int) -> 
 
 @cache
 def largest_population(name: str, dtype: str, dim: int, n_runs: int, available: int | None) -> int | None:
-    """Return the largest population that fits into so many bytes, 0 if none does; None where they are not known."""
+    """Return the largest population that fits into a number of bytes: 0 if none does, None where it is not known."""
     if available is None:
         return None
     fits, most = 0, MOST_POOL if name == "ss" else MOST_INDIVIDUALS

@@ -115,7 +115,7 @@ class TrialLogs:
             except OSError as error:
                 raise OSError(
                     f"{target} cannot be written ({error}); the finished trials are in {self.folder / TRIALS}. Make "
-                    "room, for example on a full disk, and repeat the command: it goes on from there"
+                    "room, for example on a full disk, and repeat the command: it continues from there"
                 ) from error
 
     def drop(self, function: str, dim: int, algorithm: str) -> None:

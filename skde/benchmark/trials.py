@@ -137,7 +137,7 @@ def run(
     RuntimeError
         For missing devices, and after all cells if runs have failed.
     OSError
-        When a file cannot be written. Finished trials are in the files, and the same call goes on after them.
+        When a file cannot be written. Finished trials are in the files, and the same call continues after them.
     """
     suite = find_suite(settings.suite)
     parts = plan_parts(suite, settings, optimizers, dims, functions)
@@ -310,7 +310,7 @@ def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
         return measurement.part.optimizer.run(
             problem, budget, settings.runs, settings.seed, settings.device, settings.n_jobs
         )
-    except Exception as error:  # functions of users may raise anything; the other runs and cells go on
+    except Exception as error:  # functions of users may raise anything; the other runs and cells continue
         # A compiled problem raises only for reasons that all runs share.
         if isinstance(problem.objective, Problem) or budget.seconds is not None:
             return Outcome.failed(settings.runs, error)
@@ -397,7 +397,7 @@ def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: in
     begin = time.perf_counter()
     try:
         history = optimizer.minimize(function, evals, seed, n_jobs)
-    except Exception as error:  # other libraries and functions of users may raise anything; the other runs go on
+    except Exception as error:  # other libraries and functions of users may raise anything; the other runs continue
         return Trial(None, None, 0, round(time.perf_counter() - begin, 6), failure=describe(error))
     seconds = round(time.perf_counter() - begin, 6)
     best = or_null([float(history.best[-1])])

@@ -41,7 +41,7 @@ class FitWatch:
     theta, loss : ndarray of shape (n_parameters,), float
         The best candidate that a search has reported, and its loss; infinite before there is one.
     searching : bool
-        Whether the searches go on. Candidates of a bootstrap are for other samples, and are not noted.
+        Whether the searches continue. Candidates of a bootstrap are for other samples, and are not noted.
     stopped : bool
         Whether a callback has asked to stop.
     n_restarts, n_bootstrap : int

@@ -67,7 +67,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
         Whether parameters with real bounds in which the model is linear are solved for, so that only the others are
         searched; for loss="squared", without a penalty or with "l2".
     n_agreeing : int, default 3
-        Searches are repeated until so many have the best loss, >= 1.
+        Searches are repeated until this many of them have the best loss, >= 1.
     max_restarts : int, default 20
         The largest number of searches, >= n_agreeing.
     agreement_tol : float, default 1e-6

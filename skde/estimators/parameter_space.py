@@ -20,7 +20,7 @@ from skde.variables import Categorical, Fixed, Integer, Log, Ordinal, Variable
 Condition = Callable[[dict[str, Any]], Any]
 
 FORMS = "a list of values, a distribution of scipy.stats, a distribution of Optuna, or a typed variable of skde"
-# Integers in a range of at most so many values are ordered choices; others are quantiles.
+# Integers in a range of at most this many values are ordered choices; others are quantiles.
 MOST_LEVELS = 100
 # Quantiles of a distribution without a least or a greatest value stay so far from 0 and 1.
 TAIL = 1e-4

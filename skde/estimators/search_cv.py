@@ -91,7 +91,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         Called with a `SearchProgress` after every batch of fits. A callback that returns True, or raises StopIteration,
         ends the search.
     checkpoint : str, path or None, default None
-        A file for the scores so far, written about every second as data, with which `resume` goes on after a kill.
+        A file for the scores so far, written about every second as data, with which `resume` continues after a kill.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
     Notes
     -----
     No configuration is fitted twice on the same split. After Ctrl-C, `fit` raises KeyboardInterrupt, and cv_results_
-    and best_params_ are those of the fits so far; `resume` goes on.
+    and best_params_ are those of the fits so far; `resume` continues.
 
     scikit-learn's own callbacks (`set_callbacks`) are refused, because an estimator can call them by private functions
     of scikit-learn only: use ``callbacks``.
@@ -208,11 +208,11 @@ class EvolutionSearchCV(RandomizedSearchCV):
         ValueError, TypeError
             For parameters that are not allowed, and where all fits fail.
         KeyboardInterrupt
-            After Ctrl-C. The results so far can be read, and `resume` goes on.
+            After Ctrl-C. The results so far can be read, and `resume` continues.
         """
         if self.checkpoint is not None and os.path.exists(check_path("checkpoint", self.checkpoint)):
             raise ValueError(
-                f"checkpoint={os.fspath(self.checkpoint)!r} exists: resume(X, y) goes on with the search in it; give "
+                f"checkpoint={os.fspath(self.checkpoint)!r} exists: resume(X, y) continues the search in it; give "
                 "another name, or remove it, to begin one"
             )
         return self._run(X, y, params, None)
@@ -457,7 +457,7 @@ class EvolutionSearchCV(RandomizedSearchCV):
         return {**texts, "space": ", ".join(points), "data and splits": joblib.hash((X, y, splits))}
 
     def _begun(self, record: SearchRecord | None, setting: dict[str, str]) -> SearchRecord:
-        """Return the record to go on with, or a new one."""
+        """Return the record to continue, or a new one."""
         if record is not None:
             record.check(setting)
             return record

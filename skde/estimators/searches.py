@@ -21,7 +21,7 @@ from skde.variables import Categorical, Fixed, Integer, Real, Variable
 SEARCHES = "skde.searches"
 RACING = "racing"
 Search = Callable[[Evaluation], None]
-# The population of an algorithm that is given by name makes about so many generations, if it has enough individuals.
+# The population of an algorithm that is given by name makes about this many generations, if it has enough individuals.
 GENERATIONS, LEAST_POPULATION = 6, 6
 TRIES = 100  # random points for each configuration that is not there yet
 

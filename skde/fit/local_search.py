@@ -20,8 +20,8 @@ Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
 LEAST_SLOPE = 1e-8
-# A search ends after the evaluations of so many gradients in which the best point has not become better: near an active
-# constraint, trust-constr can make thousands of iterations that change nothing.
+# A search ends after the evaluations of this many gradients without a better point: near an active constraint,
+# trust-constr can make thousands of iterations that change nothing.
 PATIENCE = 50
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 

@@ -119,7 +119,7 @@ def test_a_full_disk_leaves_the_finished_cells(tmp_path):
 
     recording = Recording(file, write=full)
     with pytest.raises(
-        OSError, match=r"runs.json cannot be written .*No space left.*repeat the command: it goes on from there"
+        OSError, match=r"runs.json cannot be written .*No space left.*repeat the command: it continues from there"
     ):
         trials.run(Settings("nashed2012", "300", 2), [get_optimizer("jde")], [2], ["f0", "f9"], recording=recording)
     assert [cell["function"] for cell in read_record(file)["cells"]] == ["f0"]

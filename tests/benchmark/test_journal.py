@@ -92,13 +92,15 @@ def test_a_full_disk_leaves_whole_lines(file, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(module.os, "fsync", full)
         with pytest.raises(
-            OSError, match=r"No space left .*; .* repeat the command, which goes on: '.*runs.json.trials'"
+            OSError, match=r"No space left .*; .* repeat the command, which continues: '.*runs.json.trials'"
         ):
             journal.add(CELL, 1, Trial(0.1, 0.1, 7, 1.5, HISTORY))
     assert list(journal.of(CELL)) == [0]
     with monkeypatch.context() as patched:
         patched.setattr("skde.files.os.fsync", full)
-        with pytest.raises(OSError, match=r"No space left .*; .* repeat the command, which goes on: '.*other.trials'"):
+        with pytest.raises(
+            OSError, match=r"No space left .*; .* repeat the command, which continues: '.*other.trials'"
+        ):
             Journal(file.with_name("other"), SETTINGS).add(CELL, 0, Trial(0.1, 0.1, 7, 1.5, HISTORY))
     journal.add(CELL, 1, Trial(0.2, 0.2, 7, 1.5, HISTORY))
     assert [trial.best for trial in Journal(file, SETTINGS).of(CELL).values()] == [0.1, 0.2]

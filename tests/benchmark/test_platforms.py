@@ -274,7 +274,7 @@ def test_a_disk_that_is_full_after_the_last_trial(cocoex, tmp_path, monkeypatch)
     with monkeypatch.context() as patched:
         patched.setattr(coco, "atomic_write", full)
         with pytest.raises(
-            OSError, match=r"jde_pop_size=20 cannot be written .*No space.*repeat the command: it goes on"
+            OSError, match=r"jde_pop_size=20 cannot be written .*No space.*repeat the command: it continues"
         ):
             experiment("bbob", tmp_path / "data")
     monkeypatch.setattr(trials, "run_trial", None)  # no trial runs again
@@ -293,7 +293,7 @@ def test_a_logger_that_cannot_write(suite, size, tmp_path):
     done = subprocess.run(limited, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "f1_d2_i1.partial is not complete" in done.stderr
-    assert "The same command goes on" in done.stderr
+    assert "The same command continues" in done.stderr
     assert not (tmp_path / "data" / "runs.json").exists()
     assert main(command) == 0
 

@@ -182,7 +182,7 @@ def read_trial(folder: Path) -> tuple[float | None, int]:
     last = [file.read_text().rpartition("\n")[0].rpartition("\n")[2] for file in files if file.exists()]
     # The first two kinds end with the last evaluation; the files of the others may have a header only.
     if described is None or len(last) < len(KINDS) or any(one.split(" ")[0] != described[2] for one in last[:2]):
-        raise OSError(f"{folder} is not complete: is the disk full? The same command goes on with this trial")
+        raise OSError(f"{folder} is not complete: is the disk full? The same command continues with this trial")
     return float(last[0].split()[2]), int(described[2])
 
 

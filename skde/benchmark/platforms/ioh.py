@@ -104,10 +104,10 @@ def read_trial(folder: Path) -> tuple[float | None, int]:
         data = (folder / scenario["path"]).read_text()
     except (ValueError, KeyError) as error:
         raise OSError(
-            f"{folder} is not complete ({error}): is the disk full? The same command goes on with this trial"
+            f"{folder} is not complete ({error}): is the disk full? The same command continues with this trial"
         ) from None
     if not data.endswith("\n"):
-        raise OSError(f"{folder} is not complete: is the disk full? The same command goes on with this trial")
+        raise OSError(f"{folder} is not complete: is the disk full? The same command continues with this trial")
     return None, int(run["evals"])
 
 
