@@ -84,8 +84,8 @@ class Minimizer(BaseSolver):
     max_iter : int or None, default None
         Generations after the initial population, >= 0.
     max_evals : int or None, default None
-        Limit on the evaluations of one run, never exceeded: only whole generations are made. 10000 times dim where
-        max_iter, max_evals and max_time are all None.
+        Limit on the evaluations of one run, >= 1, never exceeded: only whole generations are made. 10000 times dim
+        where max_iter, max_evals and max_time are all None.
     max_time : float or None, default None
         Time limit in seconds, > 0, checked about every 50 ms, or after one generation of all runs and islands where
         that takes longer. With execution="joblib" it is checked after every few messages to the workers.
@@ -101,10 +101,10 @@ class Minimizer(BaseSolver):
         A point is feasible where g <= feasibility_tol and abs(h) <= feasibility_tol for all constraints g <= 0 and
         h = 0, >= 0.
     n_runs : int, default 1
-        Independent runs in one batch; run 0 equals the run that n_runs=1 makes.
+        Independent runs in one batch, >= 1; run 0 equals the run that n_runs=1 makes.
     n_islands : int, default 1
-        Populations of every run, each of the algorithm's size, which exchange individuals. Limits on evaluations count
-        all of them together.
+        Populations of every run, >= 1, each of the algorithm's size, which exchange individuals. Limits on evaluations
+        count all of them together.
     migration : Migration or None, default None
         The exchange of individuals between islands; None: Migration().
     device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
@@ -145,19 +145,19 @@ class Minimizer(BaseSolver):
         several devices, and about every second with execution="joblib"; during a polish about every 40 ms. A callback
         that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
-        1: print the choices of "auto", with the reasons, and show a progress bar.
+        0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
         workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
     final_evals : int, default 0
-        Further evaluations of every run, for a noisy Python function, after its last generation: up to half of them
-        choose x_ among the members of the population, and fun_ is the mean of the others. They are part of max_evals,
-        if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the value of
-        one evaluation, the luckiest of all. Runs without a feasible point have none. A file or a pickle that is made
-        before they are complete has none of their values. After an interruption `resume` makes all of them again, and
-        the total may exceed max_evals by those that were lost.
+        Further evaluations of every run, >= 0, for a noisy Python function, after its last generation: up to half of
+        them choose x_ among the members of the population, and fun_ is the mean of the others. They are part of
+        max_evals, if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the
+        value of one evaluation, the luckiest of all. Runs without a feasible point have none. A file or a pickle that
+        is made before they are complete has none of their values. After an interruption `resume` makes all of them
+        again, and the total may exceed max_evals by those that were lost.
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
@@ -308,7 +308,7 @@ class Minimizer(BaseSolver):
             arrays of shape (n, dim), for any n, of the device's library (with vectorized=False, f(x) of one point). The
             values may be an array of another library on that device; see also `from_torch` and `from_jax`.
         dim : int or None, default None
-            Variables, where the objective leaves them open (names: those of typed variables, or 30).
+            Number of variables, >= 1, where the objective leaves it open (names: that of the typed variables, or 30).
         bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
             The box, or typed variables, as in the constructor.
         x0 : array-like of shape (dim,) or (n, dim), dict, list of dict or None, default None
@@ -523,9 +523,9 @@ class Minimizer(BaseSolver):
         Parameters
         ----------
         n : int or None, default None
-            None: all trials of the generation. Else at most n of those that were not handed out before, of all runs.
-            When all have been handed out and not all have been told, there are none: the next generation depends on
-            every value of this one.
+            None: all trials of the generation. Else, with n >= 0, at most n of those that were not handed out before,
+            of all runs. When all have been handed out and not all have been told, there are none: the next generation
+            depends on every value of this one.
         return_ids : bool, default False
             Whether to return the ids of the points, by which `tell` takes their values.
 
@@ -588,7 +588,7 @@ class Minimizer(BaseSolver):
 
         Parameters
         ----------
-        X : ndarray of the shape that `ask` returned, or some of its rows
+        X : ndarray of the shape that `ask` returned, or some of its rows, or None, default None
             The points that were evaluated: those of `ask`, in any order and in any parts. Other points inside the
             bounds may replace them: as many as `ask` returned, in its order, or with their `ids`. A component of a
             typed variable that has the value of `ask` stays the one behind it.

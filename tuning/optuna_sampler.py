@@ -39,7 +39,7 @@ class IteratedRacingSampler(BaseSampler):
         Trials that the study is planned for, >= 1; more are drawn as the last iterations of a longer plan, with
         :math:`\sigma_j` no lower than 1e-4.
     seed : int or None, default None
-        Makes the draws repeatable: a trial's depend on the seed, its number, the trials before its iteration, and
+        Makes the draws repeatable, >= 0: a trial's depend on the seed, its number, the trials before its iteration, and
         the number of parameters so far.
 
     Notes

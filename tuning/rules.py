@@ -31,15 +31,15 @@ class Rules:
     mu : int, default 5
         Steps that the budget must allow every configuration, >= 1.
     most_configurations : int or None, default None
-        The most configurations of one race.
+        The most configurations of one race, >= 1; None: not limited.
     survivors : int or None, default None
         Number of elites of a race, the parents of the next configurations, >= 1; a race ends when no more are left.
         None: floor(2 + log2 N) with N parameters. With noisy costs the few best of a race are best by chance, and more
         survivors are safer.
     new_steps : int, default 1
-        Steps that an elitist race begins with before it replays the old ones.
+        Steps that an elitist race begins with before it replays the old ones, >= 1.
     patience : int or None, default 2
-        Tests in a row without an elimination that end an elitist race; None: not limited.
+        Tests in a row without an elimination that end an elitist race, >= 1; None: not limited.
     final : bool, default False
         Whether the last planned race is a final, which such tests do not end and no race follows: the experiments left
         compare its best configurations, where further races would have a few new configurations each.

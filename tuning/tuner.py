@@ -60,7 +60,7 @@ class RacingTuner(TunerResults, BaseEstimator):
         as (X, y) or Bunch; for functions and programs, their own instances. With one instance, such as your own
         problem, the steps of a race are its seeds.
     max_experiments : int, default 30000
-        Runs of one configuration on one instance, in all races together.
+        Runs of one configuration on one instance, in all races together, >= 1.
     run_time_limit : float or None, default 1.0
         Seconds of one experiment, > 0: algorithms of skde stop by themselves, each run by its own clock; programs are
         killed after three times as long and ten seconds more; functions and estimators are not limited.
@@ -438,9 +438,10 @@ class RacingTuner(TunerResults, BaseEstimator):
         path : str or path
             The file; an existing file is replaced.
         held_out : int, default 20
-            Number of steps, with seeds that the tuning did not use, on which this process runs the best configuration
-            and the default, once for all reports; 0: none. The default is the algorithm or estimator as given to `fit`,
-            else the space's first initial configuration. With `deterministic` the steps are the instances.
+            Number of steps, >= 0, with seeds that the tuning did not use, on which this process runs the best
+            configuration and the default, once for all reports; 0: none. The default is the algorithm or estimator as
+            given to `fit`, else the space's first initial configuration. With `deterministic` the steps are the
+            instances.
 
         Returns
         -------

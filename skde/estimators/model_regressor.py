@@ -55,7 +55,7 @@ class ModelRegressor(RegressorMixin, BaseModel):
     algorithm : str or Algorithm, default "lshade"
         The algorithm of the population.
     max_evals : int or None, default None
-        Evaluations of one search; None: 3000 for each parameter that is searched.
+        Evaluations of one search, >= 1; None: 3000 for each parameter that is searched.
     max_time : float or None, default None
         Time limit of the fit in seconds, > 0, checked as in `Minimizer`, and in every step of a local search and after
         every fit of a bootstrap. A fit that it ends is not converged_, unless the searches had come to their end. A

@@ -69,7 +69,8 @@ class EvolutionSearchCV(RandomizedSearchCV):
     scoring : str, callable, list, tuple, dict or None, default None
         As in `RandomizedSearchCV`: one metric or several.
     n_jobs : int or None, default None
-        Workers of joblib. All fits of a generation, or up to the next test of a race, are handed out at once.
+        Workers of joblib, as in scikit-learn: None: 1; -1: as many as processors. All fits of a generation, or up to
+        the next test of a race, are handed out at once.
     refit : bool, str or callable, default True
         Whether the best configuration is fitted to all data. With several metrics: the name of the one to search by, a
         function of cv_results_ that returns best_index_, or False; the search then goes by the first metric.

@@ -95,7 +95,7 @@ class MinMaxSolver(MinMaxSolution):
     feasibility_tol : float, default 1e-6
         Largest violation of a constraint at a feasible point, >= 0.
     max_evals : int or None, default None
-        Limit of the evaluations of one run, which runs whole cycles and never exceeds it. An evaluation is a pair
+        Limit of the evaluations of one run, >= 1, which runs whole cycles and never exceeds it. An evaluation is a pair
         (x, y) or, for a constrained problem, a point x.
     max_time : float or None, default None
         Time limit in seconds, > 0, checked between cycles about every 50 ms; a longer cycle runs to its end.
@@ -107,7 +107,7 @@ class MinMaxSolver(MinMaxSolution):
     stagnation : int or None, default None
         A run ends when the value of its incumbent has not improved for this many cycles, >= 1.
     n_runs : int, default 1
-        Independent runs in one batch; run 0 is the run of n_runs=1.
+        Independent runs in one batch, >= 1; run 0 is the run of n_runs=1.
     device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
         "auto": a GPU, if there is one, for names and problems; the CPU for Python functions. A list, of GPUs or of
         "cpu" several times, divides the runs: one thread for each device, and each may call a Python function. Results
@@ -118,12 +118,14 @@ class MinMaxSolver(MinMaxSolution):
         Whether a callable takes one pair, f(x, y), and returns a number; False: f(X, Y) of shapes (n, dim x) and
         (m, dim y) returns all values, of shape (n, m).
     n_jobs : int or None, default None
-        Number of CPU threads for compiled problems, and of joblib workers for a callable with pairwise=True.
+        Threads of a CPU for compiled problems (None: OpenMP's number), and joblib workers of a callable with
+        pairwise=True (None: 1, or as joblib.parallel_config says). At most 1024 or, where these are more, the number of
+        processors.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after the first cycle and then about every 40 ms, or after each longer cycle. A
         callback that returns True, or raises StopIteration, ends the fit.
     verbose : int, default 0
-        1: print the choice of "auto" and a progress bar.
+        0: print nothing; 1 or more: print the choice of "auto" and a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit.
     on_error : {"raise", "nan"}, default "raise"
@@ -289,7 +291,7 @@ class MinMaxSolver(MinMaxSolution):
         strategy : {"rand/1/bin", "best/1/bin"}, default "rand/1/bin"
             Strategy of both sides.
         pop_size : int, default 50
-            Individuals on each side; the paper has 50 and 100.
+            Individuals on each side, as in `DE`; the paper has 50 and 100.
         **parameters
             Other parameters of the solver.
         """
@@ -312,7 +314,7 @@ class MinMaxSolver(MinMaxSolution):
         bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds or None, default None
             The boxes.
         dim : int or None, default None
-            Variables of x, where a problem's name leaves them open.
+            Number of variables of x, >= 1, where a problem's name leaves it open.
 
         Returns
         -------
@@ -387,8 +389,8 @@ class MinMaxSolver(MinMaxSolution):
         Parameters
         ----------
         n : int or None, default None
-            None: all points. Else at most n rows of X that were not handed out before, and all of Y; none, when all
-            have been handed out and not all pairs have values. For n_runs=1.
+            None: all points. Else, with n >= 0, at most n rows of X that were not handed out before, and all of Y;
+            none, when all have been handed out and not all pairs have values. For n_runs=1.
 
         Returns
         -------

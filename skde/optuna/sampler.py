@@ -62,8 +62,8 @@ class EvolutionSampler(BaseSampler):
         hundredth of them, at least 8 and at most 100 individuals. After n_trials trials an algorithm with a shrinking
         population begins again.
     seed : int or None, default None
-        Makes the draws repeatable. Processes with the same seed share one population; without a seed each has its own,
-        and learns from the trials of all.
+        Makes the draws repeatable, in [0, 2**64). Processes with the same seed share one population; without a seed
+        each has its own, and learns from the trials of all.
     independent_sampler : BaseSampler or None, default None
         Draws the other parameters; None: uniformly, by the seed and the number of the trial.
 

@@ -51,16 +51,16 @@ def differential_evolution(
         best1, best2, rand1, rand2, randtobest1 or currenttobest1 with bin or exp; or strategy(candidate, population,
         rng=...) -> trial, of points in the unit cube, the best first.
     maxiter : int or None, default 1000
-        Generations after the initial population; None: 1000.
+        Generations after the initial population, >= 0; None: 1000.
     popsize : int, default 15
-        The population has popsize times the number of variables that are not fixed.
+        The population is this number, >= 0, times the number of variables that are not fixed.
     tol, atol : float, default 0.01, 0
         The end: the standard deviation of the values is at most atol + tol * abs(mean).
     mutation : float or (float, float), default (0.5, 1)
         F in [0, 2); a pair is dither.
     recombination : float, default 0.7
         CR in [0, 1].
-    rng, seed : None, int, Generator or RandomState
+    rng, seed : None, int, Generator or RandomState, default None
         The random state, by either name.
     callback : callable or None, default None
         callback(intermediate_result=OptimizeResult), by this name, or callback(x, convergence), after every generation;

@@ -36,13 +36,13 @@ def minimize(
     ----------
     fun : str, Problem, ConstrainedProblem, DeviceObjective or callable
         As in `Minimizer.fit`; a callable is ``f(X, *args)``.
-    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None
+    bounds : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list of Variable or None, default None
         The box, or typed variables, as in `Minimizer`.
     args : tuple, default ()
         Further arguments of a callable.
     method : str or Algorithm, default "auto"
         The algorithm; "auto": a choice by dimension and budget.
-    x0, dim
+    x0, dim : default None
         As in `Minimizer.fit`.
     **parameters
         Other parameters of `Minimizer`.
