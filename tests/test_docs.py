@@ -215,15 +215,22 @@ def test_algorithms_with_equal_ranks_share_their_places(render: ModuleType) -> N
 
 
 @needs_records
-def test_auto_has_the_figures_of_its_choice(render: ModuleType) -> None:
+def test_one_search_of_auto_is_left_out_where_it_makes_two(render: ModuleType) -> None:
     bbob = importlib.import_module("pages.bbob")
-    row = {"rank": 2.0, "p": 1.0, "area": 0.1, "medians": [0.0]}
-    other = {"rank": 1.0, "p": 0.5, "area": 0.2, "medians": [1.0]}
-    group = [{"algorithm": "arrde", **other}, {"algorithm": "auto", **row}, {"algorithm": "jso", **row}]
-    (text, _) = bbob.renew(group, 10_000, 10)
-    assert text.startswith("With 10000 evaluations for each of 10 variables `auto` was measured as `jso`")
-    assert bbob.of_name(group, "auto") == {"algorithm": "auto", **other}
-    assert list(bbob.renew(group, 10_000, 10)) == list(bbob.renew(group, 1000, 10)) == []
+    assert [bbob.two_searches(share, 10) for share in (100, 1000, 10_000)] == [False, False, True]
+    rows = [line for line in bbob.section() if line.startswith("| `auto` |")]
+    assert len(rows) == 2  # with 100 and with 1000 evaluations for each variable
+
+
+@needs_records
+def test_the_two_searches_of_auto(render: ModuleType) -> None:
+    page = importlib.import_module("pages.two_searches")
+    assert page.behind({"share": [0.1, 0.5]}, {"share": [0.3, 0.4]}) == pytest.approx(0.2)
+    assert page.behind({"share": [0.1, 0.5]}, {"share": [0.1, 0.4]}) == 0
+    section = page.section()
+    (auto,) = (line for line in section if line.startswith("| `auto` | 0."))
+    assert auto.endswith("|  |  |  |  |")
+    assert sum(line.startswith("| `minionpy:") for line in section) > 4
 
 
 def test_a_plot_is_the_same_whenever_it_is_made(render: ModuleType) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import mean
 from typing import Any
 
@@ -30,9 +29,6 @@ KINDS = {
 
 # Ours and pycma's, both with BIPOP restarts.
 CMAES, PYCMA = "cmaes", "cma:bipop"
-LARGEST = 10_000  # evaluations for each variable
-RESTARTED = (PYCMA, "minionpy:BIPOP_aCMAES", CMAES)
-COMPARED = (*RESTARTED, "lshade", "minionpy:LSHADE", "rdex", "minionpy:RDEX", "arrde", "jso")
 
 
 def section() -> list[str]:
@@ -40,8 +36,8 @@ def section() -> list[str]:
     record = read("bbob-comparison")
     groups: Groups = {}
     for row in record["rows"]:
-        groups.setdefault((row["per_variable"], row["dim"]), []).append(row)
-    changed = [change for key, group in sorted(groups.items()) for change in renew(group, *key)]
+        if row["algorithm"] != AUTO or not two_searches(row["per_variable"], row["dim"]):
+            groups.setdefault((row["per_variable"], row["dim"]), []).append(row)
     settings = record["settings"]
     instances = ", ".join(map(str, settings["instances"]))
     lines = [
@@ -50,20 +46,23 @@ def section() -> list[str]:
         f"The {settings['functions']} functions of BBOB, one run on each of the instances {instances}. "
         f"{described(record, 'bbob-comparison')} The record has the median errors of each function.",
         "",
-        *changed,
+        "With 10000 evaluations for each variable the record has `auto` as one search, `arrde`, `rdex` or `jso`. These",
+        "rows are left out, though ranks count them. [Figures of its two searches](#two-searches-of-auto) are below.",
+        "",
         "| evaluations for each variable | variables | lowest mean ranks | lowest of skde | `auto` |",
         "|---|---|---|---|---|",
     ]
     for (share, dim), group in sorted(groups.items()):
         own = [of_name(group, name) for name in own_names(group)]
-        found = of_name(group, AUTO)
-        auto = f"{found['rank']:.1f}, {place_text(found['rank'], group)} of {len(group)}"
+        auto = ""
+        if has(group, AUTO):
+            rank = of_name(group, AUTO)["rank"]
+            auto = f"{rank:.1f}, {place_text(rank, group)} of {len(group)}"
         lines.append(f"| {share} | {dim} | {first(group, 3)} | {first(own, 3)} | {auto} |")
     lines += [
         "",
         *kinds(groups),
         *against_pycma(groups),
-        *areas({dim: group for (share, dim), group in sorted(groups.items()) if share == LARGEST}),
         "### Ranks and areas",
         "",
         "The tables below have the mean rank and the area. Ranks in bold do not differ from the lowest in their column",
@@ -75,25 +74,9 @@ def section() -> list[str]:
     return lines
 
 
-def renew(group: Group, share: int, dim: int) -> Iterator[str]:
-    """Give `auto` the figures of its choice where it made another one when it was measured, and say so.
-
-    A fit of "auto" has the bits of its choice, so that their figures are equal.
-    """
-    chosen = next(row for row in BY_BUDGET if share <= row.evals_per_dim and dim <= row.most_dim)
-    if chosen.pop_size is not None or chosen.parameters:
-        return  # the record has every algorithm with its defaults only
-    measured, now = of_name(group, AUTO), of_name(group, chosen.name)
-    if measured["medians"] != now["medians"]:
-        (then,) = (row["algorithm"] for row in group if row is not measured and row["medians"] == measured["medians"])
-        yield (
-            f"With {share} evaluations for each of {dim} variables `auto` was measured as `{then}` (mean rank "
-            f"{measured['rank']:.1f}, area {measured['area']:.2f}). It takes `{chosen.name}` now, which the record has "
-            "too: here `auto` has its figures."
-        )
-        yield ""
-        measured |= {name: now[name] for name in ("rank", "p", "area", "medians")}
-        group.sort(key=lambda row: float(row["rank"]))
+def two_searches(share: int, dim: int) -> bool:
+    """Return whether `auto` makes two searches now, which it did not when it was measured."""
+    return next(row for row in BY_BUDGET if share <= row.evals_per_dim and dim <= row.most_dim).first
 
 
 def place_text(rank: float, group: Group) -> str:
@@ -105,8 +88,8 @@ def place_text(rank: float, group: Group) -> str:
 
 def kinds(groups: Groups) -> list[str]:
     """Return the table of skde's algorithms with the lowest mean ranks by kind of function."""
-    names = max((own_names(group) for group in groups.values()), key=len)
     shares = sorted({share for share, _ in groups})
+    of_share = {share: [group for (one, _), group in groups.items() if one == share] for share in shares}
     lines = [
         f"| functions | {' | '.join(f'{share} evaluations' for share in shares)} |",
         "|---" * (len(shares) + 1) + "|",
@@ -114,9 +97,8 @@ def kinds(groups: Groups) -> list[str]:
     for kind, places in KINDS.items():
         cells = []
         for share in shares:
-            parts = [
-                group for (one, _), group in groups.items() if one == share and set(own_names(group)) == set(names)
-            ]
+            names = max((own_names(group) for group in of_share[share]), key=len)
+            parts = [group for group in of_share[share] if set(own_names(group)) == set(names)]
             medians = np.hstack([[of_name(group, name)["medians"][places] for name in names] for group in parts]).T
             ranks = friedman_ranks(medians)
             cells.append(lowest(dict(zip(names, ranks.tolist(), strict=True)), 3))
@@ -162,35 +144,6 @@ def sign_test(group: Group) -> str:
     better, worse = int((ours < theirs).sum()), int((ours > theirs).sum())
     p = binomtest(better, better + worse).pvalue if better + worse else 1.0
     return f"{better} / {len(ours) - better - worse} / {worse}, p={p:.2g}"
-
-
-def areas(groups: dict[int, Group]) -> list[str]:
-    """Return the areas of `auto` and of those that it is compared with, by dimension."""
-    own = {dim: of_name(group, AUTO)["area"] for dim, group in groups.items()}
-    behind = max(
-        of_name(group, name)["area"] - own[dim]
-        for dim, group in groups.items()
-        for name in RESTARTED
-        if has(group, name)
-    )
-    lines = [
-        f"### Areas with {LARGEST} evaluations for each variable",
-        "",
-        "The area under the share of reached targets, and the numbers of variables in which `auto` has a larger, an",
-        "equal and a smaller one. `auto` plans for the end of its budget and reaches targets late, so that CMA-ES with",
-        f"restarts has areas that are larger by up to {behind:.2f}.",
-        "",
-        f"| algorithm | {' | '.join(f'D={dim}' for dim in groups)} | larger | equal | smaller |",
-        "|---" * (len(groups) + 4) + "|",
-        f"| `{AUTO}` | {' | '.join(f'{area:.3f}' for area in own.values())} | | | |",
-    ]
-    for name in COMPARED:
-        theirs = {dim: of_name(group, name)["area"] for dim, group in groups.items() if has(group, name)}
-        cells = [f"{theirs[dim]:.3f}" if dim in theirs else "" for dim in groups]
-        for sign in (1, 0, -1):
-            cells.append(", ".join(str(dim) for dim, area in theirs.items() if np.sign(own[dim] - area) == sign))
-        lines.append(f"| {link(name)} | {' | '.join(cells)} |")
-    return [*lines, ""]
 
 
 def own_names(group: Group) -> list[str]:

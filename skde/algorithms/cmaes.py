@@ -81,7 +81,8 @@ class CMAES(Algorithm):
     tol_x : float, default 1e-12
         Tolerance of the standard deviations, >= 0.
     tol_fun : float, default 1e-11
-        Tolerance of the values, >= 0.
+        Tolerance of the values in their unit, >= 0; 0: they must be equal. Values that are all small need a smaller
+        one.
     repair : {"clip", "reflect", "midpoint", "random", "periodic"}, default "clip"
         Repair of a component outside its bounds, as in `DE`; the parent is the mean.
     penalty : float, default 2.0
