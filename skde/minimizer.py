@@ -194,10 +194,10 @@ class Minimizer(BaseSolver):
 
     Notes
     -----
-    Arrays are NumPy's. With scikit-learn's ``array_api_dispatch``, and bounds or x0 that are an array of another
-    library (PyTorch, JAX, CuPy, or one with an array API namespace), x_, population_, fitness_, the arrays of result_
-    and the points of `ask` are arrays of that library on that device, and a Python objective receives and returns them.
-    runs_, history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
+    Arrays are NumPy's. With scikit-learn's ``array_api_dispatch``, bounds or x0 may be an array of another library:
+    PyTorch, JAX, CuPy, or one with an array API namespace. Then x_, population_, fitness_, the arrays of result_ and
+    the points of `ask` are arrays of that library on that device. A Python objective receives and returns them. runs_,
+    history_, constraints' functions and fits that were loaded or pickled have NumPy's arrays.
 
     The same random_state gives the same bits, because random numbers are a function of their address (Philox4x32-10),
     floating-point operations are neither contracted nor reordered, and the kernels have their own sine, cosine and

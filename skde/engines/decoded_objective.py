@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.engines.spec import Compiled
 from skde.typing import FloatArray
 from skde.variables import Variables

@@ -90,9 +90,9 @@ class JaxFunction:
 def from_torch(function: Callable[..., Any]) -> TorchFunction:
     """Return a function of PyTorch's tensors as an objective.
 
-    Points and values are handed over by DLPack, without a copy. On a GPU the function runs on the stream of the fit, so
-    that it can be recorded as a CUDA graph (`execution`), also where it multiplies matrices, which CuPy's functions
-    cannot do in a recording.
+    Points and values are handed over by DLPack, without a copy. On a GPU the function runs on the stream of the fit: it
+    can be recorded as a CUDA graph (`execution`). It may multiply matrices there, which CuPy's functions cannot do in a
+    recording.
 
     Parameters
     ----------

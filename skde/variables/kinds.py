@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde import _cpu
+import skde._cpu as _cpu
 from skde.typing import FloatArray
 from skde.validation import check_choice, check_int, check_real, float_array, shown
 

@@ -224,17 +224,10 @@ def test_ask_and_tell_in_cupy_arrays() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_device_objective_equals_the_cpu(dtype: str) -> None:
-    body = """
-    real* y = team.scratch;
-    team.each(d, [&](int j) { y[j] = cos(x[j]) * w[j % int(w_size)]; });
-    team.sync();
-    return team.sum(d, [&](int j) { return y[j] + x[(j + 1) % d] * x[j]; });
-    """
-    f = DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
+def test_device_objective_equals_the_cpu(objective_with_scratch: DeviceObjective, dtype: str) -> None:
     options: dict[str, Any] = {"max_iter": 100, "random_state": 0, "dtype": dtype}
-    gpu = Minimizer("jde", device="cuda", **options).fit(f, bounds=BOX)
-    cpu = Minimizer("jde", device="cpu", **options).fit(f, bounds=BOX)
+    gpu = Minimizer("jde", device="cuda", **options).fit(objective_with_scratch, bounds=BOX)
+    cpu = Minimizer("jde", device="cpu", **options).fit(objective_with_scratch, bounds=BOX)
     assert same(gpu, cpu)
 
 

@@ -164,15 +164,8 @@ def test_rules_islands_and_sizes(algorithm: Any, problem: str, dim: int, paramet
 
 
 @pytest.mark.gpu
-def test_a_device_objective_with_working_memory() -> None:
-    body = """
-    real* y = team.scratch;
-    team.each(d, [&](int j) { y[j] = cos(x[j]) * w[j % int(w_size)]; });
-    team.sync();
-    return team.sum(d, [&](int j) { return y[j] + x[(j + 1) % d] * x[j]; });
-    """
-    f = DeviceObjective(body, arrays={"w": [1.0, 2.0, 3.0]}, scratch=1)
-    check_models("de", f, {"bounds": [(-5.0, 5.0)] * 30}, max_iter=100)
+def test_a_device_objective_with_working_memory(objective_with_scratch: DeviceObjective) -> None:
+    check_models("de", objective_with_scratch, {"bounds": [(-5.0, 5.0)] * 30}, max_iter=100)
 
 
 @pytest.mark.gpu
