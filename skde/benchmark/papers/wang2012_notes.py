@@ -20,6 +20,7 @@ NOTES = (
         )
     ),
     Note("still falling: 4.0e-3 after 5.5e5 evaluations, 6.7e-4 after 6e5 (5 runs)", "F16", ("de",), (100,)),
+    Note("still falling: 8.0e-3 after 1.1e6 evaluations, 1.3e-3 after 1.2e6 (5 runs)", "F16", ("de",), (200,)),
     *(
         Note(
             "a run ends where values differ by less than tol_fun=1e-11; with 1e-13, and tol_x=1e-14, F2 ends at "
@@ -38,10 +39,22 @@ NOTES = (
         dims=(100,),
     ),
     Note(
+        "converges early: four times the evaluations end at 562 on F4, 0.66 on F5, 2.2 on F6, 93 on F12 and 466 on F14 "
+        "(3 runs); it was written without the report on the CHC of the special issue",
+        algorithms=("chc",),
+        dims=(200,),
+    ),
+    Note(
         "slower near the minimum than the paper's, and much better on F2, F4, F8 and F14; with keep='always', as "
         "Algorithm 1 is printed, these cells hardly differ (5 runs), and F4 ends at 24",
         algorithms=("gojde",),
         dims=(100,),
+    ),
+    Note(
+        "slower near the minimum than the paper's, and much better on F2, F4 and F14, as in 100 variables",
+        algorithms=("gojde",),
+        dims=(200, 500),
+        parts=("values",),
     ),
     Note(
         "60 individuals converge too early: runs end at different values, here as with keep='always'; 128 individuals "
@@ -63,7 +76,7 @@ NOTES = (
         "behind DE on all 19 functions, so that the opposites, a twentieth of the generations, do not pay here; in the "
         "paper they do on some",
         algorithms=("gode",),
-        dims=(100,),
+        dims=(100, 200, 500),
     ),
     Note(
         "written without the text of GaDE's paper: the mutation and most parameters are not known, and those with "
