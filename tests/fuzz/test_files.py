@@ -47,6 +47,12 @@ def fits() -> dict[str, Any]:
     found["Minimizer-final"] = final.fit(function, bounds=BOX)
     for generations in (0, 4):
         found[f"Minimizer-partial{generations}"] = partial(generations)
+    searches = {"max_evals": 9100, "random_state": 0, "device": "cpu"}
+    first = Minimizer(callbacks=lambda progress: progress.n_iter == 5, **searches).fit(function, bounds=BOX)
+    found["Minimizer-first"] = first.set_params(callbacks=None)
+    # One of the runs ends in the first search for good.
+    second = Minimizer(callbacks=lambda progress: progress.n_iter >= 135, n_runs=4, target=1.0, **searches)
+    found["Minimizer-second"] = second.fit("rastrigin", dim=3).set_params(callbacks=None)
     names = list(ALGORITHMS)
     names.remove("ss")
     for k, name in enumerate(names):
