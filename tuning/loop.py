@@ -149,7 +149,7 @@ class TuningLoop:
 
         Raises
         ------
-        RuntimeError
+        AllRejectedError
             When all configurations of a race fail.
         """
         while not self.iterated_race.finished:
@@ -162,7 +162,7 @@ class TuningLoop:
                 except AllRejectedError as error:
                     target.finish()
                     reasons = "; ".join(dict.fromkeys(list(self._errors.values())[:3]))
-                    raise RuntimeError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
+                    raise AllRejectedError(f"{error}, {len(race.configurations)} in all: {reasons}") from None
                 if self.iterated_race.race is not race:
                     self._close(race)
         for number in self.iterated_race.elites:

@@ -13,9 +13,10 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from skde.estimators.evaluation import Evaluation
+from skde.estimators.evaluation import Evaluation, SearchEnd
 from skde.estimators.parameter_space import Parameter, ParameterSpace
 from skde.estimators.searches import LEAST_POPULATION, random_search
+from skde.tuning.iterated_race import AllRejectedError
 from skde.tuning.loop import TuningLoop, TuningSetting
 from skde.tuning.rules import PRESETS, Rules
 from skde.tuning.space import Space
@@ -34,6 +35,11 @@ def race_splits(evaluation: Evaluation) -> None:
     """Let configurations race over the splits, and fit the last ones on all splits.
 
     With one split alone, and with fewer fits than the smallest race needs, random configurations are tried.
+
+    Raises
+    ------
+    SearchEnd
+        When all configurations of a race fail.
     """
     space = evaluation.space
     try:
@@ -52,7 +58,11 @@ def race_splits(evaluation: Evaluation) -> None:
         deterministic=True,
     )
     loop = TuningLoop(setting, StudyRecord(open_storage(None), {}, resume=False))
-    loop.run(SplitTarget(evaluation))
+    try:
+        loop.run(SplitTarget(evaluation))
+    except AllRejectedError as error:  # scores of NaN: as in RandomizedSearchCV, they are ranks and a warning
+        text = str(error)
+        raise SearchEnd(f"{text[0].upper()}{text[1:]}.") from None
     evaluation.mean_costs([space.candidate(loop.configuration(number).params) for number in loop.elites])
 
 

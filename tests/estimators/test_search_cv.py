@@ -53,8 +53,16 @@ class Unscored(Counted):
         return 1.0
 
 
-def test_is_a_search_estimator_of_scikit_learn() -> None:
-    found = EvolutionSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, error_score="raise", random_state=0)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"param_distributions": {"C": [0.1, 1.0]}, "cv": 2, "error_score": "raise", "random_state": 0},
+        {"param_distributions": {"C": loguniform(0.1, 1)}, "cv": 2, "n_iter": 6},
+    ],
+    ids=["all", "race"],
+)
+def test_is_a_search_estimator_of_scikit_learn(options: dict[str, Any]) -> None:
+    found = EvolutionSearchCV(LogisticRegression(), **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of checks that are left out
         checks = check_estimator(found)  # raises where one fails

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,15 @@ def test_fits_that_fail(method: str) -> None:
         search(search=method).set_params(estimator=Counted(fails=-1)).fit(X, y)
 
 
-def test_a_race_without_a_score_says_so() -> None:
-    with pytest.raises(RuntimeError, match=r"every configuration of the race failed, \d+ in all: the score is NaN"):
-        search(scoring=lambda estimator, X, y: np.nan).fit(X, y)
+@pytest.mark.parametrize("method", ["racing", "de"])
+def test_a_search_without_a_score_warns_and_fits_a_configuration(method: str) -> None:
+    """As in RandomizedSearchCV, whose estimator then raises, if it is at fault."""
+    with pytest.warns(UserWarning, match="test scores are non-finite"):
+        found = search(search=method, scoring=lambda estimator, X, y: np.nan).fit(X, y)
+    assert found.best_params_ == found.cv_results_["params"][0]
+    assert np.isnan(found.best_score_)
+    if method == "racing":
+        assert re.match(r"Every configuration of the race failed, \d+ in all: the score is NaN", found.message_)
 
 
 def test_metrics_that_fail_add_no_column() -> None:
