@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,15 @@ def test_fits_without_residuals_count_digits(tmp_path):
     assert record["figures"] == [solved, left]
     assert record["solved"] == {"auto": 1, "auto, polish": 1, "jde": 1}
     assert record["command"].startswith("python benchmarks/models/nist_without_residuals.py --sets Misra1a")
+
+
+def test_scipys_tests_are_counted(tmp_path, capsys):
+    if find_spec("scipy.optimize.tests") is None:
+        pytest.skip("this installation of SciPy has no tests")
+    file = tmp_path / "scipy-tests.json"
+    rows = main_of("scipy/scipy_tests.py")(["--select", "test_of_scipy and test_L1", "--out", str(file)])
+    assert rows == json.loads(file.read_text())["figures"] == [{"test": "test_L1", "passed": True}]
+    assert "1 of 1 tests" in capsys.readouterr().out
 
 
 def test_compositions_have_the_values_of_the_other_program(tmp_path):
