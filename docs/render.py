@@ -14,6 +14,7 @@ from pages import (
     plots,
     reproduce,
     scale,
+    scipy_tests,
     searches,
     speed,
     tuning,
@@ -35,6 +36,7 @@ def texts() -> dict[str, str]:
         "hyperparameters": searches,
         "objectives": objectives,
         "models": models,
+        "scipy": scipy_tests,
     }
     return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
 
