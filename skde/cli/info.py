@@ -43,17 +43,20 @@ def show_info(options: Any) -> int:
     if options.json:
         print(to_json(info))
         return 0
-    for name, version in info["versions"].items():
-        print(f"{name:<15}{version}")
     computer = info["machine"]
-    print(f"\n{'cpu':<15}{computer['cpu']}, {computer['cores']} cores, {computer['threads']} threads used")
-    print(f"{'instructions':<15}{computer['isa']} of {', '.join(computer['isas'])}")
-    for gpu in gpus:
-        print(f"{gpu['device']:<15}{gpu['name']}")
-    if no_gpu:
-        print(f"{'gpu':<15}none: {no_gpu}")
-    print(f"{'auto':<15}{engine.name} for names, problems and DeviceObjectives: {reason}")
-    print(f"{'':<15}cpu for Python functions: they may only know NumPy")
+    rows = [
+        *info["versions"].items(),
+        ("", ""),
+        ("cpu", f"{computer['cpu']}, {computer['cores']} cores, {computer['threads']} threads used"),
+        ("instructions", f"{computer['isa']} of {', '.join(computer['isas'])}"),
+        *((gpu["device"], gpu["name"]) for gpu in gpus),
+        *([("gpu", f"none: {no_gpu}")] if no_gpu else []),
+        ("auto", f"{engine.name} for names, problems and DeviceObjectives: {reason}"),
+        ("", "cpu for Python functions: they may only know NumPy"),
+    ]
+    width = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        print(f"{name:<{width}}{text}".rstrip())
     return 0
 
 

@@ -420,6 +420,8 @@ def test_info(capsys):
     assert bool(found["gpus"]) == (found["auto"]["device"] == "cuda:0") == (found["no_gpu_because"] is None)
     assert main(["info"]) == 0
     printed = capsys.readouterr().out
+    (column,) = {len(line) - len(line.partition("  ")[2].lstrip()) for line in printed.splitlines() if line}
+    assert all(len(name) < column for name in found["versions"])
     assert found["machine"]["isa"] in printed
     assert found["auto"]["reason"] in printed
 
