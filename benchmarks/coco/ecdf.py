@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import os
 import pickle
+import re
 import shlex
 import sys
 import warnings
@@ -23,7 +23,7 @@ import cocopp
 import numpy as np
 from cocopp import pproc
 
-from skde.benchmark.records import write_figures
+from skde.benchmark.records import read_record, write_figures
 from skde.benchmark.trial_scores import TARGETS
 
 # All targets, and the last of them.
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--archive", default="BIPOP-CMA-ES", help="an algorithm of BBOB-2009 (default: BIPOP-CMA-ES)")
     parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
     options = parser.parse_args(arguments)
-    record = json.loads((options.data / "runs.json").read_text())
+    record = read_record(options.data / "runs.json")
     most = float(record["settings"]["budget"].partition("*")[0])
     grid = np.unique(np.round(np.geomspace(1, most, 1 + int(np.ceil(PER_DECADE * np.log10(most)))), 1))
     rows = [*read_folders(options.data, record, grid), *read_archive(options.archive, record, grid)]
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         {
             **{name: record[name] for name in ("date", "machine", "commit", "settings")},
             "versions": {**record["versions"], "cocopp": version("cocopp")},
-            "command": record["command"],
+            "command": re.sub(r"(?<=--data )\S+", options.data.name, record["command"]),  # wherever the folder was
             "made_by": shlex.join(["python", "benchmarks/coco/ecdf.py", *sys.argv[1:]]),
             "archive": options.archive,
             "evaluations_per_variable": grid.tolist(),

@@ -1,4 +1,4 @@
-"""The sections on the two searches of algorithm="auto", from the records bbob-auto.json and cec2017-auto.json."""
+"""The sections on the two searches of algorithm="auto", from the records bbob-auto, bbob-ecdf-auto and cec2017-auto."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from skde.benchmark.statistics import compare, merge
 
 from .sources import DOCS, described, link, provenance_text, read
 
-NAME = "bbob-auto"
+NAME, LAST = "bbob-auto", "bbob-ecdf-auto"
 CEC2017 = ("cec2017-auto.json", "peers-cec2017.json")
 OTHERS = {"minionpy:JADE:population_size=100,minimum_population_size=100": "minionpy:JADE"}
 
 
 def section() -> list[str]:
-    """Return both sections."""
-    return [*bbob(read(NAME)), *cec2017()]
+    """Return the section with its parts."""
+    return [*bbob(read(NAME)), *last_target(read(LAST)), *cec2017()]
 
 
 def bbob(record: dict[str, Any]) -> list[str]:
@@ -48,6 +48,28 @@ def bbob(record: dict[str, Any]) -> list[str]:
         cells = [f"{row['area']:.3f}, {row['rank']:.1f}, {row['solved']}" for row in own]
         cells += ["" if name == AUTO else f"{behind(rows[AUTO, dim], rows[name, dim]):.3f}" for dim in dims]
         lines.append(f"| {link(name)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def last_target(record: dict[str, Any]) -> list[str]:
+    """Return the share of runs that reached the last target, and that of an algorithm of BBOB-2009."""
+    rows = {(row["algorithm"], row["dim"]): row for row in record["rows"] if row["targets"] == "last"}
+    dims, archive = list(dict.fromkeys(dim for _, dim in rows)), record["archive"]
+    pairs = [(rows[AUTO, dim], rows[archive, dim]) for dim in dims]
+    lines = [
+        "### Last target",
+        "",
+        f"The shares of runs that reached the last target, 1e-8: {record['settings']['runs']} instances of 24 "
+        f"functions. Those of {archive} are from the data archive of BBOB-2009. {described(record, LAST)}",
+        "",
+        f"| | {' | '.join(f'D={dim}' for dim in dims)} |",
+        "|---" * (len(dims) + 1) + "|",
+    ]
+    for name, place in ((f"`{AUTO}`", 0), (archive, 1)):
+        ends = [f"{pair[place]['share'][-1]:.3f}" for pair in pairs]
+        lines.append(f"| {name}, at the end | {' | '.join(ends)} |")
+    below = [f"{behind(*pair):.3f}" for pair in pairs]
+    lines.append(f"| `{AUTO}` below at any number of evaluations | {' | '.join(below)} |")
     return [*lines, ""]
 
 
