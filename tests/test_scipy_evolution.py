@@ -141,6 +141,11 @@ def test_a_strategy_of_the_user_sees_the_best_first() -> None:
     assert result.fun < 1
 
 
+def test_whole_numbers_have_the_same_range() -> None:
+    solver = DifferentialEvolutionSolver(rosen, BOX, integrality=[True, False], popsize=150, rng=0)
+    assert np.unique(solver.population[:, 0], return_counts=True)[1].tolist() == [100, 100, 100]
+
+
 def test_integers_and_fixed_variables() -> None:
     def f(x: Any) -> float:
         return float((x[0] - 3.3) ** 2 + (x[1] - 0.4) ** 2 + x[2])

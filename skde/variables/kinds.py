@@ -63,7 +63,7 @@ class WholeNumbered(Variable):
 
     @property
     def box(self) -> list[tuple[float, float]]:
-        """The bounds: half a unit more on both sides, so that all values have equal parts, as in SciPy."""
+        """The bounds: half a unit more on both sides, so that all values have equal parts."""
         low, high = self.limits
         return [(float(np.nextafter(low - 0.5, np.inf)), float(np.nextafter(high + 0.5, -np.inf)))]
 
