@@ -45,6 +45,12 @@ NOTES = (
         dims=(200,),
     ),
     Note(
+        "converges early: twice the evaluations end at the same errors; two runs end at 2.2e-2 and 7.4e-3 on F5, at 11 "
+        "and 12 on F6, at 1.8e3 and 1.6e3 on F14, at 818 and 777 on F18",
+        algorithms=("chc",),
+        dims=(500,),
+    ),
+    Note(
         "slower near the minimum than the paper's, and much better on F2, F4, F8 and F14; with keep='always', as "
         "Algorithm 1 is printed, these cells hardly differ (5 runs), and F4 ends at 24",
         algorithms=("gojde",),
@@ -53,7 +59,7 @@ NOTES = (
     Note(
         "slower near the minimum than the paper's, and much better on F2, F4 and F14, as in 100 variables",
         algorithms=("gojde",),
-        dims=(200, 500),
+        dims=(200, 500, 1000),
         parts=("values",),
     ),
     Note(
