@@ -33,11 +33,11 @@ they wait. A thread needs 80 to 255 registers, which leaves 12 to 37 % of the wa
 follow each other: its random words, its rows, its value, its survivor. More warps with fewer registers take longer,
 because values go to memory and come back; with fewer warps than here fewer loads are under way.
 
-JADE's family takes 3.8 to 4.2 times de's time. Its trials take about twice de's, because a row is found by its rank first;
-the rest are ten stages between generations, to sort the values and to write the archive, which end with barriers of
-all blocks. L-SRTDE and RDEx compete slot by slot, which one team does, so a generation is as long as the population.
-PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the memory's
-rate: with three blocks on a multiprocessor it takes less time than with two or four.
+JADE's family takes 3.8 to 4.2 times de's time. Its trials take about twice de's, because a row is found by its rank
+first; the rest are ten stages between generations, to sort the values and to write the archive, which end with barriers
+of all blocks. L-SRTDE and RDEx compete slot by slot, which one team does, so a generation is as long as the population.
+PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
+memory's rate: with three blocks on a multiprocessor it takes less time than with two or four.
 """
 
 
