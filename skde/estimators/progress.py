@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from skde.estimators.evaluation import Evaluation
 
 
@@ -15,8 +17,9 @@ class ProgressBar:
 
     def __call__(self, evaluation: Evaluation) -> None:
         """Show the progress after a fit."""
-        if evaluation.history:
-            self.bar.set_postfix_str(f"best score {evaluation.history[-1][2]:.6g}", refresh=False)
+        best_score = evaluation.history[-1][2] if evaluation.history else math.nan
+        if not math.isnan(best_score):  # before a configuration has all its fits
+            self.bar.set_postfix_str(f"best score {best_score:.6g}", refresh=False)
         self.bar.update(evaluation.record.n_fits - self.bar.n)
 
     def say(self, text: str) -> None:

@@ -74,6 +74,15 @@ def test_a_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
     assert "69/72" in capsys.readouterr().err
 
 
+def test_a_progress_bar_has_no_score_before_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("tqdm.auto.tqdm.set_postfix_str", lambda bar, text, refresh: shown.append(text))
+    found = search(verbose=1, cv=5).fit(X, y)
+    assert np.isnan(found.history_["best_score"][0])
+    assert shown[-1].startswith("best score 0.")
+    assert not [text for text in shown if "nan" in text]
+
+
 class Recorder:
     """The part of MLflow's module, and of a SummaryWriter, that the loggers use."""
 
