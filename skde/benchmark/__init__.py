@@ -20,7 +20,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 OPTIONAL_LIBRARIES = (
     *("optuna", "cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x"),
     *("pygmo", "minionpy", "pyswarms", "fcmaes", "evosax", "jax", "evox", "torch"),
-    *("cma", "coco-experiment", "ioh"),
+    *("cma", "coco-experiment", "ioh", "sklearn-genetic-opt"),
 )
 
 
