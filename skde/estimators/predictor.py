@@ -51,13 +51,21 @@ class Predictor:
         theta = array_namespace(self.X).asarray(theta)
         with np.errstate(all="ignore"):
             if self.vectorized:
-                return self.checked(self.model(self.X, theta.T[:, :, None]), (len(theta), *self.shape))
-            rows = [self.checked(self.model(self.X, row), self.shape) for row in theta]
+                return self.checked(self.outputs(theta.T[:, :, None]), (len(theta), *self.shape))
+            rows = [self.checked(self.outputs(row), self.shape) for row in theta]
         return array_namespace(self.X).stack(rows)
 
     def one(self, theta: FloatArray) -> Array:
         """Return the predictions for one candidate of shape (n_parameters,)."""
         return self(theta[None])[0]
+
+    def outputs(self, theta: Array) -> Any:
+        """Return what the model gives for parameters on the first axis; an index that is missing is explained."""
+        try:
+            return self.model(self.X, theta)
+        except IndexError as error:
+            error.add_note(f"the model was given {len(theta)} parameters, one for each bound, and X of {self.X.shape}")
+            raise
 
     def checked(self, predictions: Any, shape: tuple[int, ...]) -> Array:
         """Return predictions as an array of float64 of this shape, or refuse them."""

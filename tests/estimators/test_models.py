@@ -532,3 +532,14 @@ def test_a_gpu_gives_the_fit_of_the_cpu() -> None:
     assert isinstance(to_numpy(auc.decision_function(cupy.asarray(POINTS))), np.ndarray)
     with pytest.raises(ValueError, match="vectorized must be True"):
         ModelRegressor(model, BOX, device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize("vectorized", [True, False])
+def test_a_model_of_more_parameters_than_bounds_is_explained(vectorized: bool) -> None:
+    def model(X: Any, theta: Any) -> Any:
+        return theta[0] * X[:, 0] + theta[2]
+
+    with pytest.raises(IndexError) as caught:
+        ModelRegressor(model, [(-1, 1)] * 2, vectorized=vectorized, **QUICK).fit(np.ones((20, 1)), np.ones(20))
+    notes = " ".join(caught.value.__notes__)
+    assert "the model was given 2 parameters, one for each bound, and X of (20, 1)" in notes
