@@ -10,7 +10,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -67,15 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
     parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
     options = parser.parse_args(arguments)
-    parts = [json.loads(line) for line in options.parts.read_text().splitlines()] if options.parts.exists() else []
-    done = {(part["dim"], part["per_variable"], part["algorithm"]) for part in parts}
-    with options.parts.open("a") as file:
-        for key in planned():
-            if key not in done:
-                parts.append(measure(*key))
-                file.write(json.dumps(parts[-1]) + "\n")
-                file.flush()
-                print(*key, file=sys.stderr, flush=True)
+    parts = finished_parts(options.parts, ("dim", "per_variable", "algorithm"), planned(), measure)
     command = shlex.join(["python", "benchmarks/auto/comparison.py", options.parts.name, "--out", str(options.out)])
     write_figures(
         options.out,
@@ -85,6 +77,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "rows": list(rows(parts)),
         },
     )
+
+
+def finished_parts(
+    file: Path, names: Sequence[str], keys: Iterable[tuple[Any, ...]], measure: Callable[..., dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return all parts, of which the file gets those that it has not; `names` are the entries that make a key."""
+    parts = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    done = {tuple(part[name] for name in names) for part in parts}
+    with file.open("a") as stream:
+        for key in keys:
+            if key not in done:
+                parts.append(measure(*key))
+                stream.write(json.dumps(parts[-1]) + "\n")
+                stream.flush()
+                print(*key, file=sys.stderr, flush=True)
+    return parts
 
 
 def planned() -> Iterator[tuple[int, int, str]]:

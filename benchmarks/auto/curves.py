@@ -7,16 +7,14 @@ does not repeat them.
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import DIGITS, FUNCTIONS, INSTANCES, histories, rounded
+from comparison import DIGITS, FUNCTIONS, INSTANCES, finished_parts, histories, rounded
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
@@ -37,15 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
     parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
     options = parser.parse_args(arguments)
-    parts = [json.loads(line) for line in options.parts.read_text().splitlines()] if options.parts.exists() else []
-    done = {(part["dim"], part["algorithm"]) for part in parts}
-    with options.parts.open("a") as file:
-        for key in product(DIMS, ALGORITHMS):
-            if key not in done:
-                parts.append(measure(*key))
-                file.write(json.dumps(parts[-1]) + "\n")
-                file.flush()
-                print(*key, file=sys.stderr, flush=True)
+    parts = finished_parts(options.parts, ("dim", "algorithm"), product(DIMS, ALGORITHMS), measure)
     command = shlex.join(["python", "benchmarks/auto/curves.py", options.parts.name, "--out", str(options.out)])
     settings = {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "evals": EVALS}
     write_figures(
