@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 # for the modules of MinMaxSolver. The algorithms are named in the registry alone.
 _MODULES = {
     "Algorithm": "skde.algorithms",
+    "AlgorithmSequence": "skde.algorithms.sequence",
     "AugmentedLagrangian": "skde.minmax",
     "Categorical": "skde.variables",
     "Checkpoint": "skde.callbacks",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from skde.algorithms import Algorithm as Algorithm
     from skde.algorithms import algorithm_names as algorithm_names
     from skde.algorithms.registry import *
+    from skde.algorithms.sequence import AlgorithmSequence as AlgorithmSequence
     from skde.arrays import array_namespace as array_namespace
     from skde.callbacks import Checkpoint as Checkpoint
     from skde.callbacks import ParameterTrace as ParameterTrace

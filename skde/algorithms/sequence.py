@@ -11,16 +11,24 @@ from skde.algorithms.base import Algorithm
 class AlgorithmSequence:
     """A search with a part of the evaluations, and another search with the others.
 
-    The second search begins with a new population of random points. A run has the best point of both.
+    "auto" chooses it for large budgets; `Minimizer.algorithm_` shows it. The second search begins with a new population
+    of random points. A run has the best point of both.
 
-    Attributes
+    Parameters
     ----------
     first, second : Algorithm
         Their parameter objects. The population of the first does not change its size.
     first_evals, second_evals : int
-        Evaluations of a run that they plan with.
-    spent : int or None
-        Evaluations of a run that the first search made; None while it runs.
+        Evaluations of a run that they plan with, >= 1.
+    spent : int or None, default None
+        Evaluations of a run that the first search made, >= 1; None while it runs.
+
+    Examples
+    --------
+    >>> from skde import Minimizer
+    >>> m = Minimizer(max_evals=20_000, random_state=0).fit("sphere", dim=2)
+    >>> m.algorithm_.name, m.algorithm_.spent
+    ('cmaes, arrde', 1998)
     """
 
     first: Algorithm
