@@ -516,6 +516,22 @@ def test_values_of_a_solver_are_of_the_feasible_runs():
         assert [line.verdict for line in lines if line.column == "mean"] == [verdict]
 
 
+def test_a_target_is_judged_before_the_time_is_taken(monkeypatch):
+    """What judges it is compiled then."""
+    targets, fit = [], Minimizer.fit
+
+    def noted(minimizer, problem):
+        targets.append(minimizer.target)
+        return fit(minimizer, problem)
+
+    monkeypatch.setattr(Minimizer, "fit", noted)
+    found, problem = find_reproduction("janssen2024"), get_problem("janssen2024/F1", dim=100)
+    experiment = next(one for one in found.experiments("cpu") if one.alone and one.function == "F1")
+    small = replace(experiment, limits={"max_evals": 1000})
+    found.measure(small, problem, found.settings(runs=1))
+    assert targets == [-np.inf, problem.f_opt + 1e-8]
+
+
 def test_times_of_other_budgets_are_not_compared():
     found = find_reproduction("qin2012")
     experiment = next(one for one in found.experiments("cuda") if one.alone and "1" in one.tables)
