@@ -134,7 +134,7 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
 
 
 def resident_small_teams(work: Work) -> int:
-    """Return the same for many teams of less than half a warp."""
+    """Return how many blocks of teams of less than half a warp a multiprocessor must be able to hold."""
     if work.has_stages:
         return RESIDENT_STAGED
     if work.dim <= LONG_ROW:

@@ -39,7 +39,7 @@ def test_fits_that_fail(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["racing", "de"])
 def test_a_search_without_a_score_warns_and_fits_a_configuration(method: str) -> None:
-    """As in RandomizedSearchCV, whose estimator then raises, if it is at fault."""
+    """As in RandomizedSearchCV. A broken estimator would raise in the refit."""
     with pytest.warns(UserWarning, match="test scores are non-finite"):
         found = search(search=method, scoring=lambda estimator, X, y: np.nan).fit(X, y)
     assert found.best_params_ == found.cv_results_["params"][0]
