@@ -224,6 +224,13 @@ def test_a_trace_of_parameters_needs_a_name() -> None:
         fit(callbacks=ParameterTrace())
 
 
+def test_no_search_follows_where_all_runs_have_ended() -> None:
+    m = fit(n_runs=3, target=50.0)
+    assert sequence_of(m).spent is None
+    assert [run.status for run in m.runs_] == [Status.TARGET] * 3
+    assert all(run.n_evals < 1050 for run in m.runs_)
+
+
 def test_runs_that_reach_the_target_in_the_first_search_end(tmp_path: Path) -> None:
     parameters: dict[str, Any] = {"n_runs": 6, "target": 1.0, "bounds": [(1.0, 5.0)] * 3, "max_evals": EVALS}
 
