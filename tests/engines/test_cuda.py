@@ -11,7 +11,8 @@ from scipy.optimize import LinearConstraint
 from skde import DE, GODE, JDE, DeviceObjective, Migration, Minimizer, get_problem
 from skde.algorithms.de import strategies
 from skde.arrays import array_namespace
-from skde.engines import graph_replay
+from skde.benchmark.generations import constant_size, new_batch
+from skde.engines import choose_device, graph_replay
 
 pytestmark = pytest.mark.gpu
 BOX = [(-5.0, 5.0)] * 30
@@ -247,6 +248,13 @@ def test_saved_on_the_gpu_resumed_on_the_cpu(tmp_path: Any) -> None:
     resumed = Minimizer.load(path, device="cpu").set_params(max_iter=90).resume()
     whole = Minimizer("jde", max_iter=90, random_state=0, device="cuda").fit("griewank", dim=20)
     assert same(resumed, whole)
+
+
+@pytest.mark.parametrize(("algorithm", "team"), [("pso", "Tile16"), ("de", "Tile8")])
+def test_long_rows_with_vectors_have_larger_teams(algorithm: str, team: str) -> None:
+    engine = choose_device("cuda")[0]
+    batch = new_batch(engine, constant_size(algorithm, 5000), get_problem("sphere", dim=100), 1, 2)
+    assert batch.program.plan.team == team
 
 
 def test_auto_chooses_the_gpu_for_problems_and_the_cpu_for_functions() -> None:
