@@ -117,7 +117,7 @@ def visit_inline(self: Any, node: nodes.math) -> None:
 
 
 def visit_block(self: Any, node: nodes.math_block) -> None:
-    """Write an equation with lines of its own."""
+    """Write an equation on separate lines."""
     self.body.append(f'<div class="equation">{mathml(node, as_block=True)}</div>')
     raise nodes.SkipNode
 
