@@ -6,6 +6,7 @@ from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution, IncumbentRuns
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cpu import CpuEngine
+from skde.engines.decoded_game import DecodedGame
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.execution_models import EXECUTION_MODELS, check_kind, model_engine, model_on, model_path
 from skde.engines.game import Game
@@ -25,6 +26,7 @@ __all__ = [
     "CoevolutionSpec",
     "Compiled",
     "CpuEngine",
+    "DecodedGame",
     "DecodedObjective",
     "DeviceEngine",
     "Engine",

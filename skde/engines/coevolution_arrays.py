@@ -21,9 +21,11 @@ SAVED_ARRAYS = ("columns", "penalties", "excess", "levels")
 def exchange_shapes(spec: CoevolutionSpec) -> ArrayShapes:
     """Return the arrays that the sides of a co-evolution exchange."""
     R = spec.n_runs
+    values_x, values_y = (0, 0) if spec.variables is None else map(len, spec.variables)
     shapes: dict[str, tuple[int, ...]] = {
         "columns": (R, len(spec.y.lower), spec.max_opponents),
-        "table": (R, spec.features, spec.x.pop_max),
+        "values": (R, values_y, spec.max_opponents),
+        "table": (R, max(spec.features, values_x), spec.x.pop_max),
         "strengths": (R, 2, spec.max_opponents),
         "penalties": (R, spec.constraints),
         "excess": (R, spec.constraints),

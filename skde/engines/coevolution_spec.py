@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skde.engines.spec import Spec
+from skde.variables import Variables
 
 
 @dataclass(repr=False, eq=False)
@@ -75,7 +76,20 @@ class CoevolutionSpec:
         """Length of the description of a point x."""
         return 1 + self.constraints if self.constraints else len(self.x.lower)
 
+    @property
+    def variables(self) -> tuple[Variables, Variables] | None:
+        """The variables of x and y, where one of the sides has typed ones."""
+        if self.x.variables is None and self.y.variables is None:
+            return None
+        x, y = (side.variables or real_variables(side) for side in (self.x, self.y))
+        return x, y
+
     def parts(self, rows: Sequence[tuple[int, int]]) -> list[CoevolutionSpec]:
         """Return the specs of parts, each with the runs begin ... end - 1."""
         specs = zip(*(spec.parts(rows) for spec in (self.x, self.y, self.incumbents)), strict=True)
         return [replace(self, x=x, y=y, incumbents=incumbents) for x, y, incumbents in specs]
+
+
+def real_variables(side: Spec) -> Variables:
+    """Return the components of a side as variables."""
+    return Variables(list(zip(side.lower.tolist(), side.upper.tolist(), strict=True)))

@@ -17,6 +17,7 @@ from skde.engines.batch_arrays import check_batch_memory
 from skde.engines.coevolution import Coevolution
 from skde.engines.coevolution_arrays import check_coevolution_memory
 from skde.engines.coevolution_spec import CoevolutionSpec
+from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
@@ -177,9 +178,12 @@ class CpuEngine:
         check_coevolution_memory(spec)
         return Coevolution(spec, np, self.batch(spec.x), self.batch(spec.y))
 
-    def load_game(self, batch: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game | DecodedGame) -> None:
         """Make a co-evolution ready to run a compiled game."""
-        batch.x.attach(data_of(game, batch.spec.dtype))
+        dtype = batch.spec.dtype
+        x, y = (decoding_of_variables(side, dtype) for side in variables_of_sides(game))
+        batch.x.attach(data_of(game, dtype), x)
+        batch.y.attach((), y)
         batch.program = game.number
 
     def cycles(self, batch: Coevolution, until: int) -> None:
@@ -226,7 +230,7 @@ def shareable_copy(array: FloatArray) -> FloatArray:
     return copied
 
 
-def data_of(objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
+def data_of(objective: Compiled | Game | DecodedGame, dtype: np.dtype[Any]) -> tuple[FloatArray, ...]:
     """Return the objective's arrays in the precision of the batch."""
     return tuple(contiguous(np.asarray(array), dtype) for array in objective.arrays)
 
@@ -237,6 +241,11 @@ def decoding_of(objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
         return None
     variables, function = objective.variables, objective.objective.cpu_address(dtype == np.float32)
     return Decoding(contiguous(variables.table, dtype), len(variables), function)
+
+
+def decoding_of_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:
+    """Return the typed variables of one side of a game, of which the kernels know the function."""
+    return None if variables is None else Decoding(contiguous(variables.table, dtype), len(variables))
 
 
 def real_dtype(single: bool) -> np.dtype[Any]:

@@ -17,6 +17,7 @@ from skde.engines.coevolution_arrays import check_coevolution_memory
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.engines.cuda_graph import Recording, record_generation
 from skde.engines.current_device import CurrentDevice
+from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
@@ -262,9 +263,10 @@ class CudaEngine:
 
     def _decoding(self, objective: Compiled, dtype: np.dtype[Any]) -> Decoding | None:
         """Return the typed variables of an objective; None where it has none."""
-        if not isinstance(objective, DecodedObjective):
-            return None
-        return Decoding(self._table(objective.variables, dtype), len(objective.variables))
+        return self._decoding_of(objective.variables if isinstance(objective, DecodedObjective) else None, dtype)
+
+    def _decoding_of(self, variables: Variables | None, dtype: np.dtype[Any]) -> Decoding | None:
+        return None if variables is None else Decoding(self._table(variables, dtype), len(variables))
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution on the GPU."""
@@ -272,10 +274,13 @@ class CudaEngine:
             check_coevolution_memory(spec, self.xp)
             return Coevolution(spec, self.xp, self.batch(spec.x), self.batch(spec.y), lambda: self.device_context)
 
-    def load_game(self, batch: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game | DecodedGame) -> None:
         """Make a co-evolution ready to run a compiled game: plan the launch, compile, upload the data."""
         with self.device_context:
-            batch.x.attach(self._upload(game, batch.spec.dtype))
+            dtype = batch.spec.dtype
+            x, y = (self._decoding_of(side, dtype) for side in variables_of_sides(game))
+            batch.x.attach(self._upload(game, dtype), x)
+            batch.y.attach((), y)
             dim = max(batch.x.dim, batch.y.dim)
             algorithms = (batch.x.spec.algorithm, batch.y.spec.algorithm)
             # The kernels of both sides share one definition of a constant.
@@ -375,7 +380,7 @@ class CudaEngine:
         """Return an array's address as a kernel argument."""
         return np.int64(address(array, dtype, size, self.device))
 
-    def _upload(self, objective: Compiled | Game, dtype: np.dtype[Any]) -> tuple[Array, ...]:
+    def _upload(self, objective: Compiled | Game | DecodedGame, dtype: np.dtype[Any]) -> tuple[Array, ...]:
         return tuple(self.xp.asarray(contiguous(np.asarray(array), dtype)) for array in objective.arrays)
 
     def _module(

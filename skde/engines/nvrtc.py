@@ -13,6 +13,7 @@ import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry
 from skde.engines.coevolution import Coevolution
+from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
 from skde.engines.launch_plan import Plan
 from skde.engines.spec import Compiled, Spec
@@ -117,7 +118,7 @@ def game_options(
     team: str,
     threads: int,
     resident: int = 1,
-    game: Game | None = None,
+    game: Game | DecodedGame | None = None,
     algorithms: tuple[str, ...] = (),
     constants: tuple[tuple[str, int], ...] = (),
     switches: tuple[str, ...] = (),

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeGuard
 from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution
 from skde.engines.coevolution_spec import CoevolutionSpec
+from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
 from skde.engines.runs import Runs
 from skde.engines.spec import Compiled, Spec
@@ -109,7 +110,7 @@ class DeviceEngine(Engine, Protocol):
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""
 
-    def load_game(self, batch: Coevolution, game: Game) -> None:
+    def load_game(self, batch: Coevolution, game: Game | DecodedGame) -> None:
         """Make a co-evolution ready to run a compiled game."""
 
     def cycles(self, batch: Coevolution, until: int) -> None:

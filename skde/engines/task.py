@@ -26,7 +26,7 @@ def field_dtypes(dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
 
 
 class Decoding(NamedTuple):
-    """The table and the number of an objective's typed variables and, on the CPU, the address of its function."""
+    """The table and the number of typed variables and, of an objective on the CPU, the address of its function."""
 
     table: Array
     n: int

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skde.algorithms.population_size import PopulationSchedule
-from skde.engines import Batch, DeviceEngine
+from skde.engines import Batch, DecodedGame, DeviceEngine
 from skde.engines.coevolution import POINTS, Coevolution
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.interrupts import interrupts
@@ -119,7 +119,8 @@ class CoevolutionEngine:
     def load(self, batch: Coevolution, objective: Any, execution: str) -> None:
         """Make a co-evolution ready for `advance`."""
         if execution == "run":
-            self.engine.load_game(batch, objective.game)
+            game, variables = objective.game, batch.coevolution_spec.variables
+            self.engine.load_game(batch, game if variables is None else DecodedGame(game, *variables))
 
     def advance(self, batch: Coevolution, objective: Any, execution: str, begin: int, until: int) -> None:
         """Run whole cycles up to number `until`: compiled ("run"), or with the values of a MinMaxObjective ("step")."""

@@ -37,7 +37,7 @@ class MinMaxObjective:
     box_x, box_y : ndarray of shape (dim, 2)
         The bounds; box_y is None for the multipliers of a Lagrangian.
     game : Game or None
-        The compiled game for the kernels.
+        The compiled game of the values.
     function : callable or None
         f(X, Y) -> (n, m) on NumPy or CuPy arrays, where there is no compiled game.
     problem : ConstrainedProblem or None
@@ -47,7 +47,7 @@ class MinMaxObjective:
     source : dict
         The entry of a file from which a loaded solver gets the function.
     variables_x, variables_y : Variables or None
-        Typed variables, of which the boxes are the boxes. Function and problem take their values; a game does not.
+        Typed variables, of which the boxes are the boxes. Game, function and problem take their values.
     """
 
     def __init__(
@@ -198,18 +198,15 @@ def resolve_minmax(
             raise ValueError("bounds_y: a constrained problem's multipliers have none; see multiplier_bound")
         own = f.bounds if f.variables is None else f.variables
         box_x, variables_x = side_box("bounds_x", own if bounds_x is None else bounds_x, f.dim)
-        game = None
-        if f.kernel is not None and variables_x is None:
-            game = Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
+        game = None if f.kernel is None else Game(f.kernel, f.arrays, f.n_inequalities, f.n_equalities)
         rules = IncumbentRules(f, feasibility_tol)
         return MinMaxObjective(box_x, None, game, problem=f, rules=rules, source=source_of(f), variables_x=variables_x)
     if isinstance(f, MinMaxProblem):
         box_x, variables_x = side_box("bounds_x", f.bounds_x if bounds_x is None else bounds_x, f.dim_x)
         box_y, variables_y = side_box("bounds_y", f.bounds_y if bounds_y is None else bounds_y, f.dim_y)
-        if variables_x is None and variables_y is None:
-            return MinMaxObjective(box_x, box_y, Game(f.kernel, f.arrays), source=source_of(f))
+        game = Game(f.kernel, f.arrays)
         return MinMaxObjective(
-            box_x, box_y, function=f, source=source_of(f), variables_x=variables_x, variables_y=variables_y
+            box_x, box_y, game, source=source_of(f), variables_x=variables_x, variables_y=variables_y
         )
     if isinstance(f, Problem):
         raise TypeError(f"{f!r} is a function of x alone: use Minimizer")

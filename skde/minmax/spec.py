@@ -29,7 +29,7 @@ from skde.validation import (
     check_verbose,
     refuse_iterator,
 )
-from skde.variables import Variables, checked_variables
+from skde.variables import checked_variables
 
 POP_SIZE = 50  # of a side with an algorithm that is given by name
 MULTIPLIERS = ("update", "evolve")
@@ -39,14 +39,16 @@ LARGEST_FACTOR = 1e300  # of multipliers and penalties, so that boxes and produc
 class MinMaxRunner(Runner):
     """A runner that raises an error where no incumbent of the initial populations is finite."""
 
-    def check_start(self) -> None:
+    starts_small = False  # its check reads the incumbents of the initial populations
+
+    def check_start(self, values: FloatArray) -> None:
         """Check that the initial populations have a finite incumbent."""
-        if self.generation == 0 and self.rules is None and self.batch.is_blank():
+        if self.rules is None and not np.isfinite(values).any():
             raise ValueError(
                 "no x of the initial population has a smallest worst value that is finite: f(X, Y) is NaN or infinite "
                 "for some y against every x, or -inf for all y against some x; nothing to compare"
             )
-        super().check_start()
+        super().check_start(values)
 
 
 class SavedPlan(NamedTuple):
@@ -144,8 +146,7 @@ def coevolution_spec(
     limits = np.full(n_runs, last_cycle(given, schedule)) if saved is None else saved.limits
     rules = check_stopping(given.target, given.tol, given.stagnation, given.max_time)
     incumbents = incumbents_spec(np.concatenate([objective.box_x, box_y]), seeds, schedule, limits, rules, dtype)
-    incumbents.variables = variables_of_pairs(objective, box_y)
-    return CoevolutionSpec(
+    spec = CoevolutionSpec(
         x=x,
         y=y,
         incumbents=incumbents,
@@ -159,14 +160,9 @@ def coevolution_spec(
         penalty=given.penalty,
         feasibility=given.feasibility_tol,
     )
-
-
-def variables_of_pairs(objective: MinMaxObjective, box_y: FloatArray) -> Variables | None:
-    """Return the variables of x followed by those of y; None where all are real."""
-    x, y = objective.variables_x, objective.variables_y
-    if x is None and y is None:
-        return None
-    return (x or Variables(objective.box_x.tolist())) + (y or Variables(box_y.tolist()))
+    if spec.variables is not None:
+        incumbents.variables = spec.variables[0] + spec.variables[1]
+    return spec
 
 
 def algorithm_of_y(given: MinMaxParameters) -> Any:

@@ -16,7 +16,7 @@
 // The two sides are batches. The incumbents are a third batch: populations of one individual, x followed by y. A
 // generation of the incumbents is a cycle.
 #pragma once
-#include "coevolution/opponents.cuh"
+#include "coevolution/decoded_game.cuh"
 #include "core/drive.cuh"
 #include "problems/constraints.cuh"
 
@@ -30,14 +30,15 @@ namespace SKDE_NAMESPACE {
 // Pointers: columns (R, dim y, capacity) the opponents of x, table (R, features, pop_x) the features of the population
 // of x, strengths (R, 2, capacity) the values of the best x and of the incumbent against each opponent, penalties (R,
 // constraints) r; of the cycle before: excess (R, constraints) violations, levels (R, 2) fitness of the best x and the
-// best y; trials_x (R, pop_x), trials_y (R, pop_y) the fitness of trials, where the host evaluates.
+// best y; trials_x (R, pop_x), trials_y (R, pop_y) the fitness of trials, where the host evaluates; values (R, variables
+// of y, capacity) the columns decoded, where both sides have typed variables.
 // clang-format off
 #define SKDE_COEVOLUTION_FIELDS(INTEGER, NUMBER, REALS)                                                     \
   INTEGER(pop_x) INTEGER(pop_y) INTEGER(gens_x) INTEGER(gens_y) INTEGER(renewed) INTEGER(archive)           \
   INTEGER(capacity) INTEGER(features) INTEGER(inequalities) INTEGER(equalities) INTEGER(updates)            \
   INTEGER(adapts) NUMBER(feasibility) NUMBER(tol)                                                           \
   REALS(columns) REALS(table) REALS(strengths) REALS(penalties) REALS(excess) REALS(levels) REALS(trials_x) \
-  REALS(trials_y)
+  REALS(trials_y) REALS(values)
 // clang-format on
 
 template <class real> struct Coevolution {
@@ -111,6 +112,8 @@ template <class real> SKDE_FN real* fitness_of(const Task<real>& side, i64 r, i6
 // An Evaluation has the objective and the algorithms of the sides:
 //   evolve_x, evolve_y(team, task, shared, r, share, until)   generations up to number `until`
 //   reorder_x, reorder_y(team, task, r, share, g)   after a new evaluation of generation g
+//   decodes()   whether both sides have typed variables, whose tables are in their tasks; then opponents are values, and
+//               x and y below are points that are decoded
 //   features(team, i, x, d, data, out)   of point i of the population of x: x, or out with the features
 //   fitness_of_x(cycle, i, x, data)      of the same, against the opponents in data; features are in the cycle's table
 //   fitness_of_y(team, k, y, d, data)    of point k of the population of y
@@ -127,6 +130,7 @@ template <class Team, class real, class Share> struct Cycle {
   SKDE_FN int dy() const { return int(y_side.dim); }
   SKDE_FN int constraints() const { return co.constraints(); }
   SKDE_FN real* columns() const { return co.columns + r * dy() * co.capacity; }
+  SKDE_FN real* values() const { return co.values + r * y_side.data.n_variables * co.capacity; }
   SKDE_FN real* table() const { return co.table + r * co.features * co.pop_x; }
   SKDE_FN real* strengths(int which) const { return co.strengths + (r * 2 + which) * co.capacity; }
   SKDE_FN real* penalties() const { return co.penalties + r * constraints(); }
@@ -149,11 +153,30 @@ template <class Team, class real, class Share> struct Cycle {
     for (int k = 1; k < MAX_ARRAYS; ++k) data.array[k] = game_data.array[k - 1], data.size[k] = game_data.size[k - 1];
     return data;
   }
-  SKDE_FN Data<real> against_y(i64 c) const {
-    return opponents_data(all_game_data(), columns(), opponents(c), co.capacity, dy());
+  template <class Evaluation> SKDE_FN Data<real> against_y(i64 c, const Evaluation& evaluation) const {
+    if (!evaluation.decodes()) return opponents_data(all_game_data(), columns(), opponents(c), co.capacity, dy());
+    const i64 n = y_side.data.n_variables;
+    return with_variables(opponents_data(all_game_data(), values(), opponents(c), co.capacity, n), x_side);
   }
-  SKDE_FN Data<real> against_x() const {
-    return opponents_data(all_game_data(), table(), co.pop_x, co.pop_x, co.features);
+  template <class Evaluation> SKDE_FN Data<real> against_x(const Evaluation& evaluation) const {
+    const Data<real> data =
+        opponents_data(all_game_data(), table(evaluation), co.pop_x, co.pop_x, table_rows(evaluation));
+    return evaluation.decodes() ? with_variables(data, y_side) : data;
+  }
+  SKDE_FN static Data<real> with_variables(Data<real> data, const Task<real>& side) {
+    data.variables = side.data.variables, data.n_variables = side.data.n_variables;
+    return data;
+  }
+
+  // The numbers that the table has of a point x, and the number of variables of x that the game gets.
+  template <class Evaluation> SKDE_FN i64 table_rows(const Evaluation& evaluation) const {
+    return evaluation.decodes() && !co.constrained() ? x_side.data.n_variables : co.features;
+  }
+  template <class Evaluation> SKDE_FN real* table(const Evaluation& evaluation) const {
+    return co.table + r * table_rows(evaluation) * co.pop_x;
+  }
+  template <class Evaluation> SKDE_FN int game_dx(const Evaluation& evaluation) const {
+    return evaluation.decodes() ? int(x_side.data.n_variables) : dx();
   }
 
   SKDE_FN void barrier() {
@@ -165,10 +188,15 @@ template <class Team, class real, class Share> struct Cycle {
     for (int i = share.begin; i < share.end; i += share.step) body(i);
   }
 
-  // The features of point i of the population of x: x, or a copy from the table in the team's scratch.
-  SKDE_FN const real* features(int i, const real* x) const {
-    if (!co.constrained()) return x;
+  // The features of point i of the population of x: x or, in the team's scratch, its values or a copy from the table.
+  template <class Evaluation> SKDE_FN const real* features(const Evaluation& evaluation, int i, const real* x) const {
     real* const out = team.scratch;
+    if (!co.constrained()) {
+      if (!evaluation.decodes()) return x;
+      team.sync();  // other lanes may still read the features of another point
+      decode(team, x, x_side.data, out);
+      return out;
+    }
     team.each(int(co.features), [&](int j) { out[j] = table()[j * co.pop_x + i]; });
     team.sync();
     return out;
@@ -193,8 +221,9 @@ template <class Team, class real, class Share> struct Cycle {
     switch (phase) {
       case BEGIN: return begin();
       case EVOLVE_X: {
+        decode_opponents(c, evaluation);
         Shared<real> shared(x_side);
-        shared.data = against_y(c);
+        shared.data = against_y(c, evaluation);
         return evaluation.evolve_x(team, x_side, shared, r, share, c * co.gens_x);
       }
       case DESCRIBE_X: return describe_x(c, evaluation);
@@ -204,7 +233,7 @@ template <class Team, class real, class Share> struct Cycle {
       case REORDER_Y: return evaluation.reorder_y(team, y_side, r, share, (c - 1) * co.gens_y);
       case EVOLVE_Y: {
         Shared<real> shared(y_side);
-        shared.data = against_x();
+        shared.data = against_x(evaluation);
         return evaluation.evolve_y(team, y_side, shared, r, share, c * co.gens_y);
       }
       case COLLECT: return each(co.pop_y, [&](int k) { set_column(k, y(c, k)); });
@@ -223,6 +252,21 @@ template <class Team, class real, class Share> struct Cycle {
     team.each(dy(), [&](int j) { column[j * co.capacity] = y[j]; });
   }
 
+  // The values of the opponents of cycle c, for all teams.
+  template <class Evaluation> SKDE_FN void decode_opponents(i64 c, const Evaluation& evaluation) {
+    if (!evaluation.decodes()) return;
+    const Data<real>& data = y_side.data;
+    each(opponents(c), [&](int k) {
+      real* const y = team.scratch;
+      team.each(dy(), [&](int j) { y[j] = columns()[j * co.capacity + k]; });
+      team.sync();
+      real* const to = values() + k;
+      team.each(int(data.n_variables), [&](int j) { to[j * co.capacity] = decoded(y, data.variables, j); });
+      team.sync();
+    });
+    barrier();
+  }
+
   SKDE_OUTLINE void begin() {
     if (!co.updates) {
       const Run<NoAlgorithm, real> run(y_side, Shared<real>(y_side), r, incumbents.parameters);
@@ -239,17 +283,18 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   template <class Evaluation> SKDE_FN void describe_x(i64 c, const Evaluation& evaluation) {
-    const Data<real> data = all_game_data();
+    const Data<real> game = all_game_data(), data = evaluation.decodes() ? with_variables(game, x_side) : game;
     each(co.pop_x, [&](int i) {
       const real* const features = evaluation.features(team, i, x(c, i), dx(), data, team.scratch);
-      real* const to = table() + i;
-      team.each(int(co.features), [&](int j) { to[j * co.pop_x] = features[j]; });
+      real* const to = table(evaluation) + i;
+      team.each(int(table_rows(evaluation)), [&](int j) { to[j * co.pop_x] = features[j]; });
       team.sync();
     });
   }
 
   template <class Evaluation> SKDE_FN void evaluate_x(i64 c, const Evaluation& evaluation) {
-    const Data<real> data = against_y(c);
+    decode_opponents(c, evaluation);
+    const Data<real> data = against_y(c, evaluation);
     each(co.pop_x, [&](int i) {
       const real fitness = evaluation.fitness_of_x(*this, i, x(c, i), data);
       team.sync();
@@ -258,7 +303,7 @@ template <class Team, class real, class Share> struct Cycle {
   }
 
   template <class Evaluation> SKDE_FN void evaluate_y(i64 c, const Evaluation& evaluation) {
-    const Data<real> data = against_x();
+    const Data<real> data = against_x(evaluation);
     each(co.pop_y, [&](int k) {
       const real fitness = evaluation.fitness_of_y(team, k, y(c - 1, k), dy(), data);
       if (team.lane == 0) f_y(c - 1)[k] = fitness;
@@ -332,7 +377,7 @@ template <class Team, class real, class Share> struct Cycle {
 
   template <class Evaluation> SKDE_FN void set_strengths(i64 c, const Evaluation& evaluation) {
     if (co.updates) return;
-    const Data<real> data = against_y(c);
+    const Data<real> data = against_y(c, evaluation);
     const int best = best_x(c);
     evaluation.values_of_x(*this, best, x(c, best), data, strengths(0));
     if (!co.constrained() && c > 0)
@@ -403,6 +448,7 @@ template <class Team, class real, class Share> struct Cycle {
 template <class AlgorithmX, class AlgorithmY, class Game, class real> struct CompiledGame {
   real* trial;  // memory of this team, or null
 
+  SKDE_FN static constexpr bool decodes() { return is_decoded<Game>; }
   template <class Team, class Share>
   SKDE_FN void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                         i64 until) const {
@@ -427,14 +473,16 @@ template <class AlgorithmX, class AlgorithmY, class Game, class real> struct Com
   }
   template <class Cycle>
   SKDE_FN real fitness_of_x(const Cycle& cycle, int i, const real* x, const Data<real>& data) const {
-    return SKDE_NAMESPACE::fitness_of_x<Game>(cycle.team, Point<real>{cycle.features(i, x)}, cycle.dx(), data);
+    const Point<real> features{cycle.features(*this, i, x)};
+    return SKDE_NAMESPACE::fitness_of_x<Game>(cycle.team, features, cycle.game_dx(*this), data);
   }
   template <class Team> SKDE_FN real fitness_of_y(Team& team, int, const real* y, int d, const Data<real>& data) const {
-    return SKDE_NAMESPACE::fitness_of_y<Game>(team, y, d, data);
+    return AgainstX<Game>{}(team, y, d, data);
   }
   template <class Cycle>
   SKDE_FN void values_of_x(const Cycle& cycle, int i, const real* x, const Data<real>& data, real* out) const {
-    SKDE_NAMESPACE::values_of_x<Game>(cycle.team, Point<real>{cycle.features(i, x)}, cycle.dx(), data, out);
+    const Point<real> features{cycle.features(*this, i, x)};
+    SKDE_NAMESPACE::values_of_x<Game>(cycle.team, features, cycle.game_dx(*this), data, out);
   }
 };
 

@@ -46,6 +46,7 @@ template <class real> struct GivenValues {
   i64 columns;
 
   SKDE_FN const real* row(int i) const { return given + i * columns; }
+  SKDE_FN static constexpr bool decodes() { return false; }  // the host does
 
   template <class Team, class Share>
   SKDE_FN void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,

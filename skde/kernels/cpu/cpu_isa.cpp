@@ -129,19 +129,33 @@ template <class real> struct Drivers {
   }
 };
 
+// The function of the data at the values of typed variables, which the scratch begins with.
+template <class real> real evaluate_decoded(const real* x, i64, const Data<real>* data, real* scratch) {
+  const i64 n = data->n_variables;
+  for (int j = 0; j < n; ++j) scratch[j] = decoded(x, data->variables, j);
+  return reinterpret_cast<Evaluate<real>>(std::intptr_t(data->function))(scratch, n, data, scratch + n);
+}
+
+template <class real> Data<real> with_function(Data<real> data, Evaluate<real> function) {
+  data.function = reinterpret_cast<std::intptr_t>(function);
+  return data;
+}
+
 // An Evaluation of coevolution.cuh through function pointers.
 template <class real> struct GameOfFunctions {
   using Team = Lane<real>;
   const RunFunctions<real>&x, &y;
   const GameFunctions<real>& game;
+  bool typed;
 
+  bool decodes() const { return typed; }
   void evolve_x(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
                 i64 until) const {
-    x.generations(team, task, shared, r, share, game.against_y, until);
+    evolve(x, game.against_y, team, task, shared, r, share, until);
   }
   void evolve_y(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
                 i64 until) const {
-    y.generations(team, task, shared, r, share, game.against_x, until);
+    evolve(y, game.against_x, team, task, shared, r, share, until);
   }
   void reorder_x(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
     x.migrate(team, task, r, share, g, REFRESH);
@@ -149,20 +163,35 @@ template <class real> struct GameOfFunctions {
   void reorder_y(Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) const {
     y.migrate(team, task, r, share, g, REFRESH);
   }
-  const real* features(Team&, int, const real* point, int d, const Data<real>& data, real* out) const {
+  const real* features(Team& team, int, const real* point, int d, const Data<real>& data, real* out) const {
+    if (typed) {
+      decode(team, point, data, out);
+      point = out, d = int(data.n_variables), out += d;
+    }
     if (!game.describes) return point;
     game.features(point, d, &data, out);
     return out;
   }
   template <class Cycle> real fitness_of_x(const Cycle& cycle, int i, const real* point, const Data<real>& data) const {
-    return game.fitness_of_x(cycle.features(i, point), cycle.dx(), &data, nullptr);
+    return game.fitness_of_x(cycle.features(*this, i, point), cycle.game_dx(*this), &data, nullptr);
   }
   real fitness_of_y(Team& team, int, const real* point, int d, const Data<real>& data) const {
-    return game.against_x(point, d, &data, team.scratch);
+    if (!typed) return game.against_x(point, d, &data, team.scratch);
+    const Data<real> own = with_function(data, game.against_x);
+    return evaluate_decoded(point, d, &own, team.scratch);
   }
   template <class Cycle>
   void values_of_x(const Cycle& cycle, int i, const real* point, const Data<real>& data, real* out) const {
-    game.values_of_x(cycle.features(i, point), cycle.dx(), &data, out);
+    game.values_of_x(cycle.features(*this, i, point), cycle.game_dx(*this), &data, out);
+  }
+
+ private:
+  void evolve(const RunFunctions<real>& side, Evaluate<real> function, Team& team, const Task<real>& task,
+              const Shared<real>& shared, i64 r, ThreadShare& share, i64 until) const {
+    if (!typed) return side.generations(team, task, shared, r, share, function, until);
+    Shared<real> own = shared;
+    own.data = with_function(own.data, function);
+    side.generations(team, task, own, r, share, evaluate_decoded<real>, until);
   }
 };
 
@@ -176,7 +205,7 @@ template <class real> struct CoevolutionDrivers {
     const auto& incumbents = *static_cast<const Task<real>*>(incumbents_);
     const Data<real>& arrays = game_data ? *game_data : x.data;
     Task<real> largest = x;  // for the threads' memory
-    largest.dim = std::max({x.dim, y.dim, co.features});
+    largest.dim = std::max({x.dim, y.dim, x.data.n_variables + co.features, y.data.n_variables});
     largest.pop_max = std::max({x.pop_max, y.pop_max, co.capacity});
     largest.sorting_size = std::max(x.sorting_size, y.sorting_size);
     for_each_run(largest, threads, 1, [&](Lane<real>& team, i64 run, ThreadShare& share) {
@@ -186,8 +215,9 @@ template <class real> struct CoevolutionDrivers {
   }
   static void cycles(int algorithm_x, int algorithm_y, int game, const void* co, const void* x, const void* y,
                      const void* incumbents, i64 until, int threads) {
+    const bool typed = static_cast<const Task<real>*>(x)->data.n_variables > 0;
     const GameOfFunctions<real> evaluation{algorithm_functions<real>(algorithm_x),
-                                           algorithm_functions<real>(algorithm_y), game_functions<real>(game)};
+                                           algorithm_functions<real>(algorithm_y), game_functions<real>(game), typed};
     for_each(co, x, y, incumbents, threads, [&](auto& cycle) { cycle.cycles(evaluation, until); });
   }
   static void step(const void* co_, const void* x, const void* y, const void* incumbents, i64 c, int phase,
@@ -223,13 +253,6 @@ void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const v
 #pragma omp for
     for (i64 k = 0; k < n; ++k) f[k] = function(x + k * d, d, data, room.data());
   }
-}
-
-// The function of the data at the values of typed variables, which the scratch begins with.
-template <class real> real evaluate_decoded(const real* x, i64, const Data<real>* data, real* scratch) {
-  const i64 n = data->n_variables;
-  for (int j = 0; j < n; ++j) scratch[j] = decoded(x, data->variables, j);
-  return reinterpret_cast<Evaluate<real>>(std::intptr_t(data->function))(scratch, n, data, scratch + n);
 }
 
 template <class real> void decode_rows(const void* x, i64 rows, i64 d, const void* table, i64 n, void* values) {

@@ -36,14 +36,19 @@ template <class real> SKDE_FN real decoded(const real* x, const real* table, int
   return kind == Kind::ORDINAL ? table[int(row[2]) + int(inside)] : inside;
 }
 
+// Writes the values of the data's variables at the point x.
+template <class Team, class real> SKDE_FN void decode(Team& team, const real* x, const Data<real>& data, real* values) {
+  team.each(int(data.n_variables), [&](int j) { values[j] = decoded(x, data.variables, j); });
+  team.sync();
+}
+
 // A problem that gets the values of typed variables; the first vectors of the scratch have them.
 template <class Problem> struct Decoded {
   template <class Team, class real>
   SKDE_FN real operator()(Team& team, const real* x, int, const Data<real>& data) const {
     const int n = int(data.n_variables);
     real* const values = team.scratch;
-    team.each(n, [&](int j) { values[j] = decoded(x, data.variables, j); });
-    team.sync();
+    decode(team, x, data, values);
     team.scratch = values + n;
     const real f = Problem{}(team, values, n, data);
     team.scratch = values;
