@@ -10,7 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from skde import CHC, DE, GOJDE, JDE, PSO, SS, ConstrainedProblem, Migration, Minimizer, MinMaxSolver
+from skde import (
+    CHC,
+    DE,
+    GOJDE,
+    JDE,
+    PSO,
+    SS,
+    Categorical,
+    ConstrainedProblem,
+    Fixed,
+    Integer,
+    Log,
+    Migration,
+    Minimizer,
+    MinMaxSolver,
+    Ordinal,
+)
 from skde.algorithms import ALGORITHMS
 
 # Generations are few and populations small: 30 of 12 variables reach every branch but those of large populations.
@@ -18,6 +34,9 @@ COMMON: dict[str, Any] = {"max_iter": 30, "n_runs": 2, "random_state": 7}
 ISLANDS: dict[str, Any] = {"n_islands": 3, "migration": Migration(every=7)}
 STRATEGIES = ("best/1/exp", "rand/2/bin", "current-to-best/1/bin", "best/2/exp")
 REPAIRS = ("midpoint", "clip", "random", "periodic")
+
+# Of two variables each, as rustem1 has on both sides.
+TYPED_X, TYPED_Y = [Log(0.01, 5.0), Categorical(["a", "b", "c"])], [Ordinal([-4.0, -0.5, 0.5, 3.0]), Integer(-5, 5)]
 
 Fit = Callable[[str], Any]
 
@@ -75,8 +94,8 @@ def resumed(device: str) -> Any:
 def minmax(f: Any, **parameters: Any) -> Fit:
     """Return a co-evolution on a device."""
     given = {"bounds_x": [(-5.0, 5.0)] * 2, "bounds_y": [(-5.0, 5.0)] * 2} if callable(f) else {}
-    options = {"n_cycles": 6, "gens_x": 5, "gens_y": 4, "n_runs": 2, "random_state": 3, **parameters}
-    return lambda device: MinMaxSolver(device=device, **options).fit(f, **given)
+    options = {"n_cycles": 6, "gens_x": 5, "gens_y": 4, "n_runs": 2, "random_state": 3, **given, **parameters}
+    return lambda device: MinMaxSolver(device=device, **options).fit(f)
 
 
 def all_fits() -> dict[str, Fit]:
@@ -109,6 +128,10 @@ def all_fits() -> dict[str, Fit]:
     fits["tol"] = minimizer("jde", "sphere", dim=3, tol=1e-3, max_iter=300)
     fits["stagnation"] = minimizer("jde", stagnation=3, max_iter=300)
     fits["minmax-python"] = minmax(saddle)
+    for dtype in ("float64", "float32"):
+        fits[f"minmax-typed-{dtype}"] = minmax("minmax/rustem1", bounds_x=TYPED_X, bounds_y=TYPED_Y, dtype=dtype)
+    typed = [Integer(-10, 10), Fixed(2.0), *[(-10.0, 10.0)] * 5]
+    fits["minmax-typed-multipliers"] = minmax("fabris2012/p4", bounds_x=typed)
     fits["minmax-evolved-multipliers"] = minmax("fabris2012/p3", multipliers="evolve", penalty=10.0)
     return fits
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
-from skde.engines import DecodedObjective, Game
+from skde.engines import DecodedGame, DecodedObjective, Game
 from skde.engines.nvrtc import KERNELS, TRIALS_SHARED, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
@@ -191,6 +191,23 @@ def test_cycles(game: str, team: str, threads: int, algorithms: tuple[str, str])
     build("gpu_cycles", 90, game_options(np.dtype("float64"), team, threads, 1, Game(game), algorithms))
 
 
+@pytest.mark.parametrize(
+    ("game", "team", "dtype", "algorithms", "switches"),
+    [
+        (Game("minmax_rustem5"), "Warp", "float64", ("jde", "lsrtde"), (TRIALS_SHARED,)),
+        (Game("fabris2012_p1"), "Block", "float32", ("pso", "shade"), ("SKDE_RANKED",)),
+        (Game("fabris2012_p5", (), 6), "Warp", "float64", ("jde", "jde"), ()),
+    ],
+)
+def test_cycles_of_typed_variables(
+    game: Game, team: str, dtype: str, algorithms: tuple[str, str], switches: tuple[str, ...]
+) -> None:
+    variables = Variables([Integer(0, 9), Fixed(2)])
+    decoded = DecodedGame(game, variables, variables)
+    given = game_options(np.dtype(dtype), team, 128, 1, decoded, algorithms, switches=switches)
+    build("gpu_cycles", 90, given, machine_code=team == "Warp" and game.inequalities == 0)
+
+
 GAMES = b"""
 #include "coevolution/coevolution.cuh"
 #include "coevolution/games.cuh"
@@ -201,6 +218,7 @@ using skde::real;
     using namespace skde;                                                                                   \\
     Team team(nullptr);                                                                                     \\
     values_of_x<Game>(team, Point<real>{x}, 2, y, f);                                                       \\
+    *f = AgainstY<DecodedGame<Game>>{}(team, x, 2, y) + AgainstX<DecodedGame<Game>>{}(team, x, 2, y);       \\
   }
 SKDE_EVERY_GAME
 """

@@ -65,7 +65,7 @@ def test_files_continue_with_the_variables(tmp_path: Path) -> None:
     assert (loaded.resume(f).population_x_ == whole.population_x_).all()
 
 
-def test_a_compiled_game_is_called_as_a_function() -> None:
+def test_a_compiled_game_gets_the_values() -> None:
     m = solver().fit("minmax/rustem1", [Integer(-5, 5), Integer(-5, 5)], [Integer(-5, 5), Fixed(1)])
     assert (m.x_ == np.round(m.x_)).all()
     assert m.y_[1] == 1
