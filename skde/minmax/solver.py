@@ -75,7 +75,7 @@ class MinMaxSolver(MinMaxSolution):
         from their best points, and ARRDE begins its first phase again.
     bounds_x, bounds_y : array-like of shape (dim, 2), scipy.optimize.Bounds, mapping, list or None, default None
         The boxes for ask and tell, and for fit without bounds, or typed variables as in `Minimizer`. Problems have
-        their own boxes. A compiled problem of typed variables is called as a function, one generation at a time.
+        their own boxes.
     n_cycles : int, default 200
         Cycles after the initial populations, >= 0.
     gens_x, gens_y : int, default 20
