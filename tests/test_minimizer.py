@@ -198,6 +198,19 @@ def test_device_objective_equals_the_built_in() -> None:
     assert single.population_.dtype == np.float32
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_start_of_nan_is_an_error_where_later_generations_find_numbers(device: str) -> None:
+    lowest = make(max_iter=0, device=device).fit("sphere", bounds=BOX, dim=3).population_[:, 0].min()
+
+    def fitted(other: float) -> Minimizer:
+        body = "return x[0] < edge[0] ? x[0] : infinity() * edge[1];"
+        return make(device=device).fit(DeviceObjective(body, {"edge": [lowest, other]}), bounds=BOX)
+
+    assert fitted(1.0).fun_ < lowest  # infinite at first
+    with pytest.raises(ValueError, match="NaN for every point of the initial population"):
+        fitted(0.0)
+
+
 def test_problems_bring_their_bounds() -> None:
     problem = get_problem("griewank", dim=6)
     assert isinstance(problem, Problem)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.arrays import array_view, begin_of, to_numpy
+from skde.arrays import array_view, begin_of, bytes_on_device, bytes_on_host
 from skde.typing import Array
 
 # The shape and the type of every array.
@@ -53,7 +53,7 @@ class Block:
 
     def move_to(self, xp: Any) -> None:
         """Copy the memory to the GPU where `xp` is CuPy. Arrays that were made before stay where they are."""
-        self._use(xp.asarray(self.memory))
+        self._use(bytes_on_device(self.memory, xp))
 
     def view(self, name: str) -> Array:
         """Return one of the arrays."""
@@ -64,7 +64,7 @@ class Block:
         names = list(self.shapes)
         names = names[names.index(first) : names.index(last) + 1]
         begin, (shape, dtype) = self.offset[first], self.shapes[last]
-        copied = to_numpy(self.memory[begin : self.offset[last] + math.prod(shape) * dtype.itemsize])
+        copied = bytes_on_host(self.memory, begin, self.offset[last] + math.prod(shape) * dtype.itemsize)
         return {name: array_view(copied, self.offset[name] - begin, *self.shapes[name]) for name in names}
 
 

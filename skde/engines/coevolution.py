@@ -45,10 +45,6 @@ class IncumbentRuns(Runs):
         """None: incumbents are no individuals of an algorithm."""
         return []
 
-    def is_blank(self) -> bool:
-        """Whether no run has an incumbent with finite values against all opponents."""
-        return not np.isfinite(self.best()[1]).any()
-
 
 class Coevolution(IncumbentRuns, Batch):
     """The state of R runs in the memory of one engine: the batch of their incumbents, and the two sides.

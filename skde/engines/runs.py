@@ -86,10 +86,6 @@ class Runs(ABC):
         """The parameters of which every individual has its own, of F and CR."""
         return [name for name in state_names(self.spec)[0] if name in ADAPTED]
 
-    def is_blank(self) -> bool:
-        """Whether no run has found a number yet."""
-        return bool(np.isnan(self.best()[1]).all())
-
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint, as NumPy arrays: the current halves and the progress."""

@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+import numpy as np
+
 from skde.arrays import to_numpy
 from skde.engines import RecordingEngine, RecordingError, launches, records, shares
 from skde.engines.graph_replay import (
@@ -21,12 +23,13 @@ from skde.engines.graph_replay import (
     sizes_vary,
 )
 from skde.engines.single_generations import Evaluation
+from skde.engines.spec import Compiled
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
 
-# Generations in the second chunk, at most. The first chunk is the initial population.
+# Generations in the second chunk, at most. The first chunk is the initial population, or both are one.
 SECOND_CHUNK = 8
 # For runs with their own time limits. At the end of a slice all runs wait for the slowest, for up to one iteration: a
 # hundredth of a second for scatter search. A GPU with a screen ends kernels that take longer than two seconds.
@@ -135,7 +138,7 @@ class Execution:
             engine, batch = runner.on_device
             engine.load(batch, objective.compiled)
             if batch.spec.run_seconds is None:
-                self.run_chunks()
+                self.run_chunks(first=self.run_small_start(objective.compiled))
             else:
                 with engine.exclusive:
                     self.run_slices()
@@ -153,26 +156,58 @@ class Execution:
             self.runner.ending = Status.TIME
         return self.runner.ending != Status.RUNNING
 
-    def run_chunks(self, even: bool = False) -> None:
-        """Let the engine run some generations at a time; with `even`, only for runs at the same generation."""
+    def run_small_start(self, objective: Compiled) -> int:
+        """Run small initial populations and the second chunk in one engine call: a call takes longer than these do.
+
+        Returns the length of the next chunk; it is 1 where nothing was run, as where something may end the fit between
+        the two chunks.
+        """
+        runner, (engine, batch) = self.runner, self.runner.on_device
+        if runner.generation >= 0 or not runner.starts_small or self.max_time is not None or self.stop is not None:
+            return 1
+        runner.timer.mark(0)  # the times of this call's generations are interpolated from here
+        until = min(SECOND_CHUNK, runner.last)
+        seconds = self.run_chunk(until)
+        values = batch.host("history")[:, 0]
+        if np.isinf(values).all():  # also where they are NaN: the initial populations are made once more
+            first = engine.batch(batch.spec)
+            engine.load(first, objective)
+            engine.run(first, -1, 0)
+            engine.synchronize()
+            values = first.best()[1]
+        runner.check_start(values)
+        return self.next_chunk(until + 1, seconds)
+
+    def run_chunks(self, even: bool = False, first: int = 1) -> None:
+        """Let the engine run some generations at a time, `first` of them in the first call.
+
+        With `even`, each call is for runs at the same generation only.
+        """
         runner = self.runner
-        generations, done = 1, runner.generation >= 0 and runner.done
+        generations, done = first, runner.generation >= 0 and runner.done
         while not done:
             if even and runner.uneven:
                 runner.hold_runs_ahead()
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
-            before = runner.seconds
-            runner.drop_trials()
-            runner.engine.run(runner.batch, runner.generation, until)
-            runner.engine.synchronize()
-            runner.generation = until
-            runner.timer.mark(until)
-            runner.check_start()
+            seconds = self.run_chunk(until)
+            if until == 0:
+                runner.check_start(runner.batch.best()[1])
             done = runner.done
             if done or self.ends():
                 return
-            generations = self.next_chunk(until - begin, runner.seconds - before)
+            generations = self.next_chunk(until - begin, seconds)
+
+    def run_chunk(self, until: int) -> float:
+        """Let the engine run up to generation `until`, and return the seconds that it took."""
+        runner = self.runner
+        before = runner.seconds
+        runner.drop_trials()
+        runner.engine.run(runner.batch, runner.generation, until)
+        runner.engine.synchronize()
+        runner.generation = until
+        runner.timer.mark(until)
+        return runner.seconds - before
 
     def next_chunk(self, generations: int, took: float) -> int:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""
@@ -201,7 +236,8 @@ class Execution:
             runner.engine.run(runner.batch, runner.generation, until)
             runner.engine.synchronize()
             runner.locate()
-            runner.check_start()
+            if runner.generation == 0:
+                runner.check_start(runner.batch.best()[1])
             if self.stop is not None and self.stop():
                 runner.ending = Status.CALLBACK
                 return

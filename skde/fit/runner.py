@@ -19,6 +19,9 @@ from skde.result import RunResult
 from skde.stopping import HELD, LIMIT, RUNNING, Status
 from skde.typing import Array, FloatArray, IntArray
 
+# Most components of all initial populations for a first engine call of several generations.
+FEW_COMPONENTS = 10_000
+
 
 class Runner:
     """One batch on one engine; `skde.fit.execution` runs it, `skde.fit.ask_tell` lets a user evaluate its trials.
@@ -232,15 +235,22 @@ class Runner:
     def end_generation(self) -> None:
         """Count a generation that is complete."""
         self.generation += 1
-        self.check_start()
+        if self.generation == 0:
+            self.check_start(self.batch.best()[1])
 
-    def check_start(self) -> None:
-        """Check that the initial population has at least one value that is a number."""
-        if self.generation != 0 or self.earlier is not None:
+    @property
+    def starts_small(self) -> bool:
+        """Whether the initial populations are so small that they need not be made alone."""
+        spec = self.batch.spec
+        return spec.recorded and self.batch.n_runs * self.batch.pop_max * self.batch.dim <= FEW_COMPONENTS
+
+    def check_start(self, values: FloatArray) -> None:
+        """Check that at least one of the best values of the initial populations, of shape (R,), is a number."""
+        if self.earlier is not None:
             return
-        if self.batch.is_blank():
+        if np.isnan(values).all():
             raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
-        if self.rules is not None and (self.batch.best()[1] >= WORST).all():
+        if self.rules is not None and (values >= WORST).all():
             raise ValueError(
                 "the objective or a constraint is NaN or infinite for every point of the initial population: "
                 "nothing to compare"
