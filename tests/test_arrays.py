@@ -421,8 +421,9 @@ def test_an_array_of_another_gpu_is_refused() -> None:
         pytest.skip("needs two GPUs")
 
     def moved(X: Any) -> Any:
+        values = f(X).get()
         with cupy.cuda.Device(1):
-            return cupy.asarray(f(X).get())
+            return cupy.asarray(values)
 
     with pytest.raises(ValueError, match=r"must be on the device of the population, cuda:0, got an array on cuda:1"):
         fit(moved, device="cuda:0")

@@ -181,12 +181,17 @@ def test_batches_have_the_gpu_for_themselves() -> None:
     def jobs(batches: int) -> list[Job]:
         return [Job(k, {"pop_size": 20 + k}, b, problems[b % 3], 7) for b in range(batches) for k in range(100)]
 
+    def evals_alone() -> int:
+        batches = (jobs(3)[100 * batch : 100 * batch + 100] for batch in range(3))
+        return sum(outcome.n_evals for batch in batches for outcome in target.run(batch))
+
     list(target.run(jobs(3)))  # compiles
-    alone = [outcome.n_evals for batch in range(3) for outcome in target.run(jobs(3)[100 * batch : 100 * batch + 100])]
+    before = evals_alone()
     begin = time.perf_counter()
-    together = list(target.run(jobs(9)))
+    together = sum(outcome.n_evals for outcome in target.run(jobs(9))) / 3
     assert time.perf_counter() - begin < 1.25 * 9 * 0.5
-    assert 0.9 < sum(o.n_evals for o in together) / (3 * sum(alone)) < 1.1
+    few, many = sorted((before, evals_alone()))  # other processes on this GPU may come or go
+    assert 0.9 * few < together < 1.1 * many
 
 
 @pytest.mark.gpu
