@@ -8,9 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from numpydoc.xref import DEFAULT_LINKS
-from pages.reference import aliases
+from pages.reference import members_of_classes, paths
 
 import skde
+from skde.algorithms import ALGORITHMS
 
 project = "skde"
 author = "The skde developers"
@@ -19,6 +20,7 @@ version = release = skde.__version__
 
 extensions = [
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "numpydoc",
     "myst_parser",
@@ -27,7 +29,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "pages.site",
 ]
-exclude_patterns = ["texts", "pages", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
+templates_path = ["templates"]
+exclude_patterns = ["texts", "pages", "templates", "inventories", "**/*.ipynb", "**/*.md5", "auto_examples/**/*.py"]
 nitpicky = True
 default_role = "literal"  # in docstrings; pages.site makes links of public names
 toc_object_entries_show_parents = "hide"
@@ -49,11 +52,31 @@ myst_heading_anchors = 4
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# The members of classes, and the pages of algorithms, for templates/autosummary/class.rst.
+autosummary_context = {
+    "names": members_of_classes(),
+    "algorithms": {f"skde.{kind.__name__}": name for name, kind in ALGORITHMS.items()},
+}
 numpydoc_show_class_members = False
-numpydoc_validation_checks = {"PR02"}  # parameters that do not exist
+numpydoc_validation_checks = {"GL08", "PR02"}  # no docstring; parameters that do not exist
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # words that are not in the aliases are no names
-numpydoc_xref_aliases = {**{word: word for word in DEFAULT_LINKS}, **aliases()}
+numpydoc_xref_aliases = {
+    **{word: word for word in DEFAULT_LINKS},
+    **{path: f":py:obj:`{path}`" for path in ("scipy.optimize.Bounds", "scipy.optimize.OptimizeResult")},
+    **{
+        path.rpartition(".")[2]: path
+        for path in (
+            "numpy.ndarray",
+            "numpy.random.Generator",
+            "numpy.random.RandomState",
+            "scipy.optimize.Bounds",
+            "scipy.optimize.LinearConstraint",
+            "scipy.optimize.NonlinearConstraint",
+            *paths(),
+        )
+    },
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -62,7 +85,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"^(?!(.*/)?plot_)",  # scripts with command lines
     "parallel": True,
     "doc_module": ("skde",),
-    "backreferences_dir": "reference/backreferences",
+    "backreferences_dir": "reference/generated/backreferences",
     "reference_url": {"skde": None},
     "abort_on_example_error": True,
     "download_all_examples": False,

@@ -40,6 +40,10 @@ MODULES = sorted(
     | {"skde.tuning"}
 )
 
+# Packages with __all__ for skde's own modules; the names that users need are names of `skde` too.
+INTERNAL = {"skde.algorithms", "skde.benchmark", "skde.engines", "skde.minmax", "skde.problems", "skde.variables"}
+PUBLIC_IN_INTERNAL = ["skde.benchmark.nist.Regression", "skde.benchmark.nist.load_regression"]
+
 RECORDS = sorted(DOCS.glob("benchmarks/*.json"))
 needs_records = pytest.mark.skipif(not RECORDS, reason="the source distribution has no records")
 
@@ -341,13 +345,27 @@ def test_every_function_of_a_mutation_is_named_where_strategies_are_added() -> N
     assert [name for name in functions if f"`{name}`" not in answer] == []
 
 
-def test_the_reference_has_a_page_for_every_public_name(reference: ModuleType) -> None:
-    pages = reference.pages()
-    public = {f"skde.{name}" for name in skde.__all__} | {f"skde.tuning.{name}" for name in skde.tuning.__all__}
-    assert public <= {page.removesuffix(".rst") for page in pages}
-    assert ".. autoclass:: Minimizer\n   :members: ask, converged_, fit," in pages["skde.Minimizer.rst"]
-    assert ":members: nashed2012\n" in pages["skde.DE.rst"]
-    assert "* - :py:obj:`skde.DE`\n     - Differential evolution with" in pages["algorithms.rst"]
+def public_names() -> list[str]:
+    """Return the names in __all__ of skde and of its modules that users import from, with the modules."""
+    found = [f"skde.{module.name}" for module in pkgutil.iter_modules(skde.__path__) if module.name[0] != "_"]
+    modules = {name: importlib.import_module(name) for name in ("skde", *found) if name not in INTERNAL}
+    names = [f"{path}.{name}" for path, module in modules.items() for name in getattr(module, "__all__", ())]
+    return [*names, *PUBLIC_IN_INTERNAL]
+
+
+def test_the_reference_lists_every_public_name_once(reference: ModuleType) -> None:
+    public = {path: pkgutil.resolve_name(path) for path in public_names()}
+    listed = {id(pkgutil.resolve_name(path)) for path in reference.paths()}
+    assert [path for path, value in public.items() if id(value) not in listed] == []
+    assert [path for path in reference.paths() if path not in public] == []
+    assert len(reference.paths()) == len(listed)
+
+
+def test_members_in_the_reference(reference: ModuleType) -> None:
+    members = reference.members_of_classes()
+    assert members["skde.DE"] == ["nashed2012"]  # the methods of Algorithm are on its page
+    assert {"fit", "set_params", "x_"} <= set(members["skde.Minimizer"])
+    assert "get_metadata_routing" not in members["skde.estimators.EvolutionSearchCV"]  # of scikit-learn
 
 
 def imported_names(code: str) -> set[str]:
@@ -358,28 +376,10 @@ def imported_names(code: str) -> set[str]:
     }
 
 
-def test_names_that_documents_import_are_public(reference: ModuleType) -> None:
-    public = {name.path for name in reference.listed_names()}
+def test_names_that_documents_import_are_public() -> None:
+    public = set(public_names())
     codes = [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
     codes += [example.read_text() for example in ROOT.glob("examples/plot_*.py")]
     imported = set().union(*map(imported_names, codes))
     assert len(imported) > 30
     assert {name for name in imported if not name.startswith("skde.typing.")} <= public  # types are for type checkers
-
-
-def test_a_public_name_without_a_group_or_a_docstring_is_an_error(
-    reference: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    groups = reference.GROUPS
-    monkeypatch.setattr(reference, "GROUPS", groups[1:])
-    with pytest.raises(
-        ValueError, match=r"skde\.M\w+ is public and defined in skde\.\w+, which has to be in exactly one"
-    ):
-        reference.pages()
-    monkeypatch.setattr(reference, "GROUPS", (*groups, reference.Group("empty", "Empty", "", ("skde.nothing",))))
-    with pytest.raises(ValueError, match="no public name is in the group 'Empty'"):
-        reference.pages()
-    monkeypatch.setattr(reference, "GROUPS", groups)
-    monkeypatch.setattr(skde.Minimizer.fit, "__doc__", None)
-    with pytest.raises(ValueError, match=r"without a docstring: skde\.Minimizer\.fit$"):
-        reference.pages()

@@ -1,9 +1,8 @@
-"""Parts of the site for Sphinx: pages of the API reference, links of public names, and equations in MathML."""
+"""Parts of the site for Sphinx: links of public names and of examples, and equations in MathML."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -11,14 +10,12 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.errors import ConfigError
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from pages import reference
 
 LOGGER = logging.getLogger(__name__)
-FOLDER = "reference"
 # A fitted attribute in a docstring, such as x_, outside of code: reStructuredText takes it as the name of a link.
 FITTED = re.compile(r"(?<![`*\\.:\w])([A-Za-z]\w*_)(?![`*{\\\w])")
 EXAMPLE = re.compile(r"(?:\.\./)+examples/(plot_\w+)\.py")
@@ -34,23 +31,6 @@ def mark_fitted_attributes(app: Sphinx, what: str, name: str, value: Any, option
     for i, line in enumerate(lines[:end]):
         names, mark, text = line.rpartition("**")  # **names** : types, of attributes and parameters
         lines[i] = names + mark + FITTED.sub(r"``\1``", text)
-
-
-def write_reference(app: Sphinx) -> None:
-    """Write the pages of the API reference, and remove those of names that are gone."""
-    folder = Path(app.srcdir) / FOLDER
-    folder.mkdir(exist_ok=True)
-    try:
-        pages = reference.pages()
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
-    for file in folder.glob("*.rst"):
-        if file.name not in pages:
-            file.unlink()
-    for name, text in pages.items():
-        # Sphinx reads a file again when its time has changed.
-        if not (folder / name).exists() or (folder / name).read_text() != text:
-            (folder / name).write_text(text)
 
 
 class LinksOfNames(SphinxTransform):
@@ -127,6 +107,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(LinksOfNames)
     app.add_transform(LinksOfExamples)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
-    app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", mark_fitted_attributes, priority=600)  # after numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
