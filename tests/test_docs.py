@@ -347,7 +347,7 @@ def test_every_function_of_a_mutation_is_named_where_strategies_are_added() -> N
 
 def public_names() -> list[str]:
     """Return the names in __all__ of skde and of its modules that users import from, with the modules."""
-    found = [f"skde.{module.name}" for module in pkgutil.iter_modules(skde.__path__) if module.name[0] != "_"]
+    found = [name for name in MODULES if name.count(".") == 1]
     modules = {name: importlib.import_module(name) for name in ("skde", *found) if name not in INTERNAL}
     names = [f"{path}.{name}" for path, module in modules.items() for name in getattr(module, "__all__", ())]
     return [*names, *PUBLIC_IN_INTERNAL]
