@@ -1,4 +1,4 @@
-"""The pages and plots of docs/ made from data and docstrings: `python docs/render.py` writes them."""
+"""The pages and plots of docs/ made from records: `python docs/render.py` writes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import scikit_posthocs  # noqa: F401 - without it, tests would be left out of the pages
 from pages import (
-    algorithms,
     models,
     objectives,
     peers,
@@ -20,6 +19,8 @@ from pages import (
     tuning,
     which,
 )
+
+from skde.algorithms import ALGORITHMS
 
 DOCS = Path(__file__).resolve().parent
 
@@ -38,14 +39,14 @@ def texts() -> dict[str, str]:
         "models": models,
         "scipy": scipy_tests,
     }
-    return {**{f"{name}.md": made.page() for name, made in pages.items()}, **algorithms.pages()}
+    return {f"{name}.md": made.page() for name, made in pages.items()}
 
 
 def write() -> None:
     """Write all pages, then all plots."""
     for path, text in texts().items():
         (DOCS / path).write_text(text)
-    for name in algorithms.names():
+    for name in ALGORITHMS:
         (DOCS / "algorithms" / f"{name}.svg").write_bytes(plots.convergence(name))
     (DOCS / f"{platforms.NAME}.svg").write_bytes(platforms.plot(platforms.read()))
     (DOCS / "speed-cpu.svg").write_bytes(speed.plot())

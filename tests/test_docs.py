@@ -20,10 +20,12 @@ import pytest
 
 import skde
 import skde.tuning
-from skde.algorithms import ALGORITHMS, Algorithm, FitSetting
+from skde.algorithms import ALGORITHMS, FitSetting
 from skde.benchmark.records import completed, text_of
 from skde.cli.arguments import join_negative_numbers
 from skde.cli.main import make_parser
+
+from .docstring_parameters import NUMBER, RANGE, parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -147,12 +149,8 @@ def test_some_modules_have_examples() -> None:
 
 @needs_records
 def test_made_pages_are_those_that_would_be_made(render: ModuleType) -> None:
-    made = render.texts()
-    for path, text in made.items():
+    for path, text in render.texts().items():
         assert (DOCS / path).read_text() == text, f"docs/{path} is old: python docs/render.py"
-    assert {f"algorithms/{path.name}" for path in DOCS.glob("algorithms/*.md")} == {
-        path for path in made if path.startswith("algorithms/")
-    }
 
 
 @needs_records
@@ -167,9 +165,21 @@ def test_records_are_small_and_have_a_cell_a_line() -> None:
             assert ("best" in cell) != ("error" in cell), path.name
 
 
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_an_algorithm_has_its_page_and_its_row(name: str, render: ModuleType) -> None:
+    page, made = " ".join((DOCS / "algorithms" / f"{name}.md").read_text().split()), render.plots
+    assert f"]({name}.svg) Defaults, {made.RUNS} runs of {made.MAX_EVALS} evaluations:" in page
+    assert f"below {made.LEAST:g} are drawn at {made.LEAST:g}." in page
+    algorithm = ALGORITHMS[name]
+    assert f"`skde.{algorithm.__name__}` has the parameters" in page
+    rows = (DOCS / "algorithms" / "README.md").read_text().splitlines()
+    (row,) = (row for row in rows if row.startswith(f"| [`{name}`]({name}.md) | `skde.{algorithm.__name__}` |"))
+    assert row.endswith("| `max_evals` or `max_iter` |" if algorithm.shrinks else "|  |")
+
+
 def test_every_algorithm_has_its_plot() -> None:
     plots = {path.stem: path.read_text() for path in DOCS.glob("algorithms/*.svg")}
-    assert set(plots) == set(ALGORITHMS)
+    assert set(plots) == set(ALGORITHMS) == {path.stem for path in DOCS.glob("algorithms/*.md")} - {"README"}
     for plot in plots.values():
         assert "</svg>" in plot
         assert "<dc:date>" not in plot
@@ -243,16 +253,16 @@ def test_a_plot_is_the_same_whenever_it_is_made(render: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_docstrings_name_all_parameters_with_their_defaults(name: str, render: ModuleType) -> None:
-    told = {}
-    for parameter in render.algorithms.parameters(ALGORITHMS[name]):
+def test_docstrings_name_all_parameters_with_their_defaults(name: str) -> None:
+    told: dict[str, object] = {}
+    for parameter in parameters(ALGORITHMS[name]):
         told |= parameter.defaults()
     signature = inspect.signature(ALGORITHMS[name]).parameters
     assert told == {parameter: found.default for parameter, found in signature.items()}
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
-def test_docstrings_have_the_ranges_that_are_checked(name: str, render: ModuleType) -> None:
+def test_docstrings_have_the_ranges_that_are_checked(name: str) -> None:
     def allowed(parameter: str, kind: str, value: float) -> bool:
         given: Any = round(value) if kind.startswith("int") else (value, value) if kind.startswith("(") else value
         algorithm = ALGORITHMS[name](**{"pop_size": 2**20, parameter: given})
@@ -262,9 +272,9 @@ def test_docstrings_have_the_ranges_that_are_checked(name: str, render: ModuleTy
             return False
         return True
 
-    for parameter in render.algorithms.parameters(ALGORITHMS[name]):
-        if found := render.algorithms.RANGE.search(parameter.meaning):
-            low, *high = (float(number) for number in re.findall(render.algorithms.NUMBER, found[0]))
+    for parameter in parameters(ALGORITHMS[name]):
+        if found := RANGE.search(parameter.meaning):
+            low, *high = (float(number) for number in re.findall(NUMBER, found[0]))
             step = 1 if parameter.kind.startswith("int") else 1e-6
             inside, outside = [low + step, *(end - step for end in high or [20_000])], [low - step]
             outside += [end + step for end in high]
@@ -273,36 +283,6 @@ def test_docstrings_have_the_ranges_that_are_checked(name: str, render: ModuleTy
             for each in parameter.names:
                 assert all(allowed(each, parameter.kind, value) for value in inside), (each, found[0])
                 assert not any(allowed(each, parameter.kind, value) for value in outside), (each, found[0])
-
-
-def test_docstrings_are_read(render: ModuleType) -> None:
-    class Mine(Algorithm):
-        """Does it.
-
-        Parameters
-        ----------
-        a, b : float, default 0.5, 2.0
-            The share, in (0, 1], of
-            `DE`'s :math:`x_i`.
-        c : {"x", "y"}, default "x"
-            Which.
-        d : int or None, default None
-            How many, >= 2; None: 3.
-
-        Notes
-        -----
-        Source: somebody. Differences: ties
-        count.
-        """
-
-    read = render.algorithms
-    assert [read.row(parameter) for parameter in read.parameters(Mine)] == [
-        "| `a`, `b` | The share of [DE](de.md)'s $x_i$. | float in (0, 1] | `0.5, 2.0` |",
-        '| `c` | Which. | `"x"`, `"y"` | `"x"` |',
-        "| `d` | How many; None: 3. | int or None >= 2 | `None` |",
-    ]
-    assert read.parameters(Mine)[0].defaults() == {"a": 0.5, "b": 2.0}
-    assert read.notes(Mine) == ("somebody.", "ties count.")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -50,8 +50,8 @@ def test_algorithms_are_documented(name: str) -> None:
         assert section in doc, f"the docstring of {name} has no {section.strip()}"
     assert f"| `{name}` |" in (ROOT / "README.md").read_text()
     page = (ROOT / "docs" / "algorithms" / f"{name}.md").read_text()
-    for heading in (f"# {name}: ", "## Recommended use\n", "## Equations\n", "## Example\n", "## Parameters\n"):
-        assert f"\n{heading}" in page, f"docs/algorithms/{name}.md has no {heading.strip()}"
+    for heading in (f"# {name}: ", "## Recommended use\n", "## Equations\n", "## Example\n", "## Convergence\n"):
+        assert f"\n{heading}" in f"\n{page}", f"docs/algorithms/{name}.md has no {heading.strip()}"
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
