@@ -16,7 +16,7 @@ from skde.engines import Engine, Spec, model_on
 from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
-from skde.fit.local_search import find_method
+from skde.fit.local_search import methods_of
 from skde.fit.next_search import evals_at_limit, next_search
 from skde.fit.polish import Polish, check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
@@ -134,11 +134,12 @@ class Minimizer(BaseSolver):
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
-    polish : bool or {"L-BFGS-B", "trust-constr", "COBYQA"}, default False
-        Whether a local method of SciPy improves the best point of every run at the end of a fit; True: L-BFGS-B or,
-        with constraints, trust-constr. It keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a
-        tenth of max_time. The result never gets worse, nor infeasible. Integers, ordinal variables and categories stay
-        as they are. A run that has reached its target is not polished, nor one that a callback ended.
+    polish : bool or {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"}, default False
+        Whether a local method of SciPy improves the best point of every run at the end of a fit; True: L-BFGS-B and, in
+        at most 20 variables, Nelder-Mead after it, or with constraints trust-constr. It keeps a tenth of max_evals, at
+        most 100 (dim + 1) evaluations of a run, with Nelder-Mead 1000 (dim + 1), and a tenth of max_time. The result
+        never gets worse, nor infeasible. Integers, ordinal variables and categories stay as they are. A run that has
+        reached its target is not polished, nor one that a callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on
@@ -464,9 +465,9 @@ class Minimizer(BaseSolver):
                     stop.runner = runner
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
             if self.polish is not False:
-                method = find_method(self.polish, objective.rules is not None)
+                methods = methods_of(self.polish, objective.rules is not None, runner.batch.dim)
                 most = polish_evals(self, runner.batch.spec)
-                Polish(runner, objective, method, most, rules["max_time"], stop, self.verbose).run()
+                Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, self.final_evals)
 

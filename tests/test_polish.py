@@ -24,8 +24,9 @@ from skde import (
     get_problem,
     minimize,
 )
-from skde.fit.local_search import METHODS, LocalSearch
-from skde.fit.polish import MOST_GRADIENTS
+from skde.benchmark.nist import Regression, load_regression
+from skde.fit.local_search import METHODS, LocalSearch, methods_of
+from skde.fit.polish import MOST_GRADIENTS, MOST_SIMPLEXES
 
 BOX = [(-5.0, 10.0)] * 4
 PROBLEM = get_problem("rosenbrock", dim=4)
@@ -90,7 +91,7 @@ def test_single_precision() -> None:
 @pytest.mark.parametrize("objective", [valley, PROBLEM], ids=["function", "problem"])
 def test_islands_and_devices(parameters: dict[str, Any], objective: Any) -> None:
     m = fit(objective, **parameters)
-    assert all(0 < run.polish_evals <= MOST_GRADIENTS * 5 for run in m.runs_)
+    assert all(0 < run.polish_evals <= parameters.get("max_evals", 2000) // 10 for run in m.runs_)
     assert all(run.n_evals <= parameters.get("max_evals", 2000) for run in m.runs_)
     assert m.fun_ < fit(objective, **{**parameters, "polish": False}).fun_
 
@@ -104,18 +105,21 @@ def test_joblib() -> None:
 
 @pytest.mark.parametrize("dim", [2, 7])
 @pytest.mark.parametrize("max_evals", [105, 700, 100_000])
-def test_the_budget_is_kept(dim: int, max_evals: int) -> None:
+@pytest.mark.parametrize(
+    ("polish", "most"), [(True, MOST_SIMPLEXES), ("L-BFGS-B", MOST_GRADIENTS), ("Nelder-Mead", MOST_SIMPLEXES)]
+)
+def test_the_budget_is_kept(dim: int, max_evals: int, polish: Any, most: int) -> None:
     calls = [0]
 
     def counted(X: Any) -> Any:
         calls[0] += len(X)
         return valley(X)
 
-    m = fit(counted, bounds=[(-5, 10)] * dim, max_evals=max_evals, n_runs=2)
+    m = fit(counted, bounds=[(-5, 10)] * dim, max_evals=max_evals, n_runs=2, polish=polish)
     probed = 2 * 6
     assert calls[0] - sum(run.n_evals for run in m.runs_) <= probed
     assert all(run.n_evals <= max_evals for run in m.runs_)
-    assert all(run.polish_evals <= min(max_evals // 10, MOST_GRADIENTS * (dim + 1)) for run in m.runs_)
+    assert all(run.polish_evals <= min(max_evals // 10, most * (dim + 1)) for run in m.runs_)
 
 
 def test_the_time_is_kept() -> None:
@@ -243,7 +247,7 @@ def test_callbacks_see_the_polish_and_end_it() -> None:
 def test_verbose_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     m = fit(verbose=1)
     said = capsys.readouterr().out
-    assert "skde: polish='L-BFGS-B' changed the best value from " in said
+    assert "skde: polish='L-BFGS-B, Nelder-Mead' changed the best value from " in said
     assert f" to {m.fun_:.10g} with {m.runs_[0].polish_evals} evaluations" in said
 
 
@@ -373,6 +377,50 @@ def test_differences_of_a_narrow_and_a_wide_box() -> None:
 
     search = LocalSearch(values, np.array([1e-9, 5.0]), 4.4, lower, upper)
     assert search.run("L-BFGS-B").fun < 1e-12
+
+
+def sums_of_squares(regression: Regression) -> Any:
+    """Return the sums of squares of a regression as a column."""
+    return lambda X: ((regression.model(regression.X, X.T[:, :, None]) - regression.y) ** 2).sum(axis=1)[:, None]
+
+
+def test_nelder_mead_follows_in_a_valley_where_differences_end() -> None:
+    """With differences as derivatives L-BFGS-B does not move along the valley of NIST's MGH10."""
+    regression = load_regression("MGH10")
+    sums = sums_of_squares(regression)
+    start = np.array([0.003, 6800.0, 365.0])
+    search = LocalSearch(sums, start, float(sums(start[None])[0, 0]), *regression.bounds().T, max_evals=4000)
+    assert regression.digits(search.run("L-BFGS-B").x) < 1
+    before = search.n_evals
+    assert regression.digits(search.run("Nelder-Mead").x) > 6
+    assert before < search.n_evals <= 4000
+
+
+def test_nelder_mead_ends_where_its_points_are_equal() -> None:
+    """Near the least sum of squares a simplex that had become one point turned in place, without an evaluation."""
+    regression = load_regression("DanWood")
+    calls = 0
+
+    class Counted(LocalSearch):
+        def value(self, u: Any) -> float:
+            nonlocal calls
+            calls += 1
+            if calls > 5000:
+                raise RuntimeError("it does not end")
+            return super().value(u)
+
+    start = regression.certified
+    at = float(sums_of_squares(regression)(start[None])[0, 0])
+    search = Counted(sums_of_squares(regression), start, at, *regression.bounds().T)
+    assert search.run("Nelder-Mead").fun <= at
+    assert search.n_evals < 1000
+
+
+def test_many_variables_have_derivatives_only() -> None:
+    assert methods_of(True, False, 20) == ("L-BFGS-B", "Nelder-Mead")
+    assert methods_of(True, False, 21) == ("L-BFGS-B",)
+    assert methods_of(True, True, 3) == ("trust-constr",)
+    assert methods_of("COBYQA", False, 3) == ("COBYQA",)
 
 
 @pytest.mark.gpu

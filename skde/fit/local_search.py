@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,9 +21,8 @@ Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
 LEAST_SLOPE = 1e-8
-# A search ends after the evaluations of this many gradients without a better point: near an active constraint,
-# trust-constr can make thousands of iterations that change nothing.
-PATIENCE = 50
+SIDE = 0.01  # of the first simplex of Nelder-Mead, in widths of the box
+MOST_VARIABLES = 20  # of which Nelder-Mead makes good steps
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
 
@@ -41,12 +41,16 @@ class Method(NamedTuple):
         f and the constraints are scaled, so that their largest derivatives at the first point are this. In runs on
         fabris2012 with 1, trust-constr's barrier moved good points away from active constraints; with 1e4, its steps
         along active constraints became too short.
+    patience : int
+        A search ends after the evaluations of this many gradients without a better point: near an active constraint,
+        trust-constr can make thousands of iterations that change nothing. A simplex that turns needs more.
     """
 
     constrained: bool
     slopes: bool
     options: dict[str, Any]
     unit: float = 1e4
+    patience: int = 50
 
 
 METHODS = {
@@ -54,6 +58,12 @@ METHODS = {
         False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
     ),
     "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
+    "Nelder-Mead": Method(
+        False,
+        False,
+        {"maxiter": UNLIMITED, "maxfev": UNLIMITED, "xatol": 1e-15, "fatol": math.inf, "adaptive": True},
+        patience=200,
+    ),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
 
@@ -71,6 +81,12 @@ def find_method(polish: Any, constrained: bool) -> str:
     return name
 
 
+def methods_of(polish: Any, constrained: bool, dim: int) -> tuple[str, ...]:
+    """Return the methods of a polish: after L-BFGS-B by default Nelder-Mead, for valleys that differences miss."""
+    name = find_method(polish, constrained)
+    return (name, "Nelder-Mead") if polish is True and not constrained and dim <= MOST_VARIABLES else (name,)
+
+
 class LocalSearchEnd(Exception):
     """The end of the evaluations or of the time, or a callback that asked to stop."""
 
@@ -80,7 +96,7 @@ class LocalSearch:
 
     The variables that are not fixed are measured in the width of their bounds, f and every constraint by the largest
     derivative at the first point: the methods assume numbers of one size. Every point is inside the bounds. The search
-    also ends where the best point has not become better for the evaluations of 50 gradients.
+    also ends where the best point has not become better for long. Another call of `run` begins at the best point.
 
     Parameters
     ----------
@@ -143,7 +159,8 @@ class LocalSearch:
         Exception
             Those of `values` and `stops`; the best point so far stays in `x`.
         """
-        begin = np.clip((self._first[self.free] - self.lower) / self.width, 0.0, 1.0)
+        begin = np.clip((self.x[self.free] - self.lower) / self.width, 0.0, 1.0)
+        self._improved_at, self._patience = self.n_evals, METHODS[method].patience * (len(self.free) + 1)
         try:
             with warnings.catch_warnings():
                 # Of values that are constant in some direction, or not finite.
@@ -173,10 +190,14 @@ class LocalSearch:
         keep_feasible = {"keep_feasible": True} if method == "trust-constr" else {}
         bounds = Bounds(np.zeros(n), np.ones(n), **keep_feasible)
         common: dict[str, Any] = {"method": method, "bounds": bounds, "options": kind.options}
-        if not kind.constrained:
+        if method == "Nelder-Mead":
+            common["options"] = {**kind.options, "initial_simplex": first_simplex(begin)}
+        if kind.slopes and not kind.constrained:
             return str(minimize(self.value_and_slope, begin, jac=True, **common).message)
         slope = {"jac": self.slope} if kind.slopes else {}
-        return str(minimize(self.value, begin, constraints=self._constraints(kind.slopes), **slope, **common).message)
+        if kind.constrained:
+            common["constraints"] = self._constraints(kind.slopes)
+        return str(minimize(self.value, begin, **slope, **common).message)
 
     def _constraints(self, with_slopes: bool) -> NonlinearConstraint | tuple[()]:
         """Return g <= 0 and h = 0 for SciPy."""
@@ -253,9 +274,16 @@ class LocalSearch:
                 self._improved_at = self.n_evals
         if self.stops is not None and self.stops():
             raise LocalSearchEnd("it was asked to stop")
-        if self.n_evals - self._improved_at > PATIENCE * (len(self.free) + 1):
+        if self.n_evals - self._improved_at > self._patience:
             raise LocalSearchEnd("the best point has not become better for long")
         return rows
+
+
+def first_simplex(begin: FloatArray) -> FloatArray:
+    """Return a point and, for each variable, one that differs from it in this variable, in widths of the box."""
+    simplex = np.repeat(begin[None], len(begin) + 1, axis=0)
+    simplex[1:] += np.diag(np.where(begin + SIDE <= 1.0, SIDE, -SIDE))
+    return simplex
 
 
 def usable(rows: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
-from skde.fit.local_search import LocalSearch, find_method
+from skde.fit.local_search import LocalSearch, find_method, methods_of
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
@@ -25,9 +25,11 @@ from skde.typing import FloatArray
 from skde.validation import check_bool, check_int
 from skde.variables import Variables
 
-# The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients.
+# The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
+# Nelder-Mead, those of MOST_SIMPLEXES simplexes.
 SHARE = 0.1
 MOST_GRADIENTS = 100
+MOST_SIMPLEXES = 1000
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 
 
@@ -40,7 +42,8 @@ def reserved_evals(polish: Any, dim: int, max_iter: Any, max_evals: Any, max_tim
     """Return the evaluations of one run that its limits keep for the polish."""
     if check_polish(polish) is False:
         return 0
-    most = MOST_GRADIENTS * (dim + 1)
+    simplexes = "Nelder-Mead" in methods_of(polish, False, dim)
+    most = (MOST_SIMPLEXES if simplexes else MOST_GRADIENTS) * (dim + 1)
     if max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
     return most if max_evals is None else min(int(SHARE * check_int("max_evals", max_evals, 1)), most)
@@ -91,8 +94,8 @@ class Polish:
         The fit.
     objective : Objective
         Its objective.
-    method : str
-        A key of METHODS.
+    methods : tuple of str
+        Keys of METHODS, one after the other.
     max_evals : int
         Limit on the evaluations of one run's polish.
     max_time : float or None
@@ -105,7 +108,7 @@ class Polish:
 
     runner: Runner
     objective: Objective
-    method: str
+    methods: tuple[str, ...]
     max_evals: int
     max_time: float | None
     stop: Callable[[], bool] | None
@@ -151,6 +154,7 @@ class Polish:
         lower, upper = self.objective.box.T
         variables = self.objective.variables
         real = np.ones(len(lower), bool) if variables is None else variables.real_components
+        most = max(self.max_evals - int(points.spent[run]), 0)
         target, counted, clock = runner.batch.spec.target, 0, runner.seconds
 
         def stops() -> bool:
@@ -158,7 +162,10 @@ class Polish:
             points.store(run, search.x, search.code, search.n_evals - counted, runner.seconds - clock)
             counted, clock = search.n_evals, runner.seconds
             self.report()
-            return self.ends() or (target is not None and search.code <= target)
+            return self.ends() or reached()
+
+        def reached() -> bool:
+            return target is not None and search.code <= target
 
         search = LocalSearch(
             evaluator(runner.engine, self.objective, runner.batch.spec.dtype),
@@ -168,11 +175,15 @@ class Polish:
             np.where(real, upper, start),
             n_inequalities=None if rules is None else rules.problem.n_inequalities,
             tolerance=0.0 if rules is None else rules.tolerance,
-            max_evals=max(self.max_evals - int(points.spent[run]), 0),
+            max_evals=most,
             stops=stops,
             dtype=runner.batch.spec.dtype,
         )
-        search.run(self.method)
+        for method in self.methods:
+            if not (self.ends() or reached()):
+                last = method == self.methods[-1]
+                search.max_evals = most if last else min(most, MOST_GRADIENTS * (len(start) + 1))
+                search.run(method)
         points.generation[run] = generation
 
     def report(self) -> None:
@@ -192,6 +203,6 @@ class Polish:
         assert points is not None
         shown = [float(values_of_codes(np.array(code))) for code in (before, np.nanmin(self.runner.best_points()[1]))]
         print(
-            f"skde: polish={self.method!r} changed the best value from {shown[0]:.10g} to {shown[1]:.10g} with "
-            f"{int(points.spent.sum())} evaluations"
+            f"skde: polish={', '.join(self.methods)!r} changed the best value from {shown[0]:.10g} to {shown[1]:.10g} "
+            f"with {int(points.spent.sum())} evaluations"
         )
