@@ -136,7 +136,7 @@ class Minimizer(BaseSolver):
         or, where these are more, the number of processors.
     polish : bool or {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"}, default False
         Whether a local method of SciPy improves the best point of every run at the end of a fit; True: L-BFGS-B and, in
-        at most 20 variables, Nelder-Mead after it, or with constraints trust-constr. It keeps a tenth of max_evals, at
+        at most 10 variables, Nelder-Mead after it, or with constraints trust-constr. It keeps a tenth of max_evals, at
         most 100 (dim + 1) evaluations of a run, with Nelder-Mead 1000 (dim + 1), and a tenth of max_time. The result
         never gets worse, nor infeasible. Integers, ordinal variables and categories stay as they are. A run that has
         reached its target is not polished, nor one that a callback ended.
