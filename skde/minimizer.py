@@ -137,9 +137,10 @@ class Minimizer(BaseSolver):
     polish : bool or {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"}, default False
         Whether a local method of SciPy improves the best point of every run at the end of a fit; True: L-BFGS-B and, in
         at most 10 variables, Nelder-Mead after it, or with constraints trust-constr. It keeps a tenth of max_evals, at
-        most 100 (dim + 1) evaluations of a run, with Nelder-Mead 1000 (dim + 1), and a tenth of max_time. The result
-        never gets worse, nor infeasible. Integers, ordinal variables and categories stay as they are. A run that has
-        reached its target is not polished, nor one that a callback ended.
+        most 100 (dim + 1) evaluations of a run, and a tenth of max_time. With Nelder-Mead, where the tenth has at least
+        300 (dim + 1) evaluations, these are at most 1000 (dim + 1). The result never gets worse, nor infeasible.
+        Integers, ordinal variables and categories stay as they are. A run that has reached its target is not polished,
+        nor one that a callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on

@@ -26,7 +26,7 @@ from skde import (
 )
 from skde.benchmark.nist import Regression, load_regression
 from skde.fit.local_search import METHODS, LocalSearch, methods_of
-from skde.fit.polish import MOST_GRADIENTS, MOST_SIMPLEXES
+from skde.fit.polish import LEAST_SIMPLEXES, MOST_GRADIENTS, MOST_SIMPLEXES, reserved_evals
 
 BOX = [(-5.0, 10.0)] * 4
 PROBLEM = get_problem("rosenbrock", dim=4)
@@ -119,7 +119,15 @@ def test_the_budget_is_kept(dim: int, max_evals: int, polish: Any, most: int) ->
     probed = 2 * 6
     assert calls[0] - sum(run.n_evals for run in m.runs_) <= probed
     assert all(run.n_evals <= max_evals for run in m.runs_)
+    most = most if max_evals // 10 >= LEAST_SIMPLEXES * (dim + 1) else MOST_GRADIENTS
     assert all(run.polish_evals <= min(max_evals // 10, most * (dim + 1)) for run in m.runs_)
+
+
+def test_nelder_mead_gets_evaluations_of_a_large_budget_only() -> None:
+    assert reserved_evals(True, 4, None, 14_000, None) == MOST_GRADIENTS * 5
+    assert reserved_evals(True, 4, None, 15_000, None) == 1500
+    assert reserved_evals("L-BFGS-B", 4, None, 15_000, None) == MOST_GRADIENTS * 5
+    assert reserved_evals(True, 4, None, 10**6, None) == MOST_SIMPLEXES * 5
 
 
 def test_the_time_is_kept() -> None:

@@ -265,7 +265,7 @@ def test_runs_that_reach_the_target_in_the_first_search_end(tmp_path: Path) -> N
 def test_the_polish_begins_at_the_best_of_both() -> None:
     m = fit(polish=True, n_runs=2)
     sequence = sequence_of(m)
-    assert sequence.first_evals + sequence.second_evals == EVALS - EVALS // 10
+    assert sequence.first_evals + sequence.second_evals == EVALS - 400
     for run in m.runs_:
         assert run.n_evals <= EVALS
         assert run.polish_evals > 0

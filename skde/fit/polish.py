@@ -26,9 +26,10 @@ from skde.validation import check_bool, check_int
 from skde.variables import Variables
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
-# Nelder-Mead, those of MOST_SIMPLEXES simplexes.
+# Nelder-Mead, those of MOST_SIMPLEXES simplexes. With less than LEAST_SIMPLEXES it does not get far, and has the rest.
 SHARE = 0.1
 MOST_GRADIENTS = 100
+LEAST_SIMPLEXES = 300
 MOST_SIMPLEXES = 1000
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 
@@ -42,11 +43,11 @@ def reserved_evals(polish: Any, dim: int, max_iter: Any, max_evals: Any, max_tim
     """Return the evaluations of one run that its limits keep for the polish."""
     if check_polish(polish) is False:
         return 0
-    simplexes = "Nelder-Mead" in methods_of(polish, False, dim)
-    most = (MOST_SIMPLEXES if simplexes else MOST_GRADIENTS) * (dim + 1)
     if max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
-    return most if max_evals is None else min(int(SHARE * check_int("max_evals", max_evals, 1)), most)
+    share = math.inf if max_evals is None else int(SHARE * check_int("max_evals", max_evals, 1))
+    simplexes = "Nelder-Mead" in methods_of(polish, False, dim) and share >= LEAST_SIMPLEXES * (dim + 1)
+    return int(min(share, (MOST_SIMPLEXES if simplexes else MOST_GRADIENTS) * (dim + 1)))
 
 
 def search_seconds(polish: Any, max_time: float | None) -> float | None:
