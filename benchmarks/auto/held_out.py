@@ -1,0 +1,94 @@
+"""Ranks of "auto", every algorithm of skde and other libraries on suites that no choice of skde has seen.
+
+These are CEC 2014, 2020 and 2022, through minionpy. Every run has its budget from the beginning. The finished parts are
+lines of a file; the same command does not repeat them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, rounded
+
+from skde.benchmark import provenance
+from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
+from skde.benchmark.optimizers import Budget, get_optimizer
+from skde.benchmark.records import write_figures
+from skde.benchmark.suites import find_suite
+from skde.benchmark.trial_scores import SOLVED
+
+SUITES = ("cec2014", "cec2020", "cec2022")
+DIM, RUNS = 10, 5
+# Evaluations for each variable, and algorithms.
+EXPERIMENTS = ((100, (*OWN, *PEERS, *SLOW)), (1000, (*OWN, *PEERS, *SLOW)), (10_000, (*OWN, *PEERS)))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
+    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    options = parser.parse_args(arguments)
+    parts = finished_parts(options.parts, ("suite", "per_variable", "algorithm"), planned(), measure)
+    command = shlex.join(["python", "benchmarks/auto/held_out.py", options.parts.name, "--out", str(options.out)])
+    settings = {"suites": SUITES, "dim": DIM, "runs": RUNS, "zero": SOLVED}
+    write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
+
+
+def planned() -> Iterator[tuple[str, int, str]]:
+    """Yield suite, evaluations for each variable and algorithm of every part."""
+    for per_variable, names in EXPERIMENTS:
+        for name in names:
+            for suite in SUITES:
+                yield suite, per_variable, name
+
+
+def measure(suite: str, per_variable: int, name: str) -> dict[str, Any]:
+    """Return the errors of an algorithm's runs by function."""
+    optimizer, budget = get_optimizer(name), Budget.read(f"{per_variable}*dim")
+    found, errors = find_suite(suite), []
+    for function in (found.function(number, DIM) for number in found.functions):
+        if optimizer.batches:
+            best = optimizer.run(function, budget, RUNS, 0, "cpu", 1).best
+        else:
+            seeds = optimizer.seeds(0, RUNS)
+            best = [float(optimizer.minimize(function, per_variable * DIM, seed).best[-1]) for seed in seeds]
+        errors.append((np.array(best) - function.f_opt).tolist())
+    return {"suite": suite, "per_variable": per_variable, "algorithm": name, "errors": errors}
+
+
+def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each algorithm by budget, the lowest mean rank over all functions first.
+
+    p is that of the test against the lowest mean rank, adjusted by Holm's method for all algorithms.
+    """
+    errors = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
+    for per_variable, names in EXPERIMENTS:
+        medians = {
+            suite: rounded(np.array([np.median(errors[suite, per_variable, name], axis=1) for name in names]).T, DIGITS)
+            for suite in SUITES
+        }
+        for values in medians.values():
+            values[values < SOLVED] = 0.0
+        together = np.concatenate(list(medians.values()))
+        ranks, by_suite = friedman_ranks(together), {suite: friedman_ranks(medians[suite]) for suite in SUITES}
+        order = np.argsort(ranks, kind="stable")
+        p = friedman_holm(together, int(order[0]))
+        for place in order:
+            yield {
+                "per_variable": per_variable,
+                "algorithm": names[place],
+                "rank": round(float(ranks[place]), 2),
+                "p": round(float(p[place]), 3),
+                **{suite: round(float(by_suite[suite][place]), 2) for suite in SUITES},
+                "medians": rounded(together[:, place], 2).tolist(),
+            }
+
+
+if __name__ == "__main__":
+    main()
