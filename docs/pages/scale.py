@@ -54,16 +54,16 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     link = f"[{name}.json](benchmarks/{name}.json)"
     source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
-    dtypes, axes = (" and ".join(record["settings"][name]) for name in ("dtypes", "axes"))
+    dtypes, axes = " and ".join(record["settings"]["dtypes"]), dict.fromkeys(row["axis"] for row in record["figures"])
     lines = [
-        f"### {where}, {dtypes}: {axes}",
+        f"### {where}, {dtypes}: {' and '.join(axes)}",
         "",
         f"{source}; copies: {rate:.4g} GB/s.",
         "",
         f"![Time of an evaluation]({name}.svg)",
         "",
     ]
-    for axis in dict.fromkeys(row["axis"] for row in record["figures"]):
+    for axis in axes:
         for dtype in record["settings"]["dtypes"]:
             rows = [row for row in record["figures"] if (row["axis"], row["dtype"]) == (axis, dtype)]
             lines += times(record, rows, axis, dtype) + ratios(record, rows)
