@@ -153,5 +153,6 @@ def rank_lines(table: Table, trials: Sequence[tuple[Any, Cell]]) -> list[Line]:
             theirs = table.text("rank", row, column) or "-"
             partial = column == "all" and len(scores) <= len(FUNCTIONS)
             verdict = NONE if partial else AGREES if theirs == str(rank) else DIFFERS
-            lines.append(Line(row, column, theirs, str(rank), verdict))
+            note = Janssen2024.paper.note(column, DIM, row, "generated", "trials") if verdict == DIFFERS else ""
+            lines.append(Line(row, column, theirs, str(rank), verdict, note))
     return sorted(lines, key=lambda line: rows.index(line.row))
