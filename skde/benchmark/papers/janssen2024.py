@@ -38,9 +38,9 @@ RANKED = {"de": "All-GPU iDE", "cujde": "cujDE"}
 NOTES = (
     Note("most runs end at one local minimum, 240 above the least value; few runs, rounding and times decide", "F2"),
     Note(
-        "on the generated data DE ends at a local minimum, 100 above the least value, in every run, and cujDE in a quarter "
-        "to a half of its runs; on the competition's data, which the paper has, DE ends near 2.8e4 and cujDE near 2.2e4 "
-        "(100 individuals, 2 runs)",
+        "on the generated data DE ends at a local minimum, 100 above the least value, in every run, and cujDE in a "
+        "quarter to a half of its runs; on the competition's data, which the paper has, DE ends near 2.8e4 and cujDE "
+        "near 2.2e4 (100 individuals, 2 runs)",
         "F8",
     ),
     Note(
