@@ -86,7 +86,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 "rank": round(float(ranks[place]), 2),
                 "p": round(float(p[place]), 3),
                 **{suite: round(float(by_suite[suite][place]), 2) for suite in SUITES},
-                "medians": rounded(together[:, place], 2).tolist(),
+                "medians": [int(one) if one.is_integer() else one for one in rounded(together[:, place], 2).tolist()],
             }
 
 
