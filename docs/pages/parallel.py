@@ -15,7 +15,7 @@ Microseconds of a generation of DE on Rastrigin's function inside a fit, without
 repeats in which all numbers of threads or GPUs take turns. Islands migrate every 50 generations. On a CPU a run of
 fewer than 10000 components (pop_size times dim) keeps to one thread.
 
-Runs on threads of their own share nothing. Threads that share a run read rows that others have just written, from the
+Threads with different runs share nothing. Threads that share a run read rows that others have just written, from the
 caches of other cores. So 16 threads make a generation of 10^5 individuals 15 times as fast as one, which has to read
 them from memory, and one of 2000 or 10000 individuals, which fit into a core's cache, only 6 to 8 times. To fetch these
 rows eight individuals ahead changed nothing there (134 us instead of 123 with D=100, NP=2000), and neither did threads
