@@ -63,12 +63,8 @@ DIGITS = 6
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
-    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
-    options = parser.parse_args(arguments)
+    options, command = parsed(__doc__, "comparison.py", arguments)
     parts = finished_parts(options.parts, ("dim", "per_variable", "algorithm"), planned(), measure)
-    command = shlex.join(["python", "benchmarks/auto/comparison.py", options.parts.name, "--out", str(options.out)])
     write_figures(
         options.out,
         {
@@ -77,6 +73,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "rows": list(rows(parts)),
         },
     )
+
+
+def parsed(text: str, script: str, arguments: Sequence[str] | None) -> tuple[argparse.Namespace, str]:
+    """Return the options of a script in this folder, `parts` and `out`, and its command; `text` is its docstring."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
+    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    options = parser.parse_args(arguments)
+    command = ["python", f"benchmarks/auto/{script}", options.parts.name, "--out", str(options.out)]
+    return options, shlex.join(command)
 
 
 def finished_parts(

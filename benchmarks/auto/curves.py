@@ -6,15 +6,12 @@ does not repeat them.
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import DIGITS, FUNCTIONS, INSTANCES, finished_parts, histories, rounded
+from comparison import DIGITS, FUNCTIONS, INSTANCES, finished_parts, histories, parsed, rounded
 
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
@@ -31,12 +28,8 @@ GRID = np.geomspace(1, EVALS, 4 * PER_DECADE + 1)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
-    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
-    options = parser.parse_args(arguments)
+    options, command = parsed(__doc__, "curves.py", arguments)
     parts = finished_parts(options.parts, ("dim", "algorithm"), product(DIMS, ALGORITHMS), measure)
-    command = shlex.join(["python", "benchmarks/auto/curves.py", options.parts.name, "--out", str(options.out)])
     settings = {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "evals": EVALS}
     write_figures(
         options.out,

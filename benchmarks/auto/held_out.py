@@ -6,14 +6,11 @@ lines of a file; the same command does not repeat them.
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, rounded
+from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, parsed, rounded
 
 from skde.benchmark import provenance
 from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
@@ -30,12 +27,8 @@ EXPERIMENTS = ((100, (*OWN, *PEERS, *SLOW)), (1000, (*OWN, *PEERS, *SLOW)), (10_
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", type=Path, help="the file of finished parts, JSON lines")
-    parser.add_argument("--out", type=Path, required=True, help="the record, JSON")
-    options = parser.parse_args(arguments)
+    options, command = parsed(__doc__, "held_out.py", arguments)
     parts = finished_parts(options.parts, ("suite", "per_variable", "algorithm"), planned(), measure)
-    command = shlex.join(["python", "benchmarks/auto/held_out.py", options.parts.name, "--out", str(options.out)])
     settings = {"suites": SUITES, "dim": DIM, "runs": RUNS, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 
