@@ -205,6 +205,7 @@ def test_a_record_of_sizes_makes_a_section(render: ModuleType) -> None:
     assert "| algorithm | D=30, NP=100 | D=30, NP=1000 |" in lines
     assert "| de | 200 (61%) | 20 (608%) |" in lines
     assert "| de, D=30, NP=100 | 2 |" in lines
+    assert [render.scale.marked(ratio) for ratio in (0.536, 1.0, 12.34)] == ["**0.536**", "1", "12.3"]
     assert "| de | float64 | 512 | 5000 |" in lines
     assert "- skde: de float64 D=30 NP=1000000: it is too large" in lines
     assert "Not installed: evosax de." in lines
@@ -234,6 +235,16 @@ def test_one_search_of_auto_is_left_out_where_it_makes_two(render: ModuleType) -
     assert [bbob.two_searches(share, 10) for share in (100, 1000, 10_000)] == [False, False, True]
     rows = [line for line in bbob.section() if line.startswith("| `auto` |")]
     assert len(rows) == 2  # with 100 and with 1000 evaluations for each variable
+
+
+@needs_records
+def test_suites_that_no_choice_has_seen(render: ModuleType) -> None:
+    page = importlib.import_module("pages.held_out")
+    assert [page.marked({"rank": 9.14, "p": p}) for p in (1.0, 0.049)] == ["**9.1**", "9.1"]
+    section = page.section()
+    (last,) = (line for line in section if line.startswith("| 10000 |"))
+    assert "places 1 to" in last or "place 1 of 31" in last
+    assert "| `cma:bipop` | **9.5** | 14.5 |  |" in section  # not run with the largest budget
 
 
 @needs_records

@@ -198,6 +198,12 @@ def test_device_objective_equals_the_built_in() -> None:
     assert single.population_.dtype == np.float32
 
 
+def test_the_times_of_a_history_rise_from_the_first_generation_on() -> None:
+    seconds = make().fit("sphere", bounds=BOX, dim=3).history_.seconds
+    assert seconds[0] >= 0
+    assert (np.diff(seconds) > 0).all()
+
+
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_a_start_of_nan_is_an_error_where_later_generations_find_numbers(device: str) -> None:
     lowest = make(max_iter=0, device=device).fit("sphere", bounds=BOX, dim=3).population_[:, 0].min()

@@ -424,6 +424,18 @@ def test_nelder_mead_ends_where_its_points_are_equal() -> None:
     assert search.n_evals < 1000
 
 
+def test_nelder_mead_has_what_derivatives_leave() -> None:
+    regression = load_regression("MGH10")
+
+    def sums(X: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return sums_of_squares(regression)(X)[:, 0]
+
+    m, without = (fit(sums, bounds=regression.bounds(), max_evals=30_000, polish=p) for p in (True, "L-BFGS-B"))
+    assert MOST_GRADIENTS * 4 < m.runs_[0].polish_evals <= 3000
+    assert m.fun_ < without.fun_
+
+
 def test_many_variables_have_derivatives_only() -> None:
     assert methods_of(True, False, 10) == ("L-BFGS-B", "Nelder-Mead")
     assert methods_of(True, False, 11) == ("L-BFGS-B",)

@@ -517,7 +517,7 @@ def test_values_of_a_solver_are_of_the_feasible_runs():
 
 
 def test_a_target_is_judged_before_the_time_is_taken(monkeypatch):
-    """What judges it is compiled then."""
+    """The kernels that judge a target are compiled before the time is taken."""
     targets, fit = [], Minimizer.fit
 
     def noted(minimizer, problem):
@@ -530,6 +530,16 @@ def test_a_target_is_judged_before_the_time_is_taken(monkeypatch):
     small = replace(experiment, limits={"max_evals": 1000})
     found.measure(small, problem, found.settings(runs=1))
     assert targets == [-np.inf, problem.f_opt + 1e-8]
+
+
+def test_ranks_that_differ_have_reasons():
+    found = find_reproduction("janssen2024")
+    trials = [one for one in found.experiments("cpu") if one.part == "trials" and one.function in ("F2", "F3")]
+    cells = [{**cell(values=[20 - k] * 2), "run_seconds": [1.0, 1.0]} for k in range(len(trials))]
+    lines = janssen2024.rank_lines(found.paper.tables["4"], list(zip(trials, cells, strict=True)))
+    own = {(line.column, line.verdict, line.note) for line in lines if line.column in ("F2", "F3")}
+    local, converged = (next(note.text for note in janssen2024.NOTES if note.function == name) for name in ("F2", ""))
+    assert own == {("F2", "differs", local), ("F2", "agrees", ""), ("F3", "differs", converged), ("F3", "agrees", "")}
 
 
 def test_times_of_other_budgets_are_not_compared():

@@ -29,6 +29,28 @@ def test_fits_without_residuals_count_digits(tmp_path):
     assert record["command"].startswith("python benchmarks/models/nist_without_residuals.py --sets Misra1a")
 
 
+def test_ranks_on_suites_that_no_choice_has_seen():
+    pytest.importorskip("ioh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS / "auto")
+        script = runpy.run_path(str(BENCHMARKS / "auto/held_out.py"))
+    rows = script["rows"]
+    names = rows.__globals__["EXPERIMENTS"] = ((100, ("worst", "best", "middle")),)
+    size = {"worst": 9.0, "best": 1e-9, "middle": 1e-9}
+    given = [
+        {"suite": suite, "per_variable": 100, "algorithm": name, "errors": [[size[name], 1.0, size[name]]] * 4}
+        for suite in script["SUITES"]
+        for name in names[0][1]
+    ]
+    given[-1]["errors"] = [[7.0, 7.0, 0.0]] * 4  # the median counts
+    best, middle, worst = rows(given)
+    assert [row["algorithm"] for row in (best, middle, worst)] == ["best", "middle", "worst"]
+    assert (best["rank"], middle["rank"], worst["rank"]) == (1.33, 1.67, 3.0)
+    assert (best["cec2014"], middle["cec2014"], middle["cec2022"]) == (1.5, 1.5, 2.0)
+    assert best["medians"] == [0] * 12
+    assert worst["p"] < 0.05 < middle["p"]
+
+
 def test_scipys_tests_are_counted(tmp_path, capsys):
     if find_spec("scipy.optimize.tests") is None:
         pytest.skip("this installation of SciPy has no tests")
