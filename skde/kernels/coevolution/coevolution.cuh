@@ -112,8 +112,8 @@ template <class real> SKDE_FN real* fitness_of(const Task<real>& side, i64 r, i6
 // An Evaluation has the objective and the algorithms of the sides:
 //   evolve_x, evolve_y(team, task, shared, r, share, until)   generations up to number `until`
 //   reorder_x, reorder_y(team, task, r, share, g)   after a new evaluation of generation g
-//   decodes()   whether both sides have typed variables, whose tables are in their tasks; then opponents are values, and
-//               x and y below are points that are decoded
+//   decodes()   whether both sides have typed variables: their tables are in the tasks, opponents are stored as values,
+//               and x and y below are points to decode
 //   features(team, i, x, d, data, out)   of point i of the population of x: x, or out with the features
 //   fitness_of_x(cycle, i, x, data)      of the same, against the opponents in data; features are in the cycle's table
 //   fitness_of_y(team, k, y, d, data)    of point k of the population of y
