@@ -55,9 +55,9 @@ template <class A> struct ParentArchive {
     return rank < run.pop ? A::point(run, g - 1, row) : from_archive;
   }
 
-  // The stage of a small population. It also ranks individual i, because both need counts of trials.
+  // The stage of a small population. It also ranks individual i, because both need counts of trials, and returns its rank.
   template <class Team, class R, class P>
-  SKDE_FN static void rank_and_archive(Team& team, const R& run, i64 g, int i, const P& prefetch) {
+  SKDE_FN static int rank_and_archive(Team& team, const R& run, i64 g, int i, const P& prefetch) {
     using real = typename R::real;
     enum : int { BETTER, BETTER_THAN_NONE, BEFORE, AFTER, COUNTS };
     struct Trial {
@@ -80,7 +80,7 @@ template <class A> struct ParentArchive {
                      : is_nan(mine.f) ? counts.of(BETTER_THAN_NONE)
                                       : counts.of(BETTER);
     if (team.lane == 0) run.order(g)[rank] = i;
-    if (!(mine.slot >= 0)) return;
+    if (!(mine.slot >= 0)) return rank;
     const int rows = usable(run, prefetch.archived), free = capacity(run) - rows, before = counts.of(BEFORE);
     int row = rows + before;
     if (before >= free) {
@@ -91,9 +91,10 @@ template <class A> struct ParentArchive {
         row = drawn(i);
         later = team.count(run.pop, [&](int k) { return (slot[k] >= 0) & (k > i) & (drawn(k) == row); });
       }
-      if (later > 0) return;
+      if (later > 0) return rank;
     }
     if (row >= 0) team.put(run.dim, prefetch.parent, run.archive(row));
+    return rank;
   }
 
   // The stages of a large population, which has been sorted. Stage 0 counts the successes in every piece of the trials.

@@ -47,14 +47,26 @@ struct Arrde : ArrdePhases {
     if (team.lane == 0) values(run, 0)[i] = run.f(0)[i];
   }
 
-  // -- the work between generations: that of the base, and then a stage of one team ------------------------------------
+  // -- the work between generations: that of the base, and then, rarely, the end of a phase by one team ----------------
 
   template <class R> SKDE_FN static int stages(const R&, i64) { return 2; }
+  static constexpr bool HAS_RARE_STAGE = true;
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team& team, const R& run, i64 g) {
+    return is_over(team, run, g);
+  }
   template <class Team, class R>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage,
                                      const Prefetch<Team>& prefetch) {
-    if (stage == 0) return Base::end_generation(team, run, g, i, stage, prefetch);
-    if (i == 0) finish(team, run, g);
+    if (stage > 0) {
+      if (i == 0 && is_over(team, run, g)) end_phase(team, run, g);
+    } else if (Archive::rank_and_archive(team, run, g, i, prefetch) == 0) {
+      keep_best(team, run, g, i);
+    }
+  }
+  template <class Team, class R>
+  SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
+    Base::adapt(team, run, g, prefetch, learns);
+    keep_last_entry(team, run, g);
   }
 
   static constexpr int LARGE_STAGES = Base::LARGE_STAGES + 1;
@@ -70,8 +82,12 @@ struct Arrde : ArrdePhases {
       sort_stage(team, share, run.pop, value, stage, run.order(g), run.sorting(), run.samples(run.pop));
     else if (own < Base::LARGE_STAGES)
       Base::end_large_generation(team, run, share, g, own);
-    else if (share.adapts(run.pop))
-      finish(team, run, g);
+    else if (share.adapts(run.pop)) {
+      keep_last_entry(team, run, g);
+      keep_best(team, run, g, int(run.order(g)[0]));
+      team.sync();
+      if (is_over(team, run, g)) end_phase(team, run, g);
+    }
   }
 
   // Migrants enter the population, but not the row of the best. Where all values are new, the first phase goes on.

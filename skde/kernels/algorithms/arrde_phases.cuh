@@ -122,29 +122,36 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     now[Rules::RENEWED] = -1, now[Rules::RESTARTS] = 1;
   }
 
-  // Keeps the best, and ends the phase where it is due.
-  template <class Team, class R> SKDE_FN static void finish(Team& team, const R& run, i64 g) {
-    const int best = int(run.order(g)[0]), H = run.settings.H;
+  // Keeps individual i, the best of generation g, where it is a new best of the run, or of the first phase.
+  template <class Team, class R> SKDE_FN static void keep_best(Team& team, const R& run, i64 g, int i) {
+    if (g == 0) return;  // generation 0 is as it was drawn
     double* const now = Rules::numbers(run);
-    const auto f = values(run, g)[best];
-    const bool leads = g > 0 && precedes(f, run.f(g)[0], false);  // generation 0 is as it was drawn
-    const bool improves = g > 0 && now[Rules::PHASE] == Rules::FIRST && f < values(run, g - 1)[run.order(g - 1)[0]];
-    const int bests = g > 0 ? int(now[Rules::BESTS]) : 0;
+    const auto f = values(run, g)[i];
+    const bool leads = precedes(f, run.f(g)[0], false);
+    const bool improves = now[Rules::PHASE] == Rules::FIRST && f < values(run, g - 1)[run.order(g - 1)[0]];
+    const int bests = int(now[Rules::BESTS]);
     team.sync();
-    if (leads) team.copy(run.dim, point(run, g, best), run.x(g, 0));
-    if (improves) store(team, run, g, best, most_records(run) + bests % most_bests(run));
-    if (team.lane == 0) {
-      if (leads) run.f(g)[0] = f;
-      if (g == 0) start(run);
-      if (improves) now[Rules::BESTS] = bests + 1;
-      // The last entry of the memory keeps 0.9 from its first turn on.
-      const bool turns = g > 0 && run.memory(g - 1)[NEXT_ENTRY] == H - 1 && run.memory(g)[NEXT_ENTRY] == 0;
-      if (turns) Means::M_F(run)[H - 1] = Means::M_CR(run)[H - 1] = 0.9;
-    }
+    if (leads) team.copy(run.dim, point(run, g, i), run.x(g, 0));
+    if (improves) store(team, run, g, i, most_records(run) + bests % most_bests(run));
+    if (team.lane != 0) return;
+    if (leads) run.f(g)[0] = f;
+    if (improves) now[Rules::BESTS] = bests + 1;
+  }
+
+  // The rest of the adaptation. The last entry of the memory keeps 0.9 from its first turn on.
+  template <class Team, class R> SKDE_FN static void keep_last_entry(Team& team, const R& run, i64 g) {
+    const int H = run.settings.H;
     team.sync();
-    if (g == 0) return;
-    const bool grows = run.next_pop(g) > run.pop, ends = converges(team, run, g);
-    if (SKDE_RARELY(grows || ends)) end_phase(team, run, g, grows, ends);
+    if (team.lane != 0) return;
+    if (g == 0) return start(run);
+    const bool turns = run.memory(g - 1)[NEXT_ENTRY] == H - 1 && run.memory(g)[NEXT_ENTRY] == 0;
+    if (turns) Means::M_F(run)[H - 1] = Means::M_CR(run)[H - 1] = 0.9;
+  }
+
+  // Whether the phase ends after generation g: the population grows, or it has converged.
+  template <class R> SKDE_FN static bool grows(const R& run, i64 g) { return run.next_pop(g) > run.pop; }
+  template <class Team, class R> SKDE_FN static bool is_over(Team& team, const R& run, i64 g) {
+    return g > 0 && (grows(run, g) || converges(team, run, g));
   }
 
   template <class Team, class R> SKDE_FN static bool converges(Team& team, const R& run, i64 g) {
@@ -165,11 +172,11 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     return are_close<real>(team, n, [&](int k) { return f[order[k]]; }, tol);
   }
 
-  // Ends a phase and begins the next, by one team, because it is rare.
-  template <class Team, class R>
-  SKDE_OUTLINE static void end_phase(Team& team, const R& run, i64 g, bool grows, bool ends) {
+  // Ends a phase that is over and begins the next, by one team, because it is rare.
+  template <class Team, class R> SKDE_OUTLINE static void end_phase(Team& team, const R& run, i64 g) {
     using real = typename R::real;
     const auto& s = run.settings;
+    const bool grows_now = grows(run, g), converged = !grows_now || converges(team, run, g);
     double *const now = Rules::numbers(run), *const M = Means::M_F(run), *const values_stored = stored_values(run);
     const int phase = int(now[Rules::PHASE]), H = s.H, copy = int(now[Rules::COPIES]), row = int(now[Rules::BOXES]);
     const int n = min_of(run.next_pop(g), run.pop), restarts = int(now[Rules::RESTARTS]);
@@ -181,7 +188,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     team.sync();
 
     if (phase != Rules::RESTART) team.each(2 * H, [&](int k) { copies(run)[copy % Rules::KEPT * 2 * H + k] = M[k]; });
-    if (phase == Rules::FIRST || ends)
+    if (phase == Rules::FIRST || converged)
       for (int k = 0; k < n; ++k, ++records) {
         // A sample of all records, where there is no room for all.
         const int most = most_records(run);
@@ -204,7 +211,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     team.sync();
 
     const bool failed = double(before) <= best && restarts < int(1 + 4 * t + 0.5);
-    const bool renews = !grows && (phase != Rules::RESTART || failed);
+    const bool renews = !grows_now && (phase != Rules::RESTART || failed);
     if (team.lane == 0) {
       now[Rules::RECORDS] = min_of(records, 1 << 30), now[Rules::BOXES] = row + 1;
       now[Rules::COPIES] = copy + (phase != Rules::RESTART);
@@ -215,7 +222,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     }
     if (renews) return Means::start(team, run);
     team.sync();
-    refine(team, run, g, grows);
+    refine(team, run, g, grows_now);
   }
 
   // The population of a refinement: records drawn without replacement, then the last new bests of the first phase,

@@ -32,39 +32,51 @@ template <class A> struct FrontAndTop {
     for (int k = 0; k < run.pop; ++k) place_member(team, run, g, int(order[k]), k, all_values);
   }
 
-  // The number of successful trials, and the least of their values.
-  template <class real> struct Successes {
-    int many;
-    real least;
-  };
-  // The successes, by one team. In a large population earlier stages, up to PLACES, have found them.
-  template <class Team, class R>
-  SKDE_FN static Successes<typename R::real> find_successes(Team& team, const R& run, i64 g) {
+  // Finds the successes, and writes the numbers that the later stages and the next generation read; by one team. In a
+  // large population earlier stages, up to PLACES, have found the successes.
+  template <class Team, class R> SKDE_FN static void find_and_record(Team& team, const R& run, i64 g) {
     using real = typename R::real;
-    if (!is_large(run.pop)) {
-      const int many = compete(team, run, g);
-      return {many, smallest(team, run.array(Arrays::won, g), many)};
-    }
-    const int many = int(A::numbers(run, g)[A::SUCCESSES]);
-    const real least = many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
-    return {many, is_nan(least) ? real(infinity()) : least};
-  }
-  // Writes the numbers that the later stages and the next generation read; by one lane.
-  template <class R> SKDE_FN static void record(const R& run, i64 g, const Successes<typename R::real>& successes) {
-    const int left = run.next_pop(g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
     double* const now = A::numbers(run, g);
-    now[A::SUCCESSES] = successes.many, now[A::LEAST] = successes.least;
-    now[A::NEXT_SLOT] = (next + successes.many) % run.pop % left, now[A::NEXT_POP] = left;
+    const bool large = is_large(run.pop);
+    const int many = large ? int(now[A::SUCCESSES]) : compete(team, run, g);
+    const real first = large && many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
+    const real least = !large          ? smallest(team, run.array(Arrays::won, g), many)
+                       : is_nan(first) ? real(infinity())
+                                       : first;
+    if (team.lane == 0) {
+      const int left = run.next_pop(g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
+      now[A::SUCCESSES] = many, now[A::LEAST] = least;
+      now[A::NEXT_SLOT] = (next + many) % run.pop % left, now[A::NEXT_POP] = left;
+    }
+    team.sync();
   }
 
-  // The stages of a small population, for each individual. Stage 0: the values of the top in their order, while one team
-  // is in find_successes() and record(); stage 1: the new top, and the ranks in the new front; stage 2: the new front.
+  // The stages of a small population, for each individual. Stage 0: the values of the top in their order, while the team
+  // of the first individual is in find_and_record(); stage 1: the new top, the ranks in the new front, and
+  // the new front; but stage 2: a front that shrinks, because it needs all ranks.
   static constexpr int STAGES = 3;
-  template <class Team, class R> SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage) {
+  template <class Team, class R, class P>
+  SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage, const P& rows) {
+    if (stage == 0 && i == 0) find_and_record(team, run, g);
     if (stage == 0) sort_top(team, run, g, i, 1);
-    if (stage == 1) rank_all(team, run, g, i);
-    if (stage == 2) make_front(team, run, g, i);
+    if (stage == 1) {
+      const Ranks ranks = rank_all(team, run, g, i, rows);
+      if (!shrinks(run, g)) make_front(team, run, g, i, rows, ranks);
+    }
+    if (stage == 2 && shrinks(run, g)) make_front(team, run, g, i, rows, ranks_of(run, g, i));
   }
+  template <class R> SKDE_FN static bool shrinks(const R& run, i64 g) { return run.next_pop(g) < run.pop; }
+
+  // The rows of an individual that the stages move.
+  template <class Team> struct Rows {
+    typename Team::Row top{}, front{}, trial{};
+    template <class R> SKDE_FN Rows(Team& team, const R& run, i64 g, int i) {
+      if (g == 0 || i >= run.pop) return;
+      top = team.row(run.dim, FrontAndTop::top(run, g, i));
+      front = team.row(run.dim, run.vector(Vectors::front, g - 1, i));
+      trial = team.row(run.dim, run.vector(Vectors::trials, g, i));
+    }
+  };
 
   // The stages of a large population: the early ones, those of sorting, and the later ones.
   //   SUPPOSE          whether each trial would succeed against the old member of its slot
@@ -72,7 +84,7 @@ template <class A> struct FrontAndTop {
   //   FOLLOW           the slots and gains of the successful trials
   //   PLACES           the values of the successful trials in order, and how many members of each piece stay in the
   //                    front
-  //   LEARN            the places of these members in their order; find_successes() and record()
+  //   LEARN            the places of these members in their order; find_and_record()
   //   RANKS            the new top, and the ranks in the new front
   //   LEAVING          how many members of each piece a smaller front leaves out
   //   LEAVING_PLACES   how many it leaves out before each slot
@@ -110,6 +122,11 @@ template <class A> struct FrontAndTop {
   }
 
  private:
+  // The ranks of a member of the old front and of the trial with its number in the new front; -1: replaced.
+  struct Ranks {
+    int front, trial;
+  };
+
   template <class Team, class R>
   SKDE_FN static void place_member(Team& team, const R& run, i64 g, int i, int place, bool all_values) {
     if (team.lane == 0) run.array(Arrays::top, g)[place] = typename R::real(i);
@@ -311,13 +328,15 @@ template <class A> struct FrontAndTop {
           if (holds) run.scratch(Scratch::front_sorted)[place] = front[of_front[k]];
         });
         break;
-      case RANKS: share.each_item(pop, [&](int i) { rank_all(team, run, g, i); }); break;
+      case RANKS: share.each_item(pop, [&](int i) { rank_all(team, run, g, i, Rows<Team>(team, run, g, i)); }); break;
       case LEAVING: count_piece([&](int k) { return leaves[k] > 0; }); break;
       case LEAVING_PLACES:
         number_piece([&](int k) { return leaves[k] > 0; },
                      [&](int k, int place, bool) { run.scratch(Scratch::leaves_before)[k] = real(place); });
         break;
-      default: share.each_item(pop, [&](int i) { make_front(team, run, g, i); });
+      default:
+        share.each_item(pop,
+                        [&](int i) { make_front(team, run, g, i, Rows<Team>(team, run, g, i), ranks_of(run, g, i)); });
     }
   }
   // The number of n values before v, and of equal ones where `ties`: counted, or by bisection where `ordered` has them
@@ -331,7 +350,8 @@ template <class A> struct FrontAndTop {
   // Writes member i of the old top and trial i to the new top, and finds the ranks of member i of the old front and of
   // trial i in the new front. Of equal values trials come before old members, so that both populations move on a
   // plateau; and trials come in turn.
-  template <class Team, class R> SKDE_FN static void rank_all(Team& team, const R& run, i64 g, int i) {
+  template <class Team, class R, class P>
+  SKDE_FN static Ranks rank_all(Team& team, const R& run, i64 g, int i, const P& rows) {
     using real = typename R::real;
     const real *const sorted = run.scratch(Scratch::sorted), *const front = run.array(Arrays::value, g - 1);
     const real *const survivors = run.scratch(Scratch::survivors), *const won = run.array(Arrays::won, g);
@@ -348,7 +368,7 @@ template <class A> struct FrontAndTop {
     };
     const real mine = sorted[i], member = front[i];
     const int slot = int(run.array(Arrays::slot, g)[i]);
-    place(team, run, g, top(run, g, i), mine, i + trials_before(mine));
+    place(team, run, g, rows.top, mine, i + trials_before(mine));
 
     int rank_front = -1, rank_trial = pop;
     if (stays(i)) {
@@ -369,7 +389,7 @@ template <class A> struct FrontAndTop {
                : team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
       if (!(worst < v)) {
         const int better = before<false>(team, pop, sorted, many ? sorted : nullptr, pop, v);
-        place(team, run, g, run.vector(Vectors::trials, g, i), v, earlier + better);
+        place(team, run, g, rows.trial, v, earlier + better);
       }
       rank_trial = earlier + before<false>(team, pop, survivors, in_order(Scratch::front_sorted), pop - successes, v);
     }
@@ -378,25 +398,31 @@ template <class A> struct FrontAndTop {
       if (rank_front >= 0) run.scratch(Scratch::leaves)[i] = real(rank_front >= left);
       if (slot >= 0) run.scratch(Scratch::leaves)[slot] = real(rank_trial >= left);
     }
-    if (team.lane != 0) return;
-    run.array(Arrays::rank_front, g)[i] = real(rank_front);
-    run.array(Arrays::rank_trial, g)[i] = real(rank_trial);
+    if (team.lane == 0) {
+      run.array(Arrays::rank_front, g)[i] = real(rank_front);
+      run.array(Arrays::rank_trial, g)[i] = real(rank_trial);
+    }
+    return {rank_front, rank_trial};
+  }
+  template <class R> SKDE_FN static Ranks ranks_of(const R& run, i64 g, int i) {
+    return {int(run.array(Arrays::rank_front, g)[i]), int(run.array(Arrays::rank_trial, g)[i])};
   }
 
   template <class Team, class R, class real>
-  SKDE_FN static void place(Team& team, const R& run, i64 g, const real* from, real value, int rank) {
+  SKDE_FN static void place(Team& team, const R& run, i64 g, const typename Team::Row& row, real value, int rank) {
     if (rank >= run.pop) return;
-    team.copy(run.dim, from, run.x(g, rank));
+    team.put(run.dim, row, run.x(g, rank));
     if (team.lane == 0) run.f(g)[rank] = value, run.array(Arrays::top, g)[rank] = real(rank);
   }
 
-  template <class Team, class R> SKDE_FN static void make_front(Team& team, const R& run, i64 g, int i) {
+  template <class Team, class R, class P>
+  SKDE_FN static void make_front(Team& team, const R& run, i64 g, int i, const P& rows, const Ranks& ranks) {
     using real = typename R::real;
     const real *const slot = run.array(Arrays::slot, g), *const rank_front = run.array(Arrays::rank_front, g),
                       *const rank_trial = run.array(Arrays::rank_trial, g);
     const real left = real(A::numbers(run, g)[A::NEXT_POP]);
     const bool shrinks = left < run.pop;
-    const auto enter = [&](const real* from, real value, real rank, real at) {
+    const auto enter = [&](const typename Team::Row& row, real value, int rank, real at) {
       if (rank < 0 || rank >= left) return;
       int place = int(at);
       // Members after those that are left out get smaller slots.
@@ -407,12 +433,11 @@ template <class A> struct FrontAndTop {
           return int((rank_front[k] >= left) & (real(k) < at)) +
                  int((slot[k] >= 0) & (rank_trial[k] >= left) & (slot[k] < at));
         });
-      team.copy(run.dim, from, run.vector(Vectors::front, g, place));
-      if (team.lane == 0) run.array(Arrays::value, g)[place] = value, run.order(g)[int(rank)] = place;
+      team.put(run.dim, row, run.vector(Vectors::front, g, place));
+      if (team.lane == 0) run.array(Arrays::value, g)[place] = value, run.order(g)[rank] = place;
     };
-    enter(run.vector(Vectors::front, g - 1, i), run.array(Arrays::value, g - 1)[i], rank_front[i], real(i));
-    if (slot[i] >= 0)
-      enter(run.vector(Vectors::trials, g, i), run.array(Arrays::f_trial, g)[i], rank_trial[i], slot[i]);
+    enter(rows.front, run.array(Arrays::value, g - 1)[i], ranks.front, real(i));
+    if (slot[i] >= 0) enter(rows.trial, run.array(Arrays::f_trial, g)[i], ranks.trial, slot[i]);
   }
 };
 

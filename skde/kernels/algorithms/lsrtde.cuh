@@ -172,10 +172,19 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   }
 
   template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : Populations::STAGES; }
-  template <class Team, class R, class P>
-  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const P&) {
+  static constexpr bool HAS_RARE_STAGE = true;
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R& run, i64 g) {
+    return g == 0 || Populations::shrinks(run, g);
+  }
+  template <class Team> struct Prefetch : Populations::template Rows<Team> {
+    template <class R>
+    SKDE_FN Prefetch(Team& team, const R& run, i64 g, int i, bool)
+        : Populations::template Rows<Team>(team, run, g, i) {}
+  };
+  template <class Team, class R>
+  SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage, const Prefetch<Team>& rows) {
     if (g == 0) return restore(team, run, g, i, true);
-    Populations::update(team, run, g, i, stage);
+    Populations::update(team, run, g, i, stage, rows);
   }
 
   static constexpr bool DIVIDES = true;
@@ -189,9 +198,12 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     Populations::update_large(team, run, share, g, stage);
     if (g > 0 && later == Populations::PLACES)
       divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));
-    if (share.adapts(run.pop) && (g > 0 ? later == Populations::LEARN : stage == 0)) adapt(team, run, g, 0, true);
+    if (!share.adapts(run.pop) || (g > 0 ? later != Populations::LEARN : stage > 0)) return;
+    if (g > 0) Populations::find_and_record(team, run, g);
+    adapt(team, run, g, 0, true);
   }
 
+  static constexpr int ADAPTATION = 1;  // after the successes have been found
   template <class Team, class R, class P> SKDE_FN static void adapt(Team& team, const R& run, i64 g, const P&, bool) {
     const int H = run.settings.H;
     double *const M = M_CR(run, g), *const now = numbers(run, g);
@@ -201,17 +213,16 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
       now[NEXT_ENTRY] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0, now[SUCCESSES] = 0;
       return Rules::start(run, rest(run, 0));
     }
-    const auto successes = Populations::find_successes(team, run, g);
+    const int successes = int(now[SUCCESSES]);
     const auto sums = divided_sums<SUMS, WEIGHT>(team, run, run.scratch(Scratch::partials), terms_of(run, g));
     if (team.lane != 0) return;
     const double* const before = M_CR(run, g - 1);
     const int entry = int(numbers(run, g - 1)[NEXT_ENTRY]);
     for (int k = 0; k < H; ++k) M[k] = before[k];
-    if (successes.many > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + CR_SUM));
-    now[NEXT_ENTRY] = successes.many > 0 ? (entry + 1) % H : entry;
-    now[SUCCESS_RATE] = double(successes.many) / run.pop;
-    Populations::record(run, g, successes);
-    Rules::learn(run, g, successes.many > 0 ? entry : -1, sums.of[WEIGHT], sums.of + OTHERS);
+    if (successes > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + CR_SUM));
+    now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % H : entry;
+    now[SUCCESS_RATE] = double(successes) / run.pop;
+    Rules::learn(run, g, successes > 0 ? entry : -1, sums.of[WEIGHT], sums.of + OTHERS);
   }
 
   template <class Team, class R> SKDE_FN static void restore(Team& team, const R& run, i64 g, int i, bool all_values) {

@@ -122,6 +122,10 @@ struct BaseAlgorithm {
 
   // The number of stages of end_generation() after generation g. After each of them there is a barrier of all teams.
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
+  // Whether the last of these stages rarely has work in a small population, and whether it has after generation g. Every
+  // team decides it after the stage before. The driver of whole generations then leaves out the stage and its barrier.
+  static constexpr bool HAS_RARE_STAGE = false;
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R&, i64) { return true; }
   // Values that end_generation() and adapt() read and that no team writes meanwhile. A team loads them before the
   // barrier, so that it need not wait for them afterwards. They belong to individual i, if there is one. Where the team
   // adapts, it also loads the run's.
@@ -134,8 +138,9 @@ struct BaseAlgorithm {
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int, const P&) {
     if (run.task.ranked && !is_large(run.pop)) rank(team, run, g, i);
   }
-  // The work of the run between two generations, which one team does in stage 0. `learns`: whether generation g had
-  // trials of the algorithm; a generation of opposites has none.
+  // The work of the run between two generations, which one team does in stage ADAPTATION, or in the last one where there
+  // are fewer. `learns`: whether generation g had trials of the algorithm; a generation of opposites has none.
+  static constexpr int ADAPTATION = 0;
   template <class Team, class R, class P> SKDE_FN static void adapt(Team&, const R&, i64, const P&, bool) {}
 
   // Large populations (is_large(run.pop)). One team that adapts the run would read all individuals while

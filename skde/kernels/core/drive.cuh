@@ -126,6 +126,10 @@ template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R&
     if (is_large(run.pop)) return Algorithm::large_stages(run, share, g);
   return Algorithm::stages(run, g);
 }
+// Whether the last stage is left out where it has no work (BaseAlgorithm::HAS_RARE_STAGE).
+template <class Algorithm, class R> SKDE_FN bool has_rare_stage(const R& run) {
+  return Algorithm::HAS_RARE_STAGE && !is_large(run.pop);
+}
 template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
@@ -172,7 +176,8 @@ SKDE_OUTLINE void end_generation(Team& team, const R& run, const Share& share, i
       if (i < share.end) values = Prefetch(team, run, g, i, false);
     }
   }
-  if (own == 0 && stages.own > 0 && (opposes || !divides<Algorithm>(run)) && share.adapts(run.pop))
+  const int adaptation = min_of(opposes ? 0 : Algorithm::ADAPTATION, stages.own - 1);
+  if (own >= 0 && own == adaptation && (opposes || !divides<Algorithm>(run)) && share.adapts(run.pop))
     Algorithm::adapt(team, run, g, prefetch, !opposes);
 }
 template <class Algorithm, class Team, class R, class Share>
@@ -228,8 +233,9 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
     const Stages all_stages = stages<Algorithm>(run, share, g, turn);
+    const int usual_stages = all_stages.all() - has_rare_stage<Algorithm>(run);
     share.arrive();
-    for (int stage = 0; SKDE_RARELY(stage < all_stages.all()); ++stage) {
+    for (int stage = 0; SKDE_RARELY(stage < usual_stages); ++stage) {
       const auto values = prefetch<Algorithm>(team, run, share, g);
       share.wait();
       end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, values);
@@ -243,6 +249,14 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     }
     draws = Draws(team, next, g + 1, after.begin);
     share.wait();
+    if (SKDE_RARELY(has_rare_stage<Algorithm>(run) && Algorithm::needs_last_stage(team, run, g))) {
+      share.arrive();  // no team changes what another still decides by
+      share.wait();
+      const auto values = prefetch<Algorithm>(team, run, share, g);
+      end_generation<Algorithm>(team, run, share, g, usual_stages, all_stages, turn.now, values);
+      share.arrive();
+      share.wait();
+    }
     const bool running = conclude(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
     if constexpr (R::VARIES) {
