@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from skde.benchmark.comparison import Comparison, Line
@@ -13,7 +14,7 @@ from skde.benchmark.reproduction import Reproduction
 from skde.benchmark.tables import counts_text, reasons
 from skde.benchmark.verdicts import DIFFERS, INCOMPARABLE, NOISE, NONE, SLOWER, VERDICTS, WORSE
 
-from . import coevolution, paper_tuning
+from . import coevolution, official_data, paper_tuning
 from .sources import provenance_text
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -60,10 +61,15 @@ def source(record: Record, name: str) -> str:
     return f"{runs} run{'s' if runs > 1 else ''}, {spent}{data}. {provenance_text(record, name)}"
 
 
-def section(reproduction: Reproduction, record: Record, name: str) -> list[str]:
-    """Return the section of one record."""
+def section(reproduction: Reproduction, record: Record, name: str, others: Sequence[tuple[str, Record]]) -> list[str]:
+    """Return the section of one record; `others`: all titles and records of the paper."""
     lines = [f"### {section_title(name)}", "", source(record, name), ""]
-    for comparison in reproduction.comparisons(record):
+    found = official_data.counterpart(record, others)
+    title, official = ("", {}) if found is None else (found[0], tables(reproduction, found[1]))
+    for number, comparison in tables(reproduction, record).items():
+        both = official.get(number)
+        if both is not None:
+            comparison = official_data.explained(comparison, both, title, reproduction.paper)
         lines += [f"**{comparison.name}.** {comparison.title}.", "", *table(comparison)]
         if counts := counts_text(comparison):
             lines += [f"{counts}.", ""]
@@ -71,7 +77,13 @@ def section(reproduction: Reproduction, record: Record, name: str) -> list[str]:
             lines += [comparison.remark, ""]
         if worse := reasons(comparison):
             lines += ["Cells that are not as good:", "", *(f"- {reason}" for reason in worse), ""]
+        lines += [] if both is None else official_data.agreement(comparison, both, title)
     return lines
+
+
+def tables(reproduction: Reproduction, record: Record) -> dict[str, Comparison]:
+    """Return the tables of a record by their names."""
+    return {comparison.name: comparison for comparison in reproduction.comparisons(record)}
 
 
 def records(name: str) -> list[Path]:
@@ -109,9 +121,10 @@ def page() -> str:
         paper = reproduction.paper
         lines += [f"## {paper.name}", "", f"{paper.title}. The paper's machine: {paper.machine}.", ""]
         lines += [(DOCS / "texts" / f"reproduce-{paper.name}.md").read_text().strip(), ""]
-        for path in records(paper.name):
-            record = read_record(path)
-            lines += section(reproduction, record, path.name)
+        paths = records(paper.name)
+        read = [(section_title(path.name), read_record(path)) for path in paths]
+        for path, (_, record) in zip(paths, read, strict=True):
+            lines += section(reproduction, record, path.name, read)
             if "violation" in record["cells"][0]:
                 lines += coevolution.details(record)
     return "\n".join([*lines, *appendix()]).rstrip() + "\n"

@@ -538,8 +538,27 @@ def test_ranks_that_differ_have_reasons():
     cells = [{**cell(values=[20 - k] * 2), "run_seconds": [1.0, 1.0]} for k in range(len(trials))]
     lines = janssen2024.rank_lines(found.paper.tables["4"], list(zip(trials, cells, strict=True)))
     own = {(line.column, line.verdict, line.note) for line in lines if line.column in ("F2", "F3")}
-    local, converged = (next(note.text for note in janssen2024.NOTES if note.function == name) for name in ("F2", ""))
-    assert own == {("F2", "differs", local), ("F2", "agrees", ""), ("F3", "differs", converged), ("F3", "agrees", "")}
+    (converged,) = (note.text for note in janssen2024.NOTES)
+    assert own == {(name, *rest) for name in ("F2", "F3") for rest in (("differs", converged), ("agrees", ""))}
+    alike = [{**one, "error": [240.0, 240.0] if k < 5 else one["error"]} for k, one in enumerate(cells)]
+    lines = janssen2024.rank_lines(found.paper.tables["4"], list(zip(trials, alike, strict=True)))
+    notes = {name: {line.note for line in lines if line.column == name and line.note} for name in ("F2", "F3")}
+    ends = (
+        "10 of the 16 trials end at one local minimum, 240 above the least value; the other trials and rounding decide"
+    )
+    assert notes == {"F2": {ends}, "F3": {converged}}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.0, 1e-9, 1e-8, 5.0], "3 of the 4 trials are solved; their times decide, and those are of this machine"),
+        ([0.0, 1e-9, 4.0, 5.0], ""),
+        ([7.0, 7.0, 4.0, 5.0], ""),
+    ],
+)
+def test_trials_that_end_alike_are_most(values, expected):
+    assert janssen2024.common_end(np.array(values)) == expected
 
 
 def test_times_of_other_budgets_are_not_compared():
