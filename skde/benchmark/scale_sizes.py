@@ -15,7 +15,7 @@ from skde.algorithms import ALGORITHMS
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.benchmark.generations import constant_size, new_spec
 from skde.benchmark.peers import CR, C, F, W
-from skde.engines.batch_arrays import array_shapes, size_of
+from skde.engines.batch_arrays import array_shapes
 from skde.validation import DTYPES, check_choice, check_int, check_real
 
 PROBLEM = "rastrigin"
@@ -131,7 +131,7 @@ def trials_of(name: str, pop_size: int) -> int:
 def batch_bytes(name: str, dtype: str, dim: int, pop_size: int, n_runs: int) -> int:
     """Return the bytes of the arrays of a batch."""
     spec = new_spec(algorithm_of_size(name, pop_size), get_problem(PROBLEM, dim=dim), 1, MOST_GENERATIONS, dtype=dtype)
-    return size_of(array_shapes(spec, n_runs))
+    return array_shapes(spec, n_runs).nbytes
 
 
 @cache

@@ -4,34 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 import skde._cpu as _cpu
+from skde.algorithms.base import StateSizes
 from skde.arrays import address, device_of, to_numpy
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry, state_names
 from skde.engines.batch_arrays import (
+    AXES,
     CURRENT,
+    PROGRESS,
     array_shapes,
-    check_shapes_memory,
+    check_batch_memory,
     halves_axis,
     sampled_slots,
     saved_names,
     sorting_size,
 )
-from skde.engines.block import ArrayShapes, Block, BlockArrays
+from skde.engines.block import Block, BlockArrays
 from skde.engines.runs import Runs
 from skde.engines.spec import Spec
-from skde.engines.task import KINDS, TASK, Decoding, field_dtypes, fill_data
+from skde.engines.task import KINDS, PLACES, Decoding, Task, field_dtypes
+from skde.islands import Archipelago
 from skde.memory import check_memory
 from skde.typing import Array, FloatArray, IntArray
 
-# Arrays in one block with those of the spec: some begin with other values than zero, and the host reads the last three
-# often. One copy writes the block, and one reads these three.
-SMALL_ARRAYS = ("limit", "status", "generation", "spent")
+ADDRESSES = np.array([PLACES[name] for name in AXES])  # the fields of the task with the addresses of the arrays
+
+
+@lru_cache(maxsize=64)
+def described(
+    n_runs: int, pop_max: int, dim: int, n_start: int, sorting: int, needs: StateSizes, islands: Archipelago
+) -> IntArray:
+    """Return the words of a task with the sizes of a batch, and with nothing else."""
+    task = Task()
+    record = task.record
+    record["n_runs"], record["pop_max"], record["dim"], record["n_start"] = n_runs, pop_max, dim, n_start
+    record["reference_rows"] = needs.references
+    record["ranked"], record["stages"], record["sorting_size"] = needs.ranked, needs.stages, sorting
+    record["memory_size"], record["archive_size"] = needs.memory, needs.archive
+    record["n_islands"], record["first_island"] = islands.n_islands, islands.first
+    record["migrate_every"], record["migrant_rows"] = islands.every, islands.rows
+    record["migrant_route"], record["migrant_choice"] = islands.route, islands.choice
+    record["migrant_place"], record["migrant_count"] = islands.place, islands.count
+    record["migrant_share"] = islands.share
+    return task.words
 
 
 class Batch(Runs):
@@ -50,7 +71,7 @@ class Batch(Runs):
     ----------
     array : dict of str to ndarray
         The arrays by their names in task.cuh.
-    task : ndarray of shape (1,)
+    task : Task
         The record that the kernels read.
     """
 
@@ -59,9 +80,8 @@ class Batch(Runs):
     ) -> None:
         super().__init__(spec, xp)
         self.device_context = device_context
-        self.task = np.zeros(1, TASK)
-        self.record = self.task[0]  # the same memory, as a scalar
-        self.task_address = address(self.task, TASK, 1)
+        self.task = Task()
+        self.record, self.task_address = self.task.record, self.task.address
         with self.device_context():
             self._allocate()
         self.program: Any = None  # the compiled objective in the engine's form
@@ -75,15 +95,17 @@ class Batch(Runs):
         self.number = self.kernel.number
         self.array_names, self.vector_names = state_names(spec)
         self.single = spec.dtype == np.float32
-        arrays = array_shapes(spec, self.n_runs)
-        check_shapes_memory(arrays, xp)
-        self.small = self._small_block({name: arrays.pop(name) for name in SMALL_ARRAYS})
-        large = Block(arrays, xp)
-        self.array = BlockArrays(self.small, large)
-        self.device = device_of(large.memory)
-        for name, begin in (self.small.address | large.address).items():
-            self.record[name] = begin
+        check_batch_memory(spec, self.n_runs, xp)
+        shapes, self.limits = array_shapes(spec, self.n_runs), spec.limits
+        values = {name: getattr(spec, name) for name in ("parameters", "lower", "upper", "start")}
+        values["seeds"] = spec.seeds.astype(np.uint64, copy=False).view(np.int64)
+        values |= {"limit": spec.limits, "generation": np.int64(-1)}
+        self.block = Block(shapes, xp, values)
+        self.array = BlockArrays(self.block)
+        self.device = device_of(self.block.memory)
+        self.slots = shapes["history"][0][1]
         self._describe()
+        self.task.words[ADDRESSES] = self.block.addresses
 
     @cached_property
     def stages(self) -> int:
@@ -92,37 +114,11 @@ class Batch(Runs):
         sorts, large = needs.ranked or needs.sorts, self.kernel.large_stages or needs.stages
         return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.pop_max)
 
-    def _small_block(self, shapes: ArrayShapes) -> Block:
-        """Return the block of SMALL_ARRAYS and of the spec's arrays, with their values."""
-        spec = self.spec
-        values: dict[str, Any] = {
-            "seeds": spec.seeds.astype(np.uint64).view(np.int64),
-            "parameters": np.asarray(spec.parameters, np.float64),
-            **{name: getattr(spec, name).astype(spec.dtype) for name in ("lower", "upper", "start")},
-        }
-        shapes = {**{name: (array.shape, array.dtype) for name, array in values.items()}, **shapes}
-        values |= {"limit": spec.limits, "generation": np.int64(-1)}
-        self.limits = spec.limits
-        block = Block(shapes, np)
-        for name, array in values.items():
-            block.view(name)[...] = array
-        block.move_to(self.xp)
-        return block
-
     def _describe(self) -> None:
         """Pass to the kernels the part of the spec that does not change."""
-        spec, record, islands = self.spec, self.record, self.spec.islands
-        record["n_runs"], record["pop_max"], record["dim"] = self.n_runs, self.pop_max, self.dim
-        record["reference_rows"] = spec.needs.references
-        record["n_start"] = len(spec.start)
-        record["ranked"], record["stages"] = spec.needs.ranked, spec.needs.stages
-        record["sorting_size"] = sorting_size(spec)
-        record["memory_size"], record["archive_size"] = spec.needs.memory, spec.needs.archive
-        record["n_islands"], record["first_island"] = islands.n_islands, islands.first
-        record["migrate_every"], record["migrant_rows"] = islands.every, islands.rows
-        record["migrant_route"], record["migrant_choice"] = islands.route, islands.choice
-        record["migrant_place"], record["migrant_count"] = islands.place, islands.count
-        record["migrant_share"] = islands.share
+        spec = self.spec
+        sizes = self.n_runs, self.pop_max, self.dim, len(spec.start), sorting_size(spec)
+        self.task.words[:] = described(*sizes, spec.needs, spec.islands)
 
     @cached_property
     def constants(self) -> tuple[tuple[str, int], ...]:
@@ -132,17 +128,17 @@ class Batch(Runs):
 
     def refresh(self) -> None:
         """Pass the limits and the stopping rules of the current spec to the kernels."""
-        spec, record = self.spec, self.record
+        spec, words, numbers = self.spec, self.task.words, self.task.numbers
         if spec.limits is not self.limits:
             self.limits = spec.limits
             self.put("limit", spec.limits)
         self._grow_history()
-        record["stagnation"] = spec.stagnation or 0
-        record["target"] = -np.inf if spec.target is None else spec.target
-        record["tol"] = -1.0 if spec.tol is None else spec.tol
-        record["run_seconds"] = spec.run_seconds or 0.0
-        record["pause_seconds"] = spec.pause_seconds
-        record["history_slots"] = self.array["history"].shape[1]
+        words[PLACES["history_slots"]] = self.slots
+        words[PLACES["stagnation"]] = spec.stagnation or 0
+        numbers[PLACES["target"]] = -np.inf if spec.target is None else spec.target
+        numbers[PLACES["tol"]] = -1.0 if spec.tol is None else spec.tol
+        numbers[PLACES["run_seconds"]] = spec.run_seconds or 0.0
+        numbers[PLACES["pause_seconds"]] = spec.pause_seconds
 
     def replace_array(self, name: str, array: Array) -> None:
         """Let the kernels use another array, of the same dtype, for one of the arrays."""
@@ -151,18 +147,19 @@ class Batch(Runs):
 
     def attach(self, arrays: tuple[Array, ...], decoding: Decoding | None = None) -> None:
         """Pass the objective's data to the kernels (arrays of this batch's library and dtype)."""
-        fill_data(self.record, arrays, self.spec.dtype, self.device, decoding)
+        self.task.fill_data(arrays, self.spec.dtype, self.device, decoding)
         self.data = arrays, decoding  # keeps them alive
 
     def _grow_history(self) -> None:
-        old, slots = self.array["history"], sampled_slots(self.spec)
-        if slots > old.shape[1]:
+        slots = sampled_slots(self.spec)
+        if slots > self.slots:
             with self.device_context():
                 needed = self.n_runs * slots * self.spec.dtype.itemsize
                 check_memory(f"the history of {self.n_runs} runs", needed, "set smaller limits", self.xp)
                 history = self.xp.zeros((self.n_runs, slots), self.spec.dtype)
-                history[:, : old.shape[1]] = old
+                history[:, : self.slots] = self.array["history"]
                 self.replace_array("history", history)
+                self.slots = slots
 
     def put(self, name: str, values: Any) -> None:
         """Write one of the arrays, from the host."""
@@ -181,7 +178,7 @@ class Batch(Runs):
 
     def progress(self) -> dict[str, Any]:
         """Return status, generation and seconds of all runs as NumPy arrays, by one copy."""
-        return self.small.hosts(SMALL_ARRAYS[1], SMALL_ARRAYS[-1])
+        return self.block.hosts(*PROGRESS)
 
     def trials(self, g: int) -> Array:
         """Return a view of the rows of generation g's trials, of shape (R, P, D)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,22 @@ from skde.serialization import Layout
 # The end of errors about memory.
 MEMORY_ADVICE = "take fewer runs, islands, individuals or dimensions, a smaller archive, or dtype='float32'"
 
-# The axes of every array, as `axis_lengths` names them, in the order of their memory. task.cuh has the types.
+# The axes of every array, as `axis_lengths` names them, in the order of their memory. task.cuh has the types. The first
+# arrays begin with values of the spec, and the host reads PROGRESS often: one copy writes the former, one reads the
+# latter.
 AXES = {
     name: tuple(axes.split())
     for name, axes in {
+        "seeds": "R",
+        "parameters": "R parameters",
+        "lower": "D",
+        "upper": "D",
+        "start": "start D",
+        "limit": "R",
+        "generation": "R",
+        "status": "R",
+        "spent": "R 2",
+        "history": "R slots",
         "x": "halves R P D",
         "f": "halves R P",
         "extra": "arrays halves R P",
@@ -30,15 +42,11 @@ AXES = {
         "vectors": "vectors halves R P D",
         "archive": "R archive D",
         "record": "halves R",
-        "history": "R slots",
         "migrants": "islands migrants D",
         "migrant_values": "islands migrants",
         "meets": "islands",
         "places": "R places",
-        "status": "R",
         "met": "R",
-        "limit": "R",
-        "generation": "R",
         "clock": "R",
         "arrivals": "barriers",
         "since": "halves R",
@@ -47,10 +55,10 @@ AXES = {
         "sorting": "R sorting",
         "bests": "R pieces",
         "owners": "R owners",
-        "spent": "R 2",
         "memory": "halves R memory",
     }.items()
 }
+PROGRESS = ("generation", "status", "spent")
 # The arrays of a checkpoint, in their order.
 SAVED = (
     *("generation", "status", "record", "since", "history", "met"),
@@ -68,6 +76,8 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
         "R": n_runs,
         "P": individuals,
         "D": len(spec.lower),
+        "parameters": spec.parameters.shape[1],
+        "start": len(spec.start),
         "2": 2,
         "halves": 2,
         "arrays": len(arrays),
@@ -88,9 +98,18 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
 
 
 def array_shapes(spec: Spec, n_runs: int) -> ArrayShapes:
-    """Return the shapes and dtypes of the arrays of a batch of n_runs runs, without those copied from the spec."""
-    lengths, dtypes = axis_lengths(spec, n_runs), field_dtypes(spec.dtype)
-    return {name: (tuple([lengths[axis] for axis in axes]), dtypes[KINDS[name]]) for name, axes in AXES.items()}
+    """Return the shapes and dtypes of the arrays of a batch of n_runs runs."""
+    lengths = axis_lengths(spec, n_runs)
+    return shapes_by_axes(tuple(lengths), tuple(lengths.values()), spec.dtype)
+
+
+@lru_cache(maxsize=64)
+def shapes_by_axes(axes: tuple[str, ...], lengths: tuple[int, ...], dtype: np.dtype[Any]) -> ArrayShapes:
+    """Return the shapes and dtypes of the arrays of a batch for the lengths of all axes."""
+    by_axis, dtypes = dict(zip(axes, lengths, strict=True)), field_dtypes(dtype)
+    return ArrayShapes(
+        {name: (tuple([by_axis[axis] for axis in own]), dtypes[KINDS[name]]) for name, own in AXES.items()}
+    )
 
 
 def saved_names(spec: Spec) -> list[str]:
@@ -123,11 +142,6 @@ def sorting_size(spec: Spec) -> int:
     return _cpu.sorting_words(max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows))
 
 
-def size_of(arrays: ArrayShapes) -> int:
-    """Return the bytes that arrays take."""
-    return sum(math.prod(shape) * dtype.itemsize for shape, dtype in arrays.values())
-
-
 def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
     """Refuse a batch that does not fit into memory.
 
@@ -145,14 +159,8 @@ def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
     MemoryError
         With the memory needed and available.
     """
-    check_shapes_memory(array_shapes(spec, n_runs), xp)
-
-
-def check_shapes_memory(arrays: ArrayShapes, xp: Any) -> None:
-    """Refuse the arrays of a batch when they do not fit into memory."""
-    _, n_runs, individuals, dim = arrays["x"][0]
-    what = f"a batch of {n_runs} populations of {individuals} individuals in {dim} dimensions"
-    check_memory(what, size_of(arrays), MEMORY_ADVICE, xp)
+    what = f"a batch of {n_runs} populations of {spec.pop_max} individuals in {len(spec.lower)} dimensions"
+    check_memory(what, array_shapes(spec, n_runs).nbytes, MEMORY_ADVICE, xp)
 
 
 def sampled_slots(spec: Spec) -> int:

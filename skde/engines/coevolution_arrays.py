@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.engines.batch_arrays import MEMORY_ADVICE, array_shapes, batch_layout, size_of
+from skde.engines.batch_arrays import MEMORY_ADVICE, array_shapes, batch_layout
 from skde.engines.block import ArrayShapes
 from skde.engines.coevolution_spec import CoevolutionSpec
 from skde.memory import check_memory
@@ -33,7 +33,7 @@ def exchange_shapes(spec: CoevolutionSpec) -> ArrayShapes:
         "trials_x": (R, spec.x.pop_max),
         "trials_y": (R, spec.y.pop_max),
     }
-    return {name: (shape, spec.incumbents.dtype) for name, shape in shapes.items()}
+    return ArrayShapes({name: (shape, spec.incumbents.dtype) for name, shape in shapes.items()})
 
 
 def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
@@ -45,9 +45,8 @@ def check_coevolution_memory(spec: CoevolutionSpec, xp: Any = np) -> None:
         With the memory needed and available.
     """
     n_runs = spec.n_runs
-    needed = size_of(exchange_shapes(spec)) + sum(
-        size_of(array_shapes(side, n_runs)) for side in (spec.x, spec.y, spec.incumbents)
-    )
+    sides = (array_shapes(side, n_runs) for side in (spec.x, spec.y, spec.incumbents))
+    needed = exchange_shapes(spec).nbytes + sum(shapes.nbytes for shapes in sides)
     what = f"a co-evolution of {n_runs} runs with {spec.x.pop_max} and {spec.y.pop_max} individuals"
     check_memory(what, needed, MEMORY_ADVICE, xp)
 

@@ -21,7 +21,7 @@ from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
-from skde.engines.task import DATA_OFFSET, TASK, Decoding, fill_data
+from skde.engines.task import Decoding, Task
 from skde.engines.threads import COMPONENTS_WORTH_THREADS, allowed_team, team_size
 from skde.islands import Step
 from skde.memory import check_memory
@@ -145,8 +145,8 @@ class CpuEngine:
         """Return the values of the rows of x, an (n, d) array."""
         f = np.empty(len(x), x.dtype)
         arrays, decoding = data_of(objective, x.dtype), decoding_of(objective, x.dtype)
-        task = np.zeros(1, TASK)
-        fill_data(task, arrays, x.dtype, None, decoding)
+        task = Task()
+        task.fill_data(arrays, x.dtype, None, decoding)
         single = x.dtype == np.float32
         n, dim = x.shape
         scratch = objective.scratch
@@ -155,7 +155,7 @@ class CpuEngine:
             single,
             objective.cpu_address(single),
             scratch,
-            address(task, TASK, 1) + DATA_OFFSET,
+            task.data_address,
             address(x, real_dtype(single), n * dim),
             n,
             dim,
@@ -202,7 +202,7 @@ class CpuEngine:
         task, alive = opponent_task(game, X, Y, np)
         single = X.dtype == np.float32
         n, dim = X.shape
-        data, where = address(task, TASK, 1) + DATA_OFFSET, address(X, real_dtype(single), n * dim)
+        data, where = task.data_address, address(X, real_dtype(single), n * dim)
         team = self._row_team(n * len(Y) * dim)
         _cpu.matrix(game.number, single, data, where, n, dim, address(f, X.dtype, n * len(Y)), team)
         del alive

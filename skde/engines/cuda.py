@@ -346,7 +346,7 @@ class CudaEngine:
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             n, dim = X.shape
-            launcher("matrix", task[0], self._address(X, f.dtype, n * dim), np.int64(n), np.int64(dim), f)
+            launcher("matrix", task.record, self._address(X, f.dtype, n * dim), np.int64(n), np.int64(dim), f)
             del alive
             return f
 

@@ -10,7 +10,7 @@ import numpy as np
 import skde._cpu as _cpu
 from skde.arrays import contiguous, device_of
 from skde.constants import CONSTANTS
-from skde.engines.task import MAX_ARRAYS, TASK, fill_data
+from skde.engines.task import MAX_ARRAYS, Task
 from skde.typing import Array, FloatArray
 
 
@@ -56,11 +56,12 @@ class Game:
         return 1 + constraints if constraints else 0
 
 
-def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Any, tuple[Array, ...]]:
+def opponent_task(game: Game, X: Array, Y: Array, xp: Any) -> tuple[Task, tuple[Array, ...]]:
     """Return a task with the rows of Y as opponents of the rows of X, and the arrays that must stay alive."""
     columns = contiguous(Y.T, X.dtype)
     own = tuple(xp.asarray(contiguous(np.asarray(array), X.dtype)) for array in game.arrays)
-    task = np.zeros(1, TASK)
-    fill_data(task, (columns, columns, columns, *own), X.dtype, device_of(X))
-    task["size0"], task["size1"], task["size2"] = len(Y), len(Y), Y.shape[1]
+    task = Task()
+    task.fill_data((columns, columns, columns, *own), X.dtype, device_of(X))
+    for k, size in enumerate((len(Y), len(Y), Y.shape[1])):
+        task.record[f"size{k}"] = size
     return task, (columns, *own)

@@ -172,7 +172,7 @@ class GenerationKernels(ABC):
 
     def record(self) -> None:
         """Record a graph of RECORDED generations, unless there is one of this batch as it is."""
-        if self.batch.task.tobytes() == self.recorded:
+        if self.batch.task.words.tobytes() == self.recorded:
             return
         for launcher, names in self.kernels():
             for name in names:
@@ -186,7 +186,7 @@ class GenerationKernels(ABC):
                 self.evaluating.function("advance")((1,), (1,), (clock, np.int64(RECORDED)))
         finally:
             graph = self.main.end_capture()
-        self.graph, self.recorded = graph, self.batch.task.tobytes()
+        self.graph, self.recorded = graph, self.batch.task.words.tobytes()
 
     def kernels(self) -> list[tuple[Launcher, tuple[str, ...]]]:
         """Return all kernels, which must be loaded before a recording."""

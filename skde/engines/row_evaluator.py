@@ -8,7 +8,7 @@ import numpy as np
 
 from skde.arrays import address
 from skde.engines.nvrtc import Launcher
-from skde.engines.task import TASK, Decoding, fill_data
+from skde.engines.task import Decoding, Task
 from skde.typing import Array, FloatArray
 
 
@@ -46,16 +46,17 @@ class RowEvaluator:
         self.shape, self.dtype = shape, dtype
         plan, scratch = launcher.plan, int(launcher.record["scratch"])
         self.workspace = xp.empty(max(1, plan.grid * plan.teams * scratch * shape[1]), dtype)
-        self.task = np.zeros(1, TASK)
-        fill_data(self.task, data[0], dtype, device, data[1])
-        self.task["dim"], self.task["workspace"] = shape[1], self.workspace.data.ptr
+        task = Task()
+        task.fill_data(data[0], dtype, device, data[1])
+        self.record = task.record
+        self.record["dim"], self.record["workspace"] = shape[1], self.workspace.data.ptr
         self._pinned: tuple[Array, Array, Array] | None = None
 
     def values(self, x: Array) -> Array:
         """Return the values of the rows of x, an array on the GPU."""
         n, dim = self.shape
         f = self.xp.empty(n, self.dtype)
-        self.launcher("evaluate", self.task[0], np.int64(address(x, self.dtype, n * dim, self.device)), np.int64(n), f)
+        self.launcher("evaluate", self.record, np.int64(address(x, self.dtype, n * dim, self.device)), np.int64(n), f)
         return f
 
     def values_on_host(self, x: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ WORD, NUMBER = np.dtype(np.int64), np.dtype(np.float64)
 # Every field has eight bytes. The extension reports names and order, so that task.cuh alone defines the layout.
 KINDS = dict(_cpu.task_fields())
 TASK = np.dtype([(name, "f8" if kind == "number" else "i8") for name, kind in KINDS.items()])
-DATA_OFFSET = TASK.fields["array0"][1] if TASK.fields else 0
+PLACES = {name: place for place, name in enumerate(KINDS)}  # the numbers of the fields
 
 
 def field_dtypes(dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
@@ -33,13 +33,35 @@ class Decoding(NamedTuple):
     function: int = 0
 
 
-def fill_data(
-    task: Any, arrays: tuple[Array, ...], dtype: Any, device: int | None, decoding: Decoding | None = None
-) -> None:
-    """Write the addresses and sizes of the objective's arrays into a task, and its typed variables."""
-    if decoding is not None:
-        task["variables"] = address(decoding.table, dtype, device=device)
-        task["n_variables"], task["function"] = decoding.n, decoding.function
-    for k in range(MAX_ARRAYS):
-        task[f"array{k}"] = address(arrays[k], dtype, device=device) if k < len(arrays) else 0
-        task[f"size{k}"] = arrays[k].size if k < len(arrays) else 0
+class Task:
+    """The record, zeroed.
+
+    Attributes
+    ----------
+    words, numbers : ndarray of int64, ndarray of float64
+        Its fields in their order, as integers and as numbers. An entry is written several times as fast as a field.
+    record : numpy.void
+        The same memory with the fields by their names.
+    address, data_address : int
+        The addresses of the record, and of its part on the objective's data.
+    """
+
+    def __init__(self) -> None:
+        self.words = np.zeros(len(PLACES), WORD)
+        self.numbers = self.words.view(NUMBER)
+        self.record: Any = self.words.view(TASK)[0]
+        self.address = address(self.words, WORD, len(PLACES))
+        self.data_address = self.address + PLACES["array0"] * WORD.itemsize
+
+    def fill_data(
+        self, arrays: tuple[Array, ...], dtype: Any, device: int | None, decoding: Decoding | None = None
+    ) -> None:
+        """Write the addresses and sizes of the objective's arrays, and its typed variables."""
+        words, begins, sizes = self.words, PLACES["array0"], PLACES["size0"]
+        if decoding is not None:
+            words[PLACES["variables"]] = address(decoding.table, dtype, device=device)
+            words[PLACES["n_variables"]], words[PLACES["function"]] = decoding.n, decoding.function
+        words[begins : begins + MAX_ARRAYS] = 0
+        words[sizes : sizes + MAX_ARRAYS] = 0
+        for k, array in enumerate(arrays):
+            words[begins + k], words[sizes + k] = address(array, dtype, device=device), array.size
