@@ -14,7 +14,7 @@ from skde.benchmark.published_tables import Note, Paper
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 pytestmark = pytest.mark.skipif(not (DOCS / "pages").is_dir(), reason="the source distribution has no pages")
-PAPER = Paper("p", "A paper", "a machine", "s", 30, notes=(Note("the data", data=("generated",)), Note("the budget")))
+PAPER = Paper("p", "A paper", "a machine", "s", 30, notes=(Note("the data", of_data=True), Note("the budget")))
 
 
 @pytest.fixture

@@ -39,10 +39,10 @@ def explained(comparison: Comparison, official: Comparison, title: str, paper: P
     """Return a table of generated data with the reasons that official data give, and without those they disprove.
 
     A cell that is not as good here and is with official data has that as its reason. Where it is not as good with
-    either, a reason that is one of generated data alone gives way to that of the cell with official data.
+    either, the data are no reason, and that of the cell with official data is given.
     """
     theirs = {(line.row, line.column): line for line in official.lines}
-    of_data = {note.text for note in paper.notes if note.data == (GENERATED,)}
+    of_data = {note.text for note in paper.notes if note.of_data}
 
     def settled(line: Line) -> Line:
         other = theirs.get((line.row, line.column))

@@ -97,6 +97,8 @@ class Note:
         Name of the function; empty: all.
     algorithms, dims, data, parts : tuple
         The algorithms by which options select, dimensions, data, and parts of the protocol; empty: all.
+    of_data : bool
+        Whether the reason is that the data are generated, which a record of official data can disprove.
     """
 
     text: str
@@ -105,6 +107,7 @@ class Note:
     dims: tuple[int, ...] = ()
     data: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    of_data: bool = False
 
     def is_of(self, function: str, dim: int, algorithm: str, data: str, part: str) -> bool:
         """Return whether the note is about a cell."""

@@ -39,8 +39,9 @@ RANKED = {"de": "All-GPU iDE", "cujde": "cujDE"}
 NOTES = (
     Note(
         "250 and 500 individuals of cujDE are far from converged after the budget in 100 variables, and the paper does "
-        "not say its number of variables; with 50, the ranks on F1 and F3 to F7 of the generated data differ from the "
-        "paper's by 28 in all, with 100 by 38"
+        "not say its number of variables; with 50, the ranks on F1 and F3 to F7 differ from the paper's by 28 in all, "
+        "with 100 by 38",
+        data=("generated",),
     ),
 )
 

@@ -37,8 +37,8 @@ NOTES = (
         "easier than the expanded function of CEC 2005, which is ours",
         "f15",
     ),
-    Note(DATA, "f7", data=("generated",)),
-    Note(DATA, "f17", data=("generated",)),
+    Note(DATA, "f7", data=("generated",), of_data=True),
+    Note(DATA, "f17", data=("generated",), of_data=True),
     Note(
         "runs end at 0 or in minima at 35 and more: 14 of 30 at 0, one at 710",
         "f17",
