@@ -307,11 +307,12 @@ def begin_of(array: Array) -> int:
     return begin
 
 
-def fill_bytes(data: Any, first: Any, size: int) -> None:
-    """Fill `size` bytes of a GPU's memory, from a pointer on, with the first ones, a NumPy array, and then with zeros.
+def fill_bytes(memory: Any, begin: int, first: Any, size: int) -> None:
+    """Fill `size` bytes of an array on a GPU: with the first ones, a NumPy array, and then with zeros.
 
     `cupy.asarray` takes several times as long as this copy, because it allocates pinned memory first.
     """
+    data = memory.data + begin
     data.copy_from_host_async(begin_of(first), first.nbytes)  # it has read the host's memory when it returns
     (data + first.nbytes).memset_async(0, size - first.nbytes)
 

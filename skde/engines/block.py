@@ -75,7 +75,7 @@ class Block:
     def __init__(self, shapes: ArrayShapes, xp: Any, values: dict[str, Any] | None = None) -> None:
         self.shapes = shapes
         on_host, size = xp is np, shapes.length + ALIGNMENT
-        self.memory: Any = np.zeros(size, np.uint8) if on_host else xp.empty(size, np.uint8)
+        self.memory: Array = np.zeros(size, np.uint8) if on_host else xp.empty(size, np.uint8)
         begin = begin_of(self.memory)
         self.before = -begin % ALIGNMENT  # bytes of the memory before the block
         self.begin = begin + self.before
@@ -83,7 +83,7 @@ class Block:
         for name, array in (values or {}).items():
             array_view(written, shapes.offsets[name], *shapes[name])[...] = array
         if not on_host:
-            fill_bytes(self.memory.data + self.before, written, shapes.length)
+            fill_bytes(self.memory, self.before, written, shapes.length)
 
     @property
     def addresses(self) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -24,13 +25,14 @@ from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernel
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     TRIALS_SHARED,
+    Kernels,
     Launcher,
     blocks_per_multiprocessor,
     coevolution_switches,
     compile_module,
     game_options,
     kernel_options,
-    kernel_switches,
+    kernels_of,
     load_function,
 )
 from skde.engines.row_evaluator import RowEvaluator
@@ -73,7 +75,8 @@ class CudaEngine:
         self.description = str(properties["name"].decode())
         self.machine = Device(properties["multiProcessorCount"], properties["sharedMemPerBlockOptin"])
         self.exclusive = Lock()
-        self._loading: dict[tuple[str, str], Lock] = {}  # so that only one thread compiles a kernel
+        self._loading: dict[Kernels, Lock] = {}  # so that only one thread compiles a kernel
+        self._program = lru_cache(maxsize=256)(self._make_program)
 
     @property
     def device_context(self) -> CurrentDevice:
@@ -103,28 +106,28 @@ class CudaEngine:
     def batch(self, spec: Spec) -> Batch:
         """Allocate a batch on the GPU."""
         with self.device_context:
-            batch = Batch(spec, self.xp, lambda: self.device_context)
-            plan = step_plan(-(-batch.pop_max // STEP_TEAMS), batch.n_runs)
-            batch.step = Launcher(self._module("gpu_step", spec.dtype, "Warp", plan.threads, 1, batch), plan)
-            return batch
+            return Batch(spec, self.xp, lambda: self.device_context)
 
     def load(self, batch: Batch, objective: Compiled) -> None:
         """Make a batch ready to run a compiled objective: plan the launch, compile, upload the data."""
         with self.device_context:
-            spec = batch.spec
             # One more team adapts the parameters between generations while the others work on individuals.
-            work = self._attach(batch, objective, batch.pop_max + int(spec.needs.stages > 0))
+            work = self._attach(batch, objective, batch.pop_max + int(batch.spec.needs.stages > 0))
+            batch.program = self._program(kernels_of(batch).with_objective(objective), work)
+            self._make_workspace(batch, batch.program.plan, objective.scratch * batch.dim)
 
-            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
-                module = self._module("gpu_run", spec.dtype, team, threads, least, batch, objective, trials_shared)
-                return blocks_per_multiprocessor(module, "run", threads, shared_bytes)
+    def _make_program(self, kernels: Kernels, work: Work) -> Launcher:
+        """Return the launcher of the persistent driver for a batch of these sizes, compiled."""
 
-            with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
-                plan = make_plan(work, self.machine, occupancy)
-            shape = plan.team, plan.threads, plan.resident
-            module = self._module("gpu_run", spec.dtype, *shape, batch, objective, plan.trials_shared)
-            batch.program = Launcher(module, plan, objective.scratch)
-            self._make_workspace(batch, plan, objective.scratch * batch.dim)
+        def module(team: str, threads: int, resident: int, trials_shared: bool) -> Any:
+            return self._module("gpu_run", kernels, team, threads, resident, trials_shared)
+
+        def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+            return blocks_per_multiprocessor(module(team, threads, least, trials_shared), "run", threads, shared_bytes)
+
+        with self._loading.setdefault(kernels, Lock()):
+            plan = make_plan(work, self.machine, occupancy)
+        return Launcher(module(plan.team, plan.threads, plan.resident, plan.trials_shared), plan, work.scratch)
 
     def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
         """Make a batch ready to run a compiled objective by launches for every generation: one of MODELS."""
@@ -132,19 +135,21 @@ class CudaEngine:
             spec = batch.spec
             if spec.run_seconds is not None:
                 raise ValueError(f"execution={model!r} has no clock for each run; execution='persistent' has")
-            work = self._attach(batch, objective, batch.pop_max)
+            work, kernels = self._attach(batch, objective, batch.pop_max), kernels_of(batch)
+            evaluating = kernels.with_objective(objective)
+            self._steps(batch)
 
             def compile_for(source: str, plan: Plan) -> Any:
                 shape = plan.team, plan.threads, plan.resident
                 if source != GENERATION:
-                    return self._module(source, spec.dtype, *shape, batch)
-                return self._module(source, spec.dtype, *shape, batch, objective, plan.trials_shared)
+                    return self._module(source, kernels, *shape)
+                return self._module(source, evaluating, *shape, plan.trials_shared)
 
             def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
-                module = self._module(GENERATION, spec.dtype, team, threads, least, batch, objective, trials_shared)
+                module = self._module(GENERATION, evaluating, team, threads, least, trials_shared)
                 return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
 
-            with self._loading.setdefault((spec.algorithm, objective.cpp_type), Lock()):
+            with self._loading.setdefault(evaluating, Lock()):
                 plan = MODELS[model].plan(work, self.machine, occupancy)
                 batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
             self._make_workspace(batch, plan, objective.scratch * batch.dim)
@@ -186,6 +191,15 @@ class CudaEngine:
             arrivals.data.memset_async(0, arrivals.nbytes)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
+    def _steps(self, batch: Batch) -> Launcher:
+        """Return the launcher of a batch for single steps, which the first of them makes."""
+        if batch.step is None:
+            plan = step_plan(-(-batch.pop_max // STEP_TEAMS), batch.n_runs)
+            module = self._module("gpu_step", kernels_of(batch), plan.team, plan.threads, plan.resident)
+            batch.step = Launcher(module, plan)
+        launcher: Launcher = batch.step
+        return launcher
+
     def judge(self, batch: Batch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
         self.migrate(batch, g, Step.JUDGE)
@@ -197,25 +211,27 @@ class CudaEngine:
                 with interrupts.deferred:
                     for step in range(Step.JUDGE, Step.REORDER + 1):
                         self.migrate(batch, g - 1, step)
-            batch.step("propose", batch.record, np.int64(g), NULL, NULL)
+            self._steps(batch)("propose", batch.record, np.int64(g), NULL, NULL)
 
     def migrate(self, batch: Batch, g: int, step: int) -> None:
         """Do one step of the migration between islands after generation g."""
         with self.device_context:
-            batch.step("migrate", batch.record, np.int64(g), NULL, np.int64(step))
+            self._steps(batch)("migrate", batch.record, np.int64(g), NULL, np.int64(step))
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
         with self.device_context, interrupts.deferred if batch.stages else WHOLE:
             n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
-            batch.step("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
+            steps = self._steps(batch)
+            steps("accept", batch.record, np.int64(g), NULL, where, self._address(f, dtype, n))
             for stage in range(batch.stages):
-                batch.step("end_generation", batch.record, np.int64(g), NULL, np.int64(stage))
+                steps("end_generation", batch.record, np.int64(g), NULL, np.int64(stage))
 
     def record(self, batch: Batch, g: int, values: Callable[[Array], Array]) -> Recording:
         """Record one generation, the objective included; see `record_generation`."""
         with self.device_context:
+            self._steps(batch)
             return record_generation(self.xp, batch, g, values)
 
     def evaluate(self, objective: Compiled, x: Array) -> Array:
@@ -234,9 +250,8 @@ class CudaEngine:
             staged &= ~1  # evaluation needs no bounds
             blocks = self._blocks(n, STEP_TEAMS)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
-            module = self._module(
-                "gpu_evaluate", dtype, plan.team, plan.threads, 1, objective=objective, trials_shared=trials_shared
-            )
+            kernels = Kernels(dtype).with_objective(objective)
+            module = self._module("gpu_evaluate", kernels, plan.team, plan.threads, 1, trials_shared)
             data = arrays, self._decoding(objective, dtype)
             return RowEvaluator(self.xp, self.device, data, Launcher(module, plan, objective.scratch), shape, dtype)
 
@@ -245,7 +260,7 @@ class CudaEngine:
         with self.device_context:
             (rows, dim), n = x.shape, len(variables)
             values = self.xp.empty((rows, n), x.dtype)
-            module = self._module("gpu_decode", x.dtype, "Warp", STEP_THREADS, 1)
+            module = self._module("gpu_decode", Kernels(x.dtype), "Warp", STEP_THREADS, 1)
             blocks = self._blocks(rows * n, STEP_THREADS)
             table = self._address(self._table(variables, x.dtype), x.dtype, len(variables.table))
             points, out = self._address(x, x.dtype, rows * dim), self._address(values, x.dtype, rows * n)
@@ -386,19 +401,13 @@ class CudaEngine:
     def _module(
         self,
         source: str,
-        dtype: np.dtype[Any],
+        kernels: Kernels,
         team: str,
         threads: int,
         resident: int,
-        batch: Batch | None = None,
-        objective: Compiled | None = None,
         trials_shared: bool = False,
     ) -> Any:
-        algorithm, constants = (batch.spec.algorithm, batch.constants) if batch is not None else ("", ())
-        switches = kernel_switches(batch.spec) if batch is not None else ()
-        if trials_shared:
-            switches = (*switches, TRIALS_SHARED)
-        options = kernel_options(dtype, team, threads, resident, algorithm, constants, objective, switches)
+        options = kernel_options(kernels, team, threads, resident, trials_shared)
         return compile_module(self.device, source, options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from skde.constants import CONSTANTS
 
@@ -41,16 +42,14 @@ LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a b
 Occupancy = Callable[[str, int, int, bool, int], int]
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(NamedTuple):
     """The properties of a GPU that a plan depends on."""
 
     multiprocessors: int
     shared_per_block: int  # bytes a block may ask for
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """The sizes of a batch that a plan depends on."""
 
     dim: int

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import skde._cpu as _cpu
 from skde.constants import CONSTANTS
 from skde.engines.algorithm_kernels import algorithm_entry
+from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
@@ -92,24 +93,53 @@ def compile_module(device: int, source: str, options: tuple[str, ...]) -> Any:
     return cupy.RawModule(code=code, options=options, backend="nvrtc", enable_cooperative_groups=cooperative)
 
 
+class Kernels(NamedTuple):
+    """The types and constants that kernels are compiled for.
+
+    Attributes
+    ----------
+    dtype : dtype
+        The precision.
+    algorithm : str
+        The name of an algorithm's kernel; empty: none.
+    constants : tuple of (str, int)
+        The algorithm's constant parameters.
+    switches : tuple of str
+        Definitions that only some batches need.
+    objective : tuple of str
+        The objective's C++ type and its options; empty: no objective.
+    """
+
+    dtype: np.dtype[Any]
+    algorithm: str = ""
+    constants: tuple[tuple[str, int], ...] = ()
+    switches: tuple[str, ...] = ()
+    objective: tuple[str, ...] = ()
+
+    def with_objective(self, objective: Compiled) -> Kernels:
+        """Return the kernels that evaluate an objective."""
+        return self._replace(objective=(objective.cpp_type, *getattr(objective, "cuda_options", ())))
+
+
+def kernels_of(batch: Batch) -> Kernels:
+    """Return the kernels of a batch's algorithm."""
+    return Kernels(batch.spec.dtype, batch.spec.algorithm, batch.constants, kernel_switches(batch.spec))
+
+
+@lru_cache(maxsize=1024)
 def kernel_options(
-    dtype: np.dtype[Any],
-    team: str,
-    threads: int,
-    resident: int = 1,
-    algorithm: str = "",
-    constants: tuple[tuple[str, int], ...] = (),
-    objective: Compiled | None = None,
-    switches: tuple[str, ...] = (),
+    kernels: Kernels, team: str, threads: int, resident: int = 1, trials_shared: bool = False
 ) -> tuple[str, ...]:
-    """Return the compiler's options for an algorithm and an objective."""
-    options = basic_options(dtype, team, threads, resident)
-    if algorithm:
-        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(algorithm).cpp_type}")
-    options += [f"-DSKDE_{name.upper()}={value}" for name, value in constants]
-    options += [f"-D{switch}" for switch in switches]
-    if objective is not None:
-        options += [f"-DSKDE_OBJECTIVE=skde::{objective.cpp_type}", *getattr(objective, "cuda_options", ())]
+    """Return the compiler's options for kernels and the shape of their launch."""
+    options = basic_options(kernels.dtype, team, threads, resident)
+    if kernels.algorithm:
+        options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(kernels.algorithm).cpp_type}")
+    options += [f"-DSKDE_{name.upper()}={value}" for name, value in kernels.constants]
+    options += [f"-D{switch}" for switch in kernels.switches]
+    options += [f"-D{TRIALS_SHARED}"] * trials_shared
+    if kernels.objective:
+        cpp_type, *own = kernels.objective
+        options += [f"-DSKDE_OBJECTIVE=skde::{cpp_type}", *own]
     return tuple(options)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
 from skde.engines import DecodedGame, DecodedObjective, Game
-from skde.engines.nvrtc import KERNELS, TRIALS_SHARED, game_options, kernel_options
+from skde.engines.nvrtc import KERNELS, TRIALS_SHARED, Kernels, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)
@@ -71,7 +71,9 @@ def build_text(
 def options(team: str, dtype: str, algorithm: str = "", **more: Any) -> tuple[str, ...]:
     """Return the engine's options."""
     threads, resident = {"Block": (128, 1), "Warp": (256, 2)}.get(team, (128, 4))
-    return kernel_options(np.dtype(dtype), team, threads, resident, algorithm, **more)
+    objective = more.pop("objective", None)
+    kernels = Kernels(np.dtype(dtype), algorithm, **more)
+    return kernel_options(kernels if objective is None else kernels.with_objective(objective), team, threads, resident)
 
 
 def kernels() -> list[str]:
@@ -117,8 +119,9 @@ def test_launches_for_every_generation(algorithm: str, team: str) -> None:
 
 def test_launches_in_the_shape_of_fpde() -> None:
     sphere = get_problem("sphere", dim=2)
-    build("gpu_generation", 90, kernel_options(np.dtype("float64"), "Tile16", 16, 2, "jde", objective=sphere))
-    build("gpu_step", 90, kernel_options(np.dtype("float64"), "Tile1", 16, 2, "jde"))
+    kernels = Kernels(np.dtype("float64"), "jde")
+    build("gpu_generation", 90, kernel_options(kernels.with_objective(sphere), "Tile16", 16, 2))
+    build("gpu_step", 90, kernel_options(kernels, "Tile1", 16, 2))
 
 
 def test_steps_of_blocks() -> None:
