@@ -24,10 +24,12 @@ from skde.engines.graph_replay import (
 )
 from skde.engines.single_generations import Evaluation
 from skde.engines.spec import Compiled
+from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
+from skde.typing import FloatArray
 
 # Generations in the second chunk, at most. The first chunk is the initial population, or both are one.
 SECOND_CHUNK = 8
@@ -138,7 +140,7 @@ class Execution:
             engine, batch = runner.on_device
             engine.load(batch, objective.compiled)
             if batch.spec.run_seconds is None:
-                self.run_chunks(first=self.run_small_start(objective.compiled))
+                self.run_small_start(objective)
             else:
                 with engine.exclusive:
                     self.run_slices()
@@ -156,27 +158,36 @@ class Execution:
             self.runner.ending = Status.TIME
         return self.runner.ending != Status.RUNNING
 
-    def run_small_start(self, objective: Compiled) -> int:
-        """Run small initial populations and the second chunk in one engine call: a call takes longer than these do.
+    def run_small_start(self, objective: Objective) -> None:
+        """Run all generations; small initial populations and the second chunk in one engine call.
 
-        Returns the length of the next chunk; it is 1 where nothing was run, as where something may end the fit between
-        the two chunks.
+        A call takes longer than these do. It makes more generations where an earlier fit has shown how long they take.
+        The initial populations are made alone where something may end the fit before the second chunk.
         """
         runner, (engine, batch) = self.runner, self.runner.on_device
         if runner.generation >= 0 or not runner.starts_small or self.max_time is not None or self.stop is not None:
-            return 1
+            self.run_chunks()
+            return
+        pace = pace_of(engine, batch, objective.source)
         runner.timer.mark(0)  # the times of this call's generations are interpolated from here
-        until = min(SECOND_CHUNK, runner.last)
+        until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
         seconds = self.run_chunk(until)
-        values = batch.host("history")[:, 0]
+        pace.seconds = max(seconds, 1e-9) / (until + 1)
+        progress = batch.progress_with_history()
+        self.check_small_start(objective, progress["history"][:, 0])
+        if RUNNING in runner.settled(progress)["status"]:
+            self.run_chunks(first=self.next_chunk(until + 1, seconds))
+
+    def check_small_start(self, objective: Objective, values: FloatArray) -> None:
+        """Check the best values of the initial populations, as the history has them, after later generations."""
+        engine, batch = self.runner.on_device
         if np.isinf(values).all():  # also where they are NaN: the initial populations are made once more
             first = engine.batch(batch.spec)
-            engine.load(first, objective)
+            engine.load(first, cast(Compiled, objective.compiled))
             engine.run(first, -1, 0)
             engine.synchronize()
             values = first.best()[1]
-        runner.check_start(values)
-        return self.next_chunk(until + 1, seconds)
+        self.runner.check_start(values)
 
     def run_chunks(self, even: bool = False, first: int = 1) -> None:
         """Let the engine run some generations at a time, `first` of them in the first call.

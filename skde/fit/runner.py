@@ -113,7 +113,10 @@ class Runner:
     def progress(self) -> dict[str, Any]:
         """Status, generation and seconds of every run, as NumPy arrays."""
         self.judge()
-        progress = self.batch.progress()
+        return self.settled(self.batch.progress())
+
+    def settled(self, progress: dict[str, Any]) -> dict[str, Any]:
+        """Return the progress of the batch, as it was read, with the status at the end of a generation."""
         status = progress["status"]
         status[status == HELD] = RUNNING
         # A limit may have been set below the generation that a run is at.
