@@ -41,7 +41,9 @@ from skde.minimizer_spec import (
     make_engine,
     make_template,
     polish_evals,
+    polish_of,
     repeat_template,
+    reserved_of,
     second_search,
     sequence_of,
     stopping_rules,
@@ -134,13 +136,14 @@ class Minimizer(BaseSolver):
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
-    polish : bool or {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"}, default False
-        Whether a local method of SciPy improves the best point of every run at the end of a fit; True: L-BFGS-B and, in
-        at most 10 variables, Nelder-Mead after it, or with constraints trust-constr. It keeps a tenth of max_evals, at
-        most 100 (dim + 1) evaluations of a run, and a tenth of max_time. With Nelder-Mead, where the tenth has at least
-        300 (dim + 1) evaluations, these are at most 1000 (dim + 1). The result never gets worse, nor infeasible.
-        Integers, ordinal variables and categories stay as they are. A run that has reached its target is not polished,
-        nor one that a callback ended.
+    polish : bool, {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"} or None, default None
+        Whether a local search improves the best point of every run at the end of a fit. None: the search of Nelder and
+        Mead after the two searches that "auto" chooses for a large budget, in at most 10 variables; not after `ask`.
+        True: L-BFGS-B and, in at most 10 variables, Nelder-Mead after it, or with constraints trust-constr.
+        A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of max_time. With
+        Nelder-Mead it keeps at most 2000 (dim + 1) evaluations, and in at most 3 variables a fifth of max_evals, where
+        these are at least 300 (dim + 1). The result never gets worse, nor infeasible. Integers, ordinal variables and
+        categories stay as they are. A run that has reached its target is not polished, nor one that a callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on
@@ -264,7 +267,7 @@ class Minimizer(BaseSolver):
         dtype: str = "float64",
         vectorized: bool = True,
         n_jobs: int | None = None,
-        polish: bool | str = False,
+        polish: bool | str | None = None,
         callbacks: Callback | Sequence[Callback] | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -348,7 +351,7 @@ class Minimizer(BaseSolver):
         if self.warm_start and hasattr(self, "_runner"):
             self._continue_warm(engine, resolved, x0)
         else:
-            self._runner = self._make_runner(engine, resolved, x0)
+            self._runner = self._make_runner(engine, resolved, x0, asked=False)
         self._objective = resolved
         self._run(resolved)
         return self
@@ -400,30 +403,30 @@ class Minimizer(BaseSolver):
         variables = self._runner.batch.spec.variables
         return self._box if variables is None else variables
 
-    def _make_runner(self, engine: Engine, objective: Objective, x0: Any = None) -> Runner:
+    def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
         """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
         before = vars(self).get("algorithm_")
         try:
-            return self._allocated_runner(engine, objective, x0)
+            return self._allocated_runner(engine, objective, x0, asked)
         except BaseException:
             if before is not None:  # that of the earlier fit, which stays readable
                 self.algorithm_ = before
             raise
 
-    def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any) -> Runner:
+    def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
         """Return the runner of a new fit, of which the algorithm is noted first."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None
         discrete = objective.variables is not None and objective.variables.discrete
-        chosen = choose_algorithm(self, objective.box, x0, constrained, discrete)
+        chosen = choose_algorithm(self, objective.box, x0, constrained, discrete, asked)
         if isinstance(chosen, AlgorithmSequence):  # of the second search, too, parameters and memory are checked now
             self.algorithm_ = chosen.in_second(chosen.first_evals)
             template, times = make_template(self, objective.box, objective.variables, x0, constrained)
             engine.check_memory(template, times)
         self.algorithm_ = chosen
         runner = Runner(engine, self._make_spec(objective.box, objective.variables, x0, constrained, engine=engine))
-        runner.rules, runner.later_evals = objective.rules, self._later_evals
+        runner.rules, runner.later_evals = objective.rules, self._later_evals(len(objective.box))
         self._box, self._planned = objective.box, budget_of(self, len(objective.box))
         self._note_parameters()
         return runner
@@ -458,25 +461,26 @@ class Minimizer(BaseSolver):
         if runner.final is not None and not runner.done:
             runner.final = None
         with stop_request(self, runner) as stop:
-            search_time = search_seconds(self.polish, rules["max_time"])
+            polish = polish_of(self)
+            search_time = search_seconds(polish, rules["max_time"])
             run_fit(runner, objective, execution, search_time, stop, self.verbose)
             while self._begin_next_search():
                 runner = self._runner
                 if stop is not None:
                     stop.runner = runner
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
-            if self.polish is not False:
-                methods = methods_of(self.polish, objective.rules is not None, runner.batch.dim)
+            if polish is not False:
+                methods = methods_of(polish, objective.rules is not None, runner.batch.dim)
                 most = polish_evals(self, runner.batch.spec)
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, self.final_evals)
 
-    @property
-    def _later_evals(self) -> int:
-        """Evaluations of all runs that are planned for another search after the present one."""
+    def _later_evals(self, dim: int) -> int:
+        """Return the evaluations of all runs that are planned after the present search, with those of the polish."""
         sequence = sequence_of(self)
-        return 0 if sequence is None or sequence.spent is not None else sequence.second_evals * self.n_runs
+        second = 0 if sequence is None or sequence.spent is not None else sequence.second_evals
+        return (second + reserved_of(self, dim)) * self.n_runs
 
     def _begin_next_search(self) -> bool:
         """Begin the second search of a sequence where the first has used its evaluations, and return whether it did."""
@@ -494,6 +498,7 @@ class Minimizer(BaseSolver):
             runner.engine.check_memory(template, times)
             plan = SavedPlan(self._planned, spec.seeds, np.repeat(template.limits, times))
             self._runner = next_search(runner, self._customize_spec(repeat_template(self, template, times, plan)))
+            self._runner.later_evals = self._later_evals(runner.batch.dim)
         finally:
             if self._runner is runner:
                 self.algorithm_ = before
@@ -511,11 +516,12 @@ class Minimizer(BaseSolver):
         batch = runner.batch
         sequence = sequence_of(self)
         if sequence is not None and sequence.spent is None:  # the first search continues alone
-            self.algorithm_, runner.later_evals = sequence.first, 0
+            self.algorithm_ = sequence.first
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
         runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
+        runner.later_evals = self._later_evals(batch.dim)
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 
@@ -656,7 +662,7 @@ class Minimizer(BaseSolver):
             self._library = CallerLibrary.of(self.bounds)
             engine = make_engine(self, None)
             check_device_of_library(self._library, engine)
-            self._runner = self._make_runner(engine, objective)
+            self._runner = self._make_runner(engine, objective, None, asked=True)
         return self._runner
 
     # -- files ---------------------------------------------------------------------------------------------------------
@@ -695,7 +701,7 @@ class Minimizer(BaseSolver):
         if "outcomes" in arrays:
             runner.rules = StoredOutcomes(arrays["outcomes"], header["feasibility_tol"])
         runner.restore(header, arrays)
-        runner.later_evals = self._later_evals
+        runner.later_evals = self._later_evals(len(box))
         ask_tell.restore_told(runner, arrays)
         self._source, self._objective = source, None
         self._box, self._planned, self._runner = box, plan.budget, runner

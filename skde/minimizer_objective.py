@@ -64,8 +64,8 @@ def asked_objective(parameters: Parameters) -> Objective:
     """Check the parameters for ask, and return an objective without a function: the user evaluates it."""
     if parameters.bounds is None:
         raise ValueError("ask needs bounds: Minimizer(bounds=[(low, high), ...])")
-    if check_polish(parameters.polish) is not False:
-        raise ValueError(f"polish={parameters.polish!r} needs fit, which calls the objective: set polish=False for ask")
+    if check_polish(parameters.polish) not in (None, False):
+        raise ValueError(f"polish={parameters.polish!r} needs fit, which calls the objective: leave it out for ask")
     check_parameters(parameters)
     objective = constraints_alone(parameters)
     if objective is None:

@@ -25,7 +25,8 @@ from skde.engines import (
     records,
 )
 from skde.engines.spec_builder import build_spec
-from skde.fit.polish import check_polish, reserved_evals
+from skde.fit.local_search import SIMPLEX
+from skde.fit.polish import check_polish, default_evals, reserved_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
 from skde.objectives.feasibility import LARGEST
@@ -77,7 +78,7 @@ class Parameters(Protocol):
     dtype: str
     vectorized: bool
     n_jobs: int | None
-    polish: bool | str
+    polish: bool | str | None
     verbose: int
     random_state: Any
     warm_start: bool
@@ -166,7 +167,7 @@ def row_jobs(parameters: Parameters) -> int | None:
 def without_final_evals(parameters: Parameters) -> int | None:
     """Return the evaluations of one run before those at its end; None without a limit."""
     max_evals, final_evals = parameters.max_evals, check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL)
-    if final_evals and parameters.polish is not False:
+    if final_evals and parameters.polish not in (None, False):
         raise ValueError(
             f"final_evals={final_evals} is for noisy functions, where a local search follows the noise: leave out "
             f"final_evals or polish={parameters.polish!r}"
@@ -178,9 +179,19 @@ def without_final_evals(parameters: Parameters) -> int | None:
     return int(max_evals) - final_evals
 
 
+def polish_of(parameters: Parameters) -> bool | str:
+    """Return the polish of a fit: as given or, by default, that of the sequence that "auto" chose."""
+    given = check_polish(parameters.polish)
+    if given is not None:
+        return given
+    sequence = sequence_of(parameters)
+    return SIMPLEX if sequence is not None and sequence.polish_evals else False
+
+
 def reserved_of(parameters: Parameters, dim: int) -> int:
     """Return the evaluations of one run that are kept for the polish."""
-    return reserved_evals(parameters.polish, dim, parameters.max_iter, parameters.max_evals, parameters.max_time)
+    limited = parameters.max_iter is not None or parameters.max_time is not None
+    return reserved_evals(polish_of(parameters), dim, parameters.max_evals, limited)
 
 
 def polish_evals(parameters: Parameters, spec: Spec) -> int:
@@ -192,10 +203,10 @@ def polish_evals(parameters: Parameters, spec: Spec) -> int:
     return min(reserved, parameters.max_evals - largest)
 
 
-def budget_of(parameters: Parameters, dim: int) -> Budget:
-    """Return the limits of the generations, which some algorithms plan with."""
+def budget_of(parameters: Parameters, dim: int, reserved: int | None = None) -> Budget:
+    """Return the limits of the generations, which some algorithms plan with; `reserved` are kept for the polish."""
     max_iter, max_evals, max_time = parameters.max_iter, without_final_evals(parameters), parameters.max_time
-    reserved = reserved_of(parameters, dim)
+    reserved = reserved_of(parameters, dim) if reserved is None else reserved
     if reserved and max_iter is None and max_evals is None and max_time is None:
         max_evals = DEFAULT_EVALS_PER_DIM * dim
     if reserved and max_evals is not None:
@@ -235,13 +246,16 @@ def named_algorithm(given: Any) -> Algorithm:
 
 
 def choose_algorithm(
-    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, discrete: bool
+    parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, discrete: bool, asked: bool
 ) -> Algorithm | AlgorithmSequence | list[Algorithm]:
-    """Return what runs: the given algorithm, or for "auto" that of the rule."""
+    """Return what runs: the given algorithm, or for "auto" that of the rule; `asked`: the user evaluates the points."""
     if not (isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO):
         algorithms = algorithms_of(parameters)
         return algorithms if isinstance(parameters.algorithm, Sequence) and len(algorithms) > 1 else algorithms[0]
-    setting = make_setting(parameters, len(box), budget_of(parameters, len(box)))
+    default = check_polish(parameters.polish) is None
+    setting = make_setting(parameters, len(box), budget_of(parameters, len(box), 0 if default else None))
+    limits = parameters.max_iter, parameters.max_evals, parameters.max_time
+    evals = None if asked or not default else evals_of_run(limits, 0, len(box))
     given = FitProperties(
         dim=len(box),
         max_evals=setting.max_evals,
@@ -251,6 +265,7 @@ def choose_algorithm(
         n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
         n_islands=parameters.n_islands,
         one_search=bool(parameters.final_evals or parameters.tol is not None or parameters.stagnation is not None),
+        polish_evals=0 if evals is None else default_evals(len(box), evals),
     )
     algorithm, reason = rule(given)
     if parameters.verbose:

@@ -48,6 +48,7 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "sequence": dict,
 }
 SEQUENCE: dict[str, Any] = {"first_evals": int, "second_evals": int, "spent": (int, type(None))}
+OPTIONAL_SEQUENCE: dict[str, Any] = {"polish_evals": int}
 
 
 def fit_state(
@@ -96,7 +97,7 @@ def fit_state(
     if isinstance(parameters["algorithm"], str) and parameters["algorithm"] == AUTO:
         header["automatic"] = True
     if isinstance(algorithm, AlgorithmSequence):
-        header["sequence"] = {name: getattr(algorithm, name) for name in SEQUENCE}
+        header["sequence"] = {name: getattr(algorithm, name) for name in (*SEQUENCE, *OPTIONAL_SEQUENCE)}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
     arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
@@ -135,7 +136,7 @@ def check_dtype_entry(header: dict[str, Any]) -> None:
 
 def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     """Return the two searches of a saved Minimizer."""
-    check_keys("sequence", header["sequence"], SEQUENCE, {})
+    check_keys("sequence", header["sequence"], SEQUENCE, OPTIONAL_SEQUENCE)
     check_dtype_entry(header)
     if len(header["algorithms"]) != 2 or not header.get("automatic"):
         raise ValueError("a sequence must have two algorithms, which 'auto' chose")
@@ -143,7 +144,7 @@ def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     numbers = header["sequence"]
     for name, value in numbers.items():
         if value is not None:
-            check_int(name, value, 1)
+            check_int(name, value, 0 if name in OPTIONAL_SEQUENCE else 1)
     return AlgorithmSequence(first, second, **numbers)
 
 

@@ -25,7 +25,7 @@ from skde import (
     minimize,
 )
 from skde.benchmark.nist import Regression, load_regression
-from skde.fit.local_search import METHODS, LocalSearch, methods_of
+from skde.fit.local_search import NAMES, LocalSearch, methods_of
 from skde.fit.polish import LEAST_SIMPLEXES, MOST_GRADIENTS, MOST_SIMPLEXES, reserved_evals
 
 BOX = [(-5.0, 10.0)] * 4
@@ -43,7 +43,7 @@ def fit(objective: Any = valley, **parameters: Any) -> Minimizer:
     return Minimizer("jde", **given).fit(objective, bounds=bounds)
 
 
-@pytest.mark.parametrize("polish", [True, *METHODS])
+@pytest.mark.parametrize("polish", [True, *NAMES])
 @pytest.mark.parametrize(
     "objective",
     [
@@ -119,15 +119,21 @@ def test_the_budget_is_kept(dim: int, max_evals: int, polish: Any, most: int) ->
     probed = 2 * 6
     assert calls[0] - sum(run.n_evals for run in m.runs_) <= probed
     assert all(run.n_evals <= max_evals for run in m.runs_)
-    most = most if max_evals // 10 >= LEAST_SIMPLEXES * (dim + 1) else MOST_GRADIENTS
-    assert all(run.polish_evals <= min(max_evals // 10, most * (dim + 1)) for run in m.runs_)
+    share = max_evals // 5 if dim == 2 and most == MOST_SIMPLEXES else max_evals // 10
+    if share < LEAST_SIMPLEXES * (dim + 1):
+        share, most = max_evals // 10, MOST_GRADIENTS
+    assert all(run.polish_evals <= min(share, most * (dim + 1)) for run in m.runs_)
 
 
 def test_nelder_mead_gets_evaluations_of_a_large_budget_only() -> None:
-    assert reserved_evals(True, 4, None, 14_000, None) == MOST_GRADIENTS * 5
-    assert reserved_evals(True, 4, None, 15_000, None) == 1500
-    assert reserved_evals("L-BFGS-B", 4, None, 15_000, None) == MOST_GRADIENTS * 5
-    assert reserved_evals(True, 4, None, 10**6, None) == MOST_SIMPLEXES * 5
+    assert reserved_evals(True, 4, 14_000) == MOST_GRADIENTS * 5
+    assert reserved_evals(True, 4, 15_000) == 1500
+    assert reserved_evals(True, 4, None) == 4000
+    assert reserved_evals(True, 4, None, limited=True) == MOST_SIMPLEXES * 5
+    assert reserved_evals("L-BFGS-B", 4, 15_000) == MOST_GRADIENTS * 5
+    assert reserved_evals(True, 4, 10**6) == MOST_SIMPLEXES * 5
+    assert reserved_evals(True, 3, 15_000) == 3000
+    assert reserved_evals(True, 3, 5_000) == MOST_GRADIENTS * 4
 
 
 def test_the_time_is_kept() -> None:
@@ -392,36 +398,13 @@ def sums_of_squares(regression: Regression) -> Any:
     return lambda X: ((regression.model(regression.X, X.T[:, :, None]) - regression.y) ** 2).sum(axis=1)[:, None]
 
 
-def test_nelder_mead_follows_in_a_valley_where_differences_end() -> None:
+def test_derivatives_end_in_a_narrow_valley() -> None:
     """With differences as derivatives L-BFGS-B does not move along the valley of NIST's MGH10."""
     regression = load_regression("MGH10")
     sums = sums_of_squares(regression)
     start = np.array([0.003, 6800.0, 365.0])
     search = LocalSearch(sums, start, float(sums(start[None])[0, 0]), *regression.bounds().T, max_evals=4000)
     assert regression.digits(search.run("L-BFGS-B").x) < 1
-    before = search.n_evals
-    assert regression.digits(search.run("Nelder-Mead").x) > 6
-    assert before < search.n_evals <= 4000
-
-
-def test_nelder_mead_ends_where_its_points_are_equal() -> None:
-    """Near the least sum of squares a simplex that had become one point turned in place, without an evaluation."""
-    regression = load_regression("DanWood")
-    calls = 0
-
-    class Counted(LocalSearch):
-        def value(self, u: Any) -> float:
-            nonlocal calls
-            calls += 1
-            if calls > 5000:
-                raise RuntimeError("it does not end")
-            return super().value(u)
-
-    start = regression.certified
-    at = float(sums_of_squares(regression)(start[None])[0, 0])
-    search = Counted(sums_of_squares(regression), start, at, *regression.bounds().T)
-    assert search.run("Nelder-Mead").fun <= at
-    assert search.n_evals < 1000
 
 
 def test_nelder_mead_has_what_derivatives_leave() -> None:
@@ -432,7 +415,7 @@ def test_nelder_mead_has_what_derivatives_leave() -> None:
             return sums_of_squares(regression)(X)[:, 0]
 
     m, without = (fit(sums, bounds=regression.bounds(), max_evals=30_000, polish=p) for p in (True, "L-BFGS-B"))
-    assert MOST_GRADIENTS * 4 < m.runs_[0].polish_evals <= 3000
+    assert MOST_GRADIENTS * 4 < m.runs_[0].polish_evals <= 6000
     assert m.fun_ < without.fun_
 
 

@@ -1,4 +1,7 @@
-"""The two searches of algorithm="auto": bits, limits, files, callbacks and batches."""
+"""The two searches of algorithm="auto": bits, limits, files, callbacks and batches.
+
+They are without the polish that follows them by default: tests/test_auto_polish.py has it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ def f(X: Any) -> Any:
 
 
 def solver(**parameters: Any) -> Minimizer:
-    return Minimizer(**{"max_evals": EVALS, "random_state": 0, "device": "cpu", "bounds": BOX, **parameters})
+    given = {"max_evals": EVALS, "random_state": 0, "device": "cpu", "bounds": BOX, "polish": False}
+    return Minimizer(**{**given, **parameters})
 
 
 def fit(objective: Any = f, **parameters: Any) -> Minimizer:
@@ -263,14 +267,15 @@ def test_runs_that_reach_the_target_in_the_first_search_end(tmp_path: Path) -> N
 
 
 def test_the_polish_begins_at_the_best_of_both() -> None:
-    m = fit(polish=True, n_runs=2)
+    given: dict[str, Any] = {"polish": True, "max_evals": 14_000}
+    m = fit(n_runs=2, **given)
     sequence = sequence_of(m)
-    assert sequence.first_evals + sequence.second_evals == EVALS - 400
+    assert sequence.first_evals + sequence.second_evals == 14_000 - 2800
     for run in m.runs_:
-        assert run.n_evals <= EVALS
+        assert run.n_evals <= 14_000
         assert run.polish_evals > 0
         assert run.polish_complete
-        alone = fit(polish=True, random_state=run.seed)
+        alone = fit(random_state=run.seed, **given)
         assert (alone.fun_, alone.n_evals_) == (run.fun, run.n_evals)
 
 

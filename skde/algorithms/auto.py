@@ -38,6 +38,8 @@ class FitProperties(NamedTuple):
         Populations of a run, which all have this budget.
     one_search : bool
         Whether another rule of the fit is about one population, such as tol, so that there is no sequence.
+    polish_evals : int
+        Evaluations of a run that a sequence leaves to a local search.
     """
 
     dim: int
@@ -48,6 +50,7 @@ class FitProperties(NamedTuple):
     n_start: int = 0
     n_islands: int = 1
     one_search: bool = False
+    polish_evals: int = 0
 
     @property
     def special(self) -> str:
@@ -156,11 +159,10 @@ def chosen(row: Row, given: FitProperties) -> Algorithm | AlgorithmSequence:
     evals = int(FIRST_SHARE * given.max_evals)
     if given.n_start > evals // LEAST_GENERATIONS:
         return made(row, given)
-    first, second = (given._replace(max_evals=each) for each in (evals, given.max_evals - evals))
     islands = given.n_islands
-    return AlgorithmSequence(
-        made(FIRST, first), made(row, second), evals * islands, (given.max_evals - evals) * islands
-    )
+    rest = given.max_evals - evals - math.ceil(given.polish_evals / islands)
+    first, second = (made(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
+    return AlgorithmSequence(first, second, evals * islands, rest * islands, polish_evals=given.polish_evals)
 
 
 def made(row: Row, given: FitProperties) -> Algorithm:

@@ -30,7 +30,7 @@ from skde.cli.arguments import (
 from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
 from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
 from skde.engines.execution_models import CPU_MODELS
-from skde.fit.local_search import METHODS
+from skde.fit.local_search import NAMES
 from skde.minimizer import Minimizer
 from skde.minimizer_spec import EXECUTIONS
 from skde.objectives.device import DeviceObjective
@@ -59,7 +59,11 @@ VARIABLE_HELP = (
     "text, from 0)"
 )
 EXECUTION_HELP = f"how generations run, with the same result: {', '.join(EXECUTIONS)} (default: auto)"
-POLISH_HELP = f"improve the best point of every run by a local method: {', '.join(METHODS)} (default: by constraints)"
+NO_POLISH = "none"
+POLISH_HELP = (
+    f"improve the best point of every run by a local method: {', '.join(NAMES)} (default: by constraints); "
+    f"{NO_POLISH}: not even after auto with a large budget"
+)
 # Options with another name than the Minimizer's parameter.
 OPTIONS = {"n_runs": "runs", "random_state": "seed"}
 
@@ -84,7 +88,7 @@ def add_minimize(commands: Any) -> None:
     add_fit_options(add, "float64 or float32", "threads; with --scalar also processes")
     add("--execution", default="auto", metavar="MODEL", help=EXECUTION_HELP)
     add("--scalar", action="store_true", help="your function takes one point, not an array of points")
-    add("--polish", nargs="?", const=True, default=False, metavar="METHOD", help=POLISH_HELP)
+    add("--polish", nargs="?", const=True, metavar="METHOD", help=POLISH_HELP)
     add("--final-evals", type=integer, help="evaluations at the end that choose x and estimate f of a noisy function")
     add("--on-error", metavar="raise|nan", help="with --scalar: nan makes an exception of your function the value NaN")
     add("--plot", type=Path, metavar="FILE", help="plot the best value against evaluations (needs matplotlib)")
@@ -106,7 +110,7 @@ def minimize(options: Any) -> int:
         device=device,
         execution=options.execution,
         vectorized=not options.scalar,
-        polish=options.polish,
+        polish=False if options.polish == NO_POLISH else options.polish,
         verbose=int(shows_progress(options)),
         **given_parameters(options, PARAMETERS, OPTIONS),
     )
@@ -279,7 +283,8 @@ def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
     """Return name and parameters of an algorithm, or the names and the searches of a sequence."""
     if isinstance(algorithm, Algorithm):
         return describe(algorithm)
-    return {"name": algorithm.name, "searches": [describe(one) for one in (algorithm.first, algorithm.second)]}
+    searches = [describe(one) for one in (algorithm.first, algorithm.second)]
+    return {"name": algorithm.name, "searches": searches, "polish_evals": algorithm.polish_evals}
 
 
 def readable(result: dict[str, Any]) -> str:

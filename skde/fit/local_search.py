@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,8 +20,11 @@ Values = Callable[[FloatArray], FloatArray]
 
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
 LEAST_SLOPE = 1e-8
-SIDE = 0.01  # of the first simplex of Nelder-Mead, in widths of the box
+SIMPLEX = "Nelder-Mead"  # the method of simplex_search.py
 MOST_VARIABLES = 10  # of a polish that Nelder-Mead ends; on BBOB in 20 variables it solved no more runs
+# A search ends after the evaluations of this many gradients without a better point: near an active constraint,
+# trust-constr can make thousands of iterations that change nothing.
+PATIENCE = 50
 HUGE = 1e100  # replaces values that are not finite: the methods need finite ones
 
 
@@ -41,16 +43,12 @@ class Method(NamedTuple):
         f and the constraints are scaled, so that their largest derivatives at the first point are this. In runs on
         fabris2012 with 1, trust-constr's barrier moved good points away from active constraints; with 1e4, its steps
         along active constraints became too short.
-    patience : int
-        A search ends after the evaluations of this many gradients without a better point: near an active constraint,
-        trust-constr can make thousands of iterations that change nothing. A simplex that turns needs more.
     """
 
     constrained: bool
     slopes: bool
     options: dict[str, Any]
     unit: float = 1e4
-    patience: int = 50
 
 
 METHODS = {
@@ -58,24 +56,19 @@ METHODS = {
         False, True, {"maxiter": UNLIMITED, "maxfun": UNLIMITED, "ftol": float(np.finfo(np.float64).eps), "gtol": 0.0}
     ),
     "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
-    "Nelder-Mead": Method(
-        False,
-        False,
-        {"maxiter": UNLIMITED, "maxfev": UNLIMITED, "xatol": 1e-15, "fatol": math.inf, "adaptive": True},
-        patience=200,
-    ),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
+NAMES = (*METHODS, SIMPLEX)
 
 
 def find_method(polish: Any, constrained: bool) -> str:
     """Return the name of a method: that of `polish` or, where it is True, the default."""
     if polish is True:
         return "trust-constr" if constrained else "L-BFGS-B"
-    name = check_choice("polish", polish, METHODS)
+    name = check_choice("polish", polish, NAMES)
     if name == "COBYQA" and tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
         raise ValueError(f"polish='COBYQA' needs SciPy 1.14, and {scipy.__version__} is installed; allowed is True")
-    if constrained and not METHODS[name].constrained:
+    if constrained and (name == SIMPLEX or not METHODS[name].constrained):
         others = ", ".join(repr(name) for name, method in METHODS.items() if method.constrained)
         raise ValueError(f"polish={name!r} takes no constraints, and there are some; allowed are True, {others}")
     return name
@@ -84,7 +77,7 @@ def find_method(polish: Any, constrained: bool) -> str:
 def methods_of(polish: Any, constrained: bool, dim: int) -> tuple[str, ...]:
     """Return the methods of a polish: after L-BFGS-B by default Nelder-Mead, for valleys that differences miss."""
     name = find_method(polish, constrained)
-    return (name, "Nelder-Mead") if polish is True and not constrained and dim <= MOST_VARIABLES else (name,)
+    return (name, SIMPLEX) if polish is True and not constrained and dim <= MOST_VARIABLES else (name,)
 
 
 class LocalSearchEnd(Exception):
@@ -160,7 +153,7 @@ class LocalSearch:
             Those of `values` and `stops`; the best point so far stays in `x`.
         """
         begin = np.clip((self.x[self.free] - self.lower) / self.width, 0.0, 1.0)
-        self._improved_at, self._patience = self.n_evals, METHODS[method].patience * (len(self.free) + 1)
+        self._improved_at, self._patience = self.n_evals, PATIENCE * (len(self.free) + 1)
         try:
             with warnings.catch_warnings():
                 # Of values that are constant in some direction, or not finite.
@@ -190,8 +183,6 @@ class LocalSearch:
         keep_feasible = {"keep_feasible": True} if method == "trust-constr" else {}
         bounds = Bounds(np.zeros(n), np.ones(n), **keep_feasible)
         common: dict[str, Any] = {"method": method, "bounds": bounds, "options": kind.options}
-        if method == "Nelder-Mead":
-            common["options"] = {**kind.options, "initial_simplex": first_simplex(begin)}
         if kind.slopes and not kind.constrained:
             return str(minimize(self.value_and_slope, begin, jac=True, **common).message)
         slope = {"jac": self.slope} if kind.slopes else {}
@@ -277,13 +268,6 @@ class LocalSearch:
         if self.n_evals - self._improved_at > self._patience:
             raise LocalSearchEnd("the best point has not become better for long")
         return rows
-
-
-def first_simplex(begin: FloatArray) -> FloatArray:
-    """Return a point and, for each variable, one that differs from it in this variable, in widths of the box."""
-    simplex = np.repeat(begin[None], len(begin) + 1, axis=0)
-    simplex[1:] += np.diag(np.where(begin + SIDE <= 1.0, SIDE, -SIDE))
-    return simplex
 
 
 def usable(rows: FloatArray) -> FloatArray:

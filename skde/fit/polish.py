@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,50 +15,79 @@ from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
-from skde.fit.local_search import LocalSearch, find_method, methods_of
+from skde.fit.local_search import MOST_VARIABLES, SIMPLEX, LocalSearch, LocalSearchEnd, find_method, methods_of
 from skde.fit.polished_points import PolishedPoints
 from skde.fit.runner import Runner
+from skde.fit.simplex_search import SimplexSearch
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import values_of_codes
 from skde.objectives.objective import Objective
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 from skde.validation import check_bool, check_int
 from skde.variables import Variables
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
 # Nelder-Mead, those of MOST_SIMPLEXES simplexes. With less than LEAST_SIMPLEXES it does not get far, and has the rest.
-SHARE = 0.1
+# In FEW variables, where a population needs a small part of a large budget, Nelder-Mead has a larger one.
+SHARE, SHARE_OF_FEW, FEW = 0.1, 0.2, 3
 MOST_GRADIENTS = 100
 LEAST_SIMPLEXES = 300
-MOST_SIMPLEXES = 1000
+MOST_SIMPLEXES = 2000
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 
 
-def check_polish(polish: Any) -> bool | str:
-    """Return the parameter `polish`: False, True or the name of a method."""
+def check_polish(polish: Any) -> bool | str | None:
+    """Return the parameter `polish`: None, False, True or the name of a method."""
+    if polish is None:
+        return None
     return find_method(polish, constrained=False) if isinstance(polish, str) else check_bool("polish", polish)
 
 
-def reserved_evals(polish: Any, dim: int, max_iter: Any, max_evals: Any, max_time: Any) -> int:
-    """Return the evaluations of one run that its limits keep for the polish."""
-    if check_polish(polish) is False:
+def reserved_evals(polish: bool | str, dim: int, max_evals: Any, limited: bool = False) -> int:
+    """Return the evaluations of one run that its limits keep for the polish.
+
+    Parameters
+    ----------
+    polish : bool or str
+        False, True or the name of a method.
+    dim : int
+        Variables.
+    max_evals : int or None
+        The limit on the evaluations.
+    limited : bool, default False
+        Whether there is another limit, so that None is none.
+    """
+    if polish is False:
         return 0
-    if max_iter is None and max_evals is None and max_time is None:
-        max_evals = DEFAULT_EVALS_PER_DIM * dim
-    share = math.inf if max_evals is None else int(SHARE * check_int("max_evals", max_evals, 1))
-    simplexes = "Nelder-Mead" in methods_of(polish, False, dim) and share >= LEAST_SIMPLEXES * (dim + 1)
-    return int(min(share, (MOST_SIMPLEXES if simplexes else MOST_GRADIENTS) * (dim + 1)))
+    if max_evals is None:
+        max_evals = math.inf if limited else DEFAULT_EVALS_PER_DIM * dim
+    else:
+        max_evals = check_int("max_evals", max_evals, 1)
+    if SIMPLEX in methods_of(polish, False, dim) and (found := simplex_evals(dim, max_evals)):
+        return found
+    return int(min(SHARE * max_evals, MOST_GRADIENTS * (dim + 1)))
 
 
-def search_seconds(polish: Any, max_time: float | None) -> float | None:
+def simplex_evals(dim: int, max_evals: float) -> int:
+    """Return the evaluations of one run that are kept for Nelder-Mead; 0 where it would not get far."""
+    share = (SHARE_OF_FEW if dim <= FEW else SHARE) * max_evals
+    return int(min(share, MOST_SIMPLEXES * (dim + 1))) if share >= LEAST_SIMPLEXES * (dim + 1) else 0
+
+
+def default_evals(dim: int, max_evals: int) -> int:
+    """Return the evaluations of one run that "auto" keeps for Nelder-Mead; 0: it has no polish."""
+    return simplex_evals(dim, max_evals) if dim <= MOST_VARIABLES else 0
+
+
+def search_seconds(polish: bool | str, max_time: float | None) -> float | None:
     """Return the part of a time limit that is left to the population."""
-    return max_time if max_time is None or check_polish(polish) is False else (1 - SHARE) * max_time
+    return max_time if max_time is None or polish is False else (1 - SHARE) * max_time
 
 
 def check_polishable(polish: Any, constrained: bool, variables: Variables | None) -> None:
     """Refuse a method that takes no constraints where there are some, and variables that are all stepped."""
-    if check_polish(polish) is False:
+    if check_polish(polish) in (None, False):
         return
     find_method(polish, constrained)
     if variables is not None and not variables.real_components.any():
@@ -96,7 +126,7 @@ class Polish:
     objective : Objective
         Its objective.
     methods : tuple of str
-        Keys of METHODS, one after the other.
+        A method of SciPy, SIMPLEX, or both in this order.
     max_evals : int
         Limit on the evaluations of one run's polish.
     max_time : float or None
@@ -133,41 +163,46 @@ class Polish:
         if runner.polished is None:
             runner.polished = PolishedPoints(len(generation), runner.batch.dim)
         open_runs = ~reached & (runner.polished.generation != generation)
-        starts, codes = runner.best_points()
+        codes = runner.best_points()[1]
         with interrupts.fit:
             runner.timer.start()
             runner.polishing = True
             try:
-                for run in np.argsort(codes, kind="stable").tolist():
-                    if open_runs[run] and not self.ends():
-                        self.polish_run(run, starts[run], float(codes[run]), int(generation[run]))
+                self.polish_runs([run for run in np.argsort(codes, kind="stable").tolist() if open_runs[run]])
             finally:
                 runner.polishing = False
                 runner.timer.pause()
         if self.verbose and open_runs.any():
             self.print_outcome(float(codes[best_of(codes)]))
 
-    def polish_run(self, run: int, start: FloatArray, code: float, generation: int) -> None:
-        """Search from the best point of a run, and store the best point found."""
-        runner, rules = self.runner, self.objective.rules
-        points = runner.polished
-        assert points is not None
+    def polish_runs(self, runs: list[int]) -> None:
+        """Search from the best points of some runs: by SciPy's methods for one after the other, then by Nelder-Mead."""
+        together = SIMPLEX in self.methods
+        if self.methods[0] != SIMPLEX:
+            starts, codes = self.runner.best_points()
+            for run in runs:
+                if not self.ends():
+                    self.polish_run(run, starts[run], float(codes[run]))
+                    if not together:
+                        self.points.generation[run] = self.runner.n_iter[run]
+        if together and runs:
+            self.polish_together(np.array(runs))
+
+    def polish_run(self, run: int, start: FloatArray, code: float) -> None:
+        """Search from the best point of a run by a method of SciPy, and store the best point found."""
+        runner, rules, points = self.runner, self.objective.rules, self.points
         lower, upper = self.objective.box.T
-        variables = self.objective.variables
-        real = np.ones(len(lower), bool) if variables is None else variables.real_components
-        most = max(self.max_evals - int(points.spent[run]), 0)
-        target, counted, clock = runner.batch.spec.target, 0, runner.seconds
+        real = self.real
+        counted, clock = 0, runner.seconds
 
         def stops() -> bool:
             nonlocal counted, clock
             points.store(run, search.x, search.code, search.n_evals - counted, runner.seconds - clock)
             counted, clock = search.n_evals, runner.seconds
             self.report()
-            return self.ends() or reached()
+            return self.ends() or search.code <= self.target
 
-        def reached() -> bool:
-            return target is not None and search.code <= target
-
+        most = max(self.max_evals - int(points.spent[run]), 0)
         search = LocalSearch(
             evaluator(runner.engine, self.objective, runner.batch.spec.dtype),
             start,
@@ -176,16 +211,72 @@ class Polish:
             np.where(real, upper, start),
             n_inequalities=None if rules is None else rules.problem.n_inequalities,
             tolerance=0.0 if rules is None else rules.tolerance,
-            max_evals=most,
+            max_evals=min(most, MOST_GRADIENTS * (len(start) + 1)) if SIMPLEX in self.methods else most,
             stops=stops,
             dtype=runner.batch.spec.dtype,
         )
-        for method in self.methods:
-            if not (self.ends() or reached()):
-                last = method == self.methods[-1]
-                search.max_evals = most if last else min(most, MOST_GRADIENTS * (len(start) + 1))
-                search.run(method)
-        points.generation[run] = generation
+        search.run(self.methods[0])
+
+    def polish_together(self, runs: IntArray) -> None:
+        """Search from the best points of some runs together by Nelder and Mead's method, and store what is found."""
+        runner, points = self.runner, self.points
+        lower, upper = self.objective.box.T
+        free = np.flatnonzero(self.real & (upper > lower))
+        low, width = lower[free], (upper - lower)[free]
+        starts, codes = (found[runs] for found in runner.best_points())
+        codes = np.where(np.isnan(codes), np.inf, codes)
+        function = evaluator(runner.engine, self.objective, runner.batch.spec.dtype)
+        counted, clock = np.zeros(len(runs), np.int64), runner.seconds
+
+        def at(searches: Any, u: FloatArray) -> FloatArray:
+            x: FloatArray = starts[searches].astype(np.float64)
+            x[:, free] = np.clip(low + u * width, low, upper[free])
+            return x
+
+        def values(searches: IntArray, u: FloatArray) -> FloatArray:
+            if self.ends():
+                raise LocalSearchEnd
+            found: FloatArray = function(at(searches, u))[:, 0]
+            return found
+
+        def keep() -> None:
+            nonlocal counted, clock
+            took, clock = runner.seconds - clock, runner.seconds
+            better, made = search.f[:, 0] < codes, search.n_evals - counted
+            found = np.where(better[:, None], at(slice(None), search.u[:, 0]), starts)
+            points.store(runs, found, np.where(better, search.f[:, 0], codes), made, np.where(made > 0, took, 0.0))
+            counted = search.n_evals.copy()
+
+        begin = np.clip((starts[:, free] - low) / width, 0.0, 1.0)
+        search = SimplexSearch(values, begin, codes, np.maximum(self.max_evals - points.spent[runs], 0), self.target)
+        with suppress(LocalSearchEnd):
+            try:
+                while search.active.any():
+                    search.step()
+                    keep()
+                    self.report()
+            finally:
+                keep()
+        ended = runs[~search.active]
+        points.generation[ended] = runner.n_iter[ended]
+
+    @property
+    def points(self) -> PolishedPoints:
+        """The points found so far."""
+        assert self.runner.polished is not None
+        return self.runner.polished
+
+    @property
+    def real(self) -> Any:
+        """Which variables have no steps."""
+        variables = self.objective.variables
+        return np.ones(len(self.objective.box), bool) if variables is None else variables.real_components
+
+    @property
+    def target(self) -> float:
+        """The value at which a search ends."""
+        target = self.runner.batch.spec.target
+        return -math.inf if target is None else float(target)
 
     def report(self) -> None:
         """Let callbacks and progress bar see the search, about as often as the engine's generations."""
@@ -200,10 +291,8 @@ class Polish:
 
     def print_outcome(self, before: float) -> None:
         """Print the best value before and after, and the evaluations."""
-        points = self.runner.polished
-        assert points is not None
         shown = [float(values_of_codes(np.array(code))) for code in (before, np.nanmin(self.runner.best_points()[1]))]
         print(
             f"skde: polish={', '.join(self.methods)!r} changed the best value from {shown[0]:.10g} to {shown[1]:.10g} "
-            f"with {int(points.spent.sum())} evaluations"
+            f"with {int(self.points.spent.sum())} evaluations"
         )

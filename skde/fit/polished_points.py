@@ -39,8 +39,8 @@ class PolishedPoints:
         self.n_evals, self.spent = np.zeros(n_runs, np.int64), np.zeros(n_runs, np.int64)
         self.generation = np.full(n_runs, -1)
 
-    def store(self, run: int, x: FloatArray, code: float, n_evals: int, seconds: float) -> None:
-        """Set the best point of a run that a search has reached, and add evaluations and time."""
+    def store(self, run: Any, x: FloatArray, code: Any, n_evals: Any, seconds: Any) -> None:
+        """Set the best point of a run, or of several, that a search has reached, and add evaluations and time."""
         self.x[run], self.code[run] = x, code
         self.n_evals[run] += n_evals
         self.spent[run] += n_evals

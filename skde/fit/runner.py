@@ -58,7 +58,7 @@ class Runner:
     earlier : EarlierSearch or None
         The results of the search before this one, where a fit has two.
     later_evals : int
-        Evaluations of all runs that are planned for the search after this one.
+        Evaluations of all runs that are planned for the search after this one, and for the polish.
     polished : PolishedPoints or None
         The points of the local searches after the last generation.
     polishing : bool
