@@ -25,7 +25,7 @@ EVALS = 10_000  # for each parameter
 SOLVED = 4  # digits
 FITS: dict[str, dict[str, Any]] = {
     "auto": {"algorithm": "auto"},
-    "auto, polish": {"algorithm": "auto", "polish": True},
+    "auto, polish=False": {"algorithm": "auto", "polish": False},
     "jde": {"algorithm": "jde"},
 }
 
@@ -56,10 +56,12 @@ def main(arguments: list[str]) -> list[dict[str, Any]]:
             rows[-1][label] = [digits(regression, seed, parameters) for seed in range(options.seeds)]
         print(rows[-1], flush=True)
     solved = {label: sum(min(row[label]) >= SOLVED for row in rows) for label in FITS}
-    print(f"{SOLVED} digits with every seed, of {len(rows)} sets: {solved}")
+    by_seed = {label: (np.array([row[label] for row in rows]) >= SOLVED).sum(axis=0).tolist() for label in FITS}
+    print(f"{SOLVED} digits with every seed, of {len(rows)} sets: {solved}; by seed: {by_seed}")
     if options.out:
         settings = {"seeds": options.seeds, "evals": EVALS, "digits": SOLVED}
-        write_figures(options.out, {**here, "settings": settings, "solved": solved, "figures": rows})
+        results = {"solved": solved, "by_seed": by_seed, "figures": rows}
+        write_figures(options.out, {**here, "settings": settings, **results})
     return rows
 
 
