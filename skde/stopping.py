@@ -83,17 +83,17 @@ def last_generations(
     reserved : int, default 0
         Evaluations of one run that are kept for what follows, as far as the initial population leaves them.
     """
-    limits = np.full(len(schedules), UNLIMITED)
-    if max_iter is not None:
-        # The initial population is generation 0 and not counted as an iteration; a warm start has it already.
-        base = np.zeros(len(schedules), np.int64) if done is None else done
-        limits = base + min(check_int("max_iter", max_iter, 0), UNLIMITED)
+    # The initial population is generation 0 and not counted as an iteration; a warm start has it already.
+    begin = [0] * len(schedules) if done is None else done.tolist()
+    generations = None if max_iter is None else check_int("max_iter", max_iter, 0)
     evals = evals_allowed(schedules, dim, max_iter, max_evals, max_time, n_islands, reserved)
-    if evals is not None:
-        spent = [0 if done is None else schedule.evals(int(done[r])) for r, schedule in enumerate(schedules)]
-        last = [min(one.last(before + evals), UNLIMITED) for one, before in zip(schedules, spent, strict=True)]
-        limits = np.minimum(limits, last)
-    return limits
+    limits = []
+    for schedule, first in zip(schedules, begin, strict=True):
+        last = UNLIMITED if generations is None else first + min(generations, UNLIMITED)
+        if evals is not None:
+            last = min(last, schedule.last((0 if done is None else schedule.evals(first)) + evals))
+        limits.append(last)
+    return np.array(limits, np.int64)
 
 
 def planned_budget(dim: int, max_iter: Any, max_evals: Any, max_time: Any, n_islands: int = 1) -> dict[str, int | None]:

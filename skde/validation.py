@@ -35,12 +35,14 @@ SYNONYMS = {
 # Parameters of algorithms, which users give to solvers.
 OF_ALGORITHMS = {"pop_size": "pop_size", "popsize": "pop_size", "f": "F", "cr": "CR", "strategy": "strategy"}
 DTYPES = ("float32", "float64")
+# The types of numbers. Python's own come first: an abstract class takes several times as long to recognise them.
+INTEGERS, REALS = (int, Integral), (float, int, Real)
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return value as an int in [low, high]; an array of no dimension counts as its number."""
     given = scalar(value)
-    is_integer = isinstance(given, Integral) and not isinstance(given, bool)
+    is_integer = isinstance(given, INTEGERS) and not isinstance(given, bool)
     number = int(given) if is_integer else 0
     if not is_integer or number < low or (high is not None and number > high):
         allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
@@ -70,8 +72,7 @@ def check_jobs(n_jobs: Any) -> int | None:
     number = check_int("n_jobs", n_jobs, -(2**31))
     if number == 0:
         raise ValueError("n_jobs must be None or an integer other than 0, got 0")
-    most = max(MOST_JOBS, os.cpu_count() or 1)
-    if number > most:
+    if number > MOST_JOBS and number > (most := max(MOST_JOBS, os.cpu_count() or 1)):
         raise ValueError(f"n_jobs must be at most {most}, got {shown(n_jobs)}; -1 is as many as there are processors")
     return number
 
@@ -92,7 +93,7 @@ def check_real(
 ) -> float:
     """Return value as a float in the interval; NaN is never inside. An array of no dimension counts as its number."""
     given, too_large = scalar(value), ""
-    is_real = isinstance(given, Real) and not isinstance(given, bool)
+    is_real = isinstance(given, REALS) and not isinstance(given, bool)
     number = float("nan")
     if is_real:
         try:
@@ -296,9 +297,11 @@ def refuse_pair(j: int, low: float, high: float) -> None:
 def check_precision(box: FloatArray, dtype: str) -> None:
     """Refuse bounds that are equal or not finite in the precision of a fit."""
     with np.errstate(over="ignore", invalid="ignore"):
-        cast = box.astype(dtype)
-        width = cast[:, 1] - cast[:, 0]
-    for j in np.flatnonzero(~((width > 0) & np.isfinite(width))):
+        low, high = box.astype(dtype).T
+        width = high - low
+    good = (width > 0) & (width < np.inf)
+    if not good.all():
+        j = int(good.argmin())
         raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) cannot be told apart or held in dtype={dtype!r}")
 
 

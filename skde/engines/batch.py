@@ -18,7 +18,6 @@ from skde.engines.batch_arrays import (
     AXES,
     CURRENT,
     PROGRESS,
-    array_shapes,
     check_batch_memory,
     halves_axis,
     sampled_slots,
@@ -95,8 +94,7 @@ class Batch(Runs):
         self.number = self.kernel.number
         self.array_names, self.vector_names = state_names(spec)
         self.single = spec.dtype == np.float32
-        check_batch_memory(spec, self.n_runs, xp)
-        shapes, self.limits = array_shapes(spec, self.n_runs), spec.limits
+        shapes, self.limits = check_batch_memory(spec, self.n_runs, xp), spec.limits
         values = {name: getattr(spec, name) for name in ("parameters", "lower", "upper", "start")}
         values["seeds"] = spec.seeds.astype(np.uint64, copy=False).view(np.int64)
         values |= {"limit": spec.limits, "generation": np.int64(-1)}

@@ -142,8 +142,8 @@ def sorting_size(spec: Spec) -> int:
     return _cpu.sorting_words(max(2 * spec.pop_max, spec.islands.n_islands * spec.islands.rows))
 
 
-def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
-    """Refuse a batch that does not fit into memory.
+def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> ArrayShapes:
+    """Return the arrays of a batch, unless they do not fit into memory.
 
     Parameters
     ----------
@@ -159,8 +159,10 @@ def check_batch_memory(spec: Spec, n_runs: int, xp: Any = np) -> None:
     MemoryError
         With the memory needed and available.
     """
+    shapes = array_shapes(spec, n_runs)
     what = f"a batch of {n_runs} populations of {spec.pop_max} individuals in {len(spec.lower)} dimensions"
-    check_memory(what, array_shapes(spec, n_runs).nbytes, MEMORY_ADVICE, xp)
+    check_memory(what, shapes.nbytes, MEMORY_ADVICE, xp)
+    return shapes
 
 
 def sampled_slots(spec: Spec) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -85,15 +86,13 @@ class Spec:
 
     def repeated(self, times: int, seeds: IntArray, limits: IntArray) -> Spec:
         """Return the spec in which every run occurs `times` times in a row, with these seeds and limits."""
-        if times == 1:
-            return replace(self, seeds=seeds, limits=limits)
-        return replace(
-            self,
-            parameters=np.repeat(self.parameters, times, 0),
-            seeds=seeds,
-            limits=limits,
-            schedules=tuple(schedule for schedule in self.schedules for _ in range(times)),
-        )
+        spec = copy(self)
+        spec.seeds, spec.limits = seeds, limits
+        spec.last = max(spec.last, int(limits.max()))
+        if times > 1:
+            spec.parameters = np.repeat(self.parameters, times, 0)
+            spec.schedules = tuple(schedule for schedule in self.schedules for _ in range(times))
+        return spec
 
     def shared_islands(self, rows: Sequence[tuple[int, int]]) -> Archipelago:
         """Return the migration between parts: none, where every run has all its islands in one part."""

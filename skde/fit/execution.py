@@ -27,6 +27,7 @@ from skde.engines.spec import Compiled
 from skde.fit.pace import pace_of
 from skde.fit.runner import Runner
 from skde.interrupts import interrupts
+from skde.objectives.feasibility import WORST
 from skde.objectives.objective import Objective
 from skde.stopping import RUNNING, Status
 from skde.typing import FloatArray
@@ -180,6 +181,8 @@ class Execution:
 
     def check_small_start(self, objective: Objective, values: FloatArray) -> None:
         """Check the best values of the initial populations, as the history has them, after later generations."""
+        if (values < (np.inf if self.runner.rules is None else WORST)).any():
+            return
         engine, batch = self.runner.on_device
         if np.isinf(values).all():  # also where they are NaN: the initial populations are made once more
             first = engine.batch(batch.spec)

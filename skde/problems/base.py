@@ -121,6 +121,13 @@ class Problem:
         return f"Problem({self.name!r}, dim={self.dim}{options})"
 
 
+def same_bounds(low: float, high: float, dim: int) -> FloatArray:
+    """Return the box with the same bounds for every variable, of shape (dim, 2)."""
+    box = np.empty((dim, 2))
+    box[:] = low, high
+    return box
+
+
 def read_only(array: FloatArray) -> FloatArray:
     """Return a read-only float64 copy in C order: a change of a box or a minimum would not change the function."""
     copy = np.array(array, dtype=np.float64, order="C")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skde.problems.base import DimRange, Problem
+from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.compiled_constrained import CompiledConstrainedProblem
 from skde.problems.constraints import ConstrainedProblem
 from skde.problems.minmax import MinMaxProblem
@@ -121,7 +121,7 @@ def build(name: str, dim: int) -> MinMaxProblem | ConstrainedProblem:
     key = name.rpartition("/")[2]
     kernel = f"{SUITE}_{key}"
     if key not in TABLE:
-        box, zero = np.tile([-1.0, 1.0], (dim, 1)), np.zeros(dim)
+        box, zero = same_bounds(-1.0, 1.0, dim), np.zeros(dim)
         return MinMaxProblem(name, kernel, box, box, zero, zero, 0.0, True, source=SOURCE)
     definition = TABLE[key]
     problem = Problem(name, kernel, np.array(definition.box), np.array(definition.x_opt), definition.f_opt)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skde.problems import data as streams
-from skde.problems.base import DimRange, Problem
+from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.nashed2012 import Options, elliptic_weights, index_weights, roots
 from skde.problems.official_data import SPECS, OfficialFiles, given_options
 from skde.typing import FloatArray
@@ -180,5 +180,5 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None, s
         rows = zip(definition.sigma, definition.height, definition.bias, strict=True)
         numbers = [np.array([(1 / (2 * dim * sigma**2), height, bias) for sigma, height, bias in rows])]
     arrays = (parts.shifts, columns, *numbers, *(weights(kind, lengths[0]) for kind in definition.weights))
-    bounds = np.tile([-BOX, BOX], (dim, 1))
+    bounds = same_bounds(-BOX, BOX, dim)
     return Problem(name, f"{SUITE}_{key}", bounds, parts.shifts[0], 0.0, arrays, given_options(data, folder, spec))

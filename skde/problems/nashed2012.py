@@ -19,7 +19,7 @@ import numpy as np
 
 import skde._cpu as _cpu
 from skde.problems import data as streams
-from skde.problems.base import DimRange, Problem
+from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.cec2005 import OfficialData
 from skde.problems.official_data import given_options
 from skde.typing import FloatArray
@@ -200,5 +200,5 @@ def build(
     given = {"as_run": options.as_run, "index_base": options.index_base} if options != Options() else {}
     given |= given_options(data, folder)
     return Problem(
-        name, f"{SUITE}_{key}", np.tile([-definition.box, definition.box], (dim, 1)), x_opt, f_opt, arrays, given
+        name, f"{SUITE}_{key}", same_bounds(-definition.box, definition.box, dim), x_opt, f_opt, arrays, given
     )

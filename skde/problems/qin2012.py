@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from skde.problems import data as streams
-from skde.problems.base import DimRange, Problem
+from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.cec2005 import OfficialData
 from skde.problems.nashed2012 import roots
 from skde.problems.official_data import given_options
@@ -72,5 +70,5 @@ def build(name: str, dim: int, *, data: str = "generated", folder: Any = None) -
     else:
         o = streams.shift(f"{SUITE}:{key}:shift", dim, *definition.shift)
     arrays = (o, roots(dim)) if definition.with_roots else (o,)
-    box = np.tile([-definition.box, definition.box], (dim, 1))
+    box = same_bounds(-definition.box, definition.box, dim)
     return Problem(name, f"{SUITE}_{key}", box, o, 0.0, arrays, given_options(data, folder))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skde.problems.base import DimRange, Problem
+from skde.problems.base import DimRange, Problem, same_bounds
 from skde.problems.data import shift
 from skde.problems.nashed2012 import roots
 from skde.problems.official_data import SPECS, OfficialFiles, given_options
@@ -147,7 +147,7 @@ def build(name: str, dim: int, *, spec: str = "cec", data: str = "generated", fo
     x_opt, arrays = hybrid(key, o) if definition.share else (o, (o,))
     if key == "F5":
         arrays = (o, roots(dim))
-    box = np.tile([-definition.box, definition.box], (dim, 1))
+    box = same_bounds(-definition.box, definition.box, dim)
     options = given_options(data, folder, spec)
     return Problem(name, f"{SUITE}_{key}", box, x_opt, definition.minimum, arrays, options)
 
