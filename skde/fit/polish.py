@@ -253,8 +253,9 @@ class Polish:
             try:
                 while search.active.any():
                     search.step()
-                    keep()
-                    self.report()
+                    if self.report_is_due:
+                        keep()
+                        self.report()
             finally:
                 keep()
         ended = runs[~search.active]
@@ -278,11 +279,15 @@ class Polish:
         target = self.runner.batch.spec.target
         return -math.inf if target is None else float(target)
 
+    @property
+    def report_is_due(self) -> bool:
+        """Whether callbacks and progress bar have not seen the search for as long as a chunk of generations takes."""
+        return self.stop is not None and time.perf_counter() - self.reported >= CHUNK_SECONDS
+
     def report(self) -> None:
         """Let callbacks and progress bar see the search, about as often as the engine's generations."""
-        now = time.perf_counter()
-        if self.stop is not None and now - self.reported >= CHUNK_SECONDS:
-            self.reported, self.asked_to_stop = now, self.stop()
+        if self.stop is not None and self.report_is_due:
+            self.reported, self.asked_to_stop = time.perf_counter(), self.stop()
 
     def ends(self) -> bool:
         """Return whether a callback or the time limit ends the polish."""

@@ -140,9 +140,8 @@ class SimplexSearch:
     def _sort(self, searches: IntArray) -> None:
         """Order the vertices of some simplexes by their values, and note which have a better best one."""
         before = self.f[searches, 0]
-        order = np.argsort(self.f[searches], axis=1, kind="stable")
-        self.f[searches] = np.take_along_axis(self.f[searches], order, axis=1)
-        self.u[searches] = np.take_along_axis(self.u[searches], order[:, :, None], axis=1)
+        rows, order = searches[:, None], np.argsort(self.f[searches], axis=1, kind="stable")
+        self.f[searches], self.u[searches] = self.f[rows, order], self.u[rows, order]
         improved = searches[self.f[searches, 0] < before]
         self._improved_at[improved] = self.n_evals[improved]
 
