@@ -26,6 +26,7 @@ from skde.typing import Array, FloatArray
 from skde.validation import nearest, shown
 from skde.variables import Variables
 
+HOLDERS = (BaseEstimator, Bounds)  # the types of parameters that hold parameters
 # The keys of a header's entry `source`, by which the objective is found again.
 SOURCE = {"problem": str, "dim": int, "options": dict, "callable": str, "device_objective": str}
 
@@ -386,11 +387,11 @@ def params_of(variables: Variables | None, x: FloatArray) -> dict[str, Any]:
 
 def snapshot(value: Any) -> Any:
     """Return a copy of a parameter that later changes of its parameters or elements do not reach."""
-    if isinstance(value, BaseEstimator | Bounds):
+    if isinstance(value, HOLDERS):
         return ParameterSnapshot(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [snapshot(element) if isinstance(element, BaseEstimator) else element for element in value]
-    return value.copy() if isinstance(value, np.ndarray | dict) else value
+    return value.copy() if isinstance(value, (np.ndarray, dict)) else value
 
 
 def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -442,7 +442,7 @@ class Minimizer(BaseSolver):
     ) -> Spec:
         """Check all parameters, and the memory of an engine; return the Spec of the batch. x0 are points of the box."""
         template, times = make_template(self, box, variables, x0, constrained, saved)
-        if engine is not None:
+        if engine is not None and times > 1:  # else the batch is as small as the template, and checks itself
             engine.check_memory(template, times * len(template.seeds))
         return self._customize_spec(repeat_template(self, template, times, saved))
 

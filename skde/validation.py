@@ -36,7 +36,7 @@ SYNONYMS = {
 OF_ALGORITHMS = {"pop_size": "pop_size", "popsize": "pop_size", "f": "F", "cr": "CR", "strategy": "strategy"}
 DTYPES = ("float32", "float64")
 # The types of numbers. Python's own come first: an abstract class takes several times as long to recognise them.
-INTEGERS, REALS = (int, Integral), (float, int, Real)
+INTEGERS, REALS, BOOLS = (int, Integral), (float, int, Real), (bool, np.bool_)
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -53,7 +53,7 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
 def check_bool(name: str, value: Any) -> bool:
     """Return value as a bool; other values that count as true or false are refused."""
     given = scalar(value)
-    if not isinstance(given, bool | np.bool_):
+    if not isinstance(given, BOOLS):
         raise TypeError(f"{name} must be True or False, got {shown(value)} ({type(value).__name__})")
     return bool(given)
 
@@ -79,7 +79,7 @@ def check_jobs(n_jobs: Any) -> int | None:
 
 def check_verbose(verbose: Any) -> int:
     """Return verbose as an int."""
-    return int(verbose) if isinstance(verbose, bool | np.bool_) else check_int("verbose", verbose, 0)
+    return int(verbose) if isinstance(verbose, BOOLS) else check_int("verbose", verbose, 0)
 
 
 def check_real(
@@ -300,7 +300,7 @@ def check_precision(box: FloatArray, dtype: str) -> None:
         low, high = box.astype(dtype).T
         width = high - low
     good = (width > 0) & (width < np.inf)
-    if not good.all():
+    if np.count_nonzero(good) < len(good):
         j = int(good.argmin())
         raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) cannot be told apart or held in dtype={dtype!r}")
 

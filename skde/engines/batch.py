@@ -64,7 +64,7 @@ class Batch(Runs):
     xp : module
         The library of the arrays, NumPy or CuPy.
     device_context : callable, default nullcontext
-        Returns a context in which the library works on this engine's device.
+        Returns a context in which the library works on this engine's device. A batch is made in one.
 
     Attributes
     ----------
@@ -81,10 +81,10 @@ class Batch(Runs):
         self.device_context = device_context
         self.task = Task()
         self.record, self.task_address = self.task.record, self.task.address
-        with self.device_context():
-            self._allocate()
+        self._allocate()
         self.program: Any = None  # the compiled objective in the engine's form
         self.step: Any = None  # the engine's launcher for single steps
+        self.started = False  # whether a launch has used the barriers
         self.refresh()
 
     def _allocate(self) -> None:
@@ -178,13 +178,15 @@ class Batch(Runs):
 
     def progress(self) -> dict[str, Any]:
         """Return status, generation and seconds of all runs as NumPy arrays, by one copy."""
-        return self.block.hosts(*PROGRESS)
+        with self.device_context():
+            return self.block.hosts(*PROGRESS)
 
     def progress_with_history(self) -> dict[str, Any]:
         """Return progress and history of all runs as NumPy arrays, by one copy unless the history has grown."""
-        if self.slots == self.block.shapes["history"][0][1]:
-            return self.block.hosts(*PROGRESS, "history")
-        return {**self.progress(), "history": self.host("history")}
+        with self.device_context():
+            if self.slots == self.block.shapes["history"][0][1]:
+                return self.block.hosts(*PROGRESS, "history")
+            return {**self.progress(), "history": self.host("history")}
 
     def trials(self, g: int) -> Array:
         """Return a view of the rows of generation g's trials, of shape (R, P, D)."""

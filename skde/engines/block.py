@@ -94,6 +94,11 @@ class Block:
         """Return one of the arrays."""
         return array_view(self.memory, self.before + self.shapes.offsets[name], *self.shapes[name])
 
+    def clear(self, name: str) -> None:
+        """Set an array on a GPU to zero."""
+        start = self.memory.data + (self.before + self.shapes.offsets[name])
+        start.memset_async(0, self.shapes.sizes[name])
+
     def hosts(self, *names: str) -> dict[str, Any]:
         """Return neighbours, in their order, as NumPy arrays, by one copy of their memory."""
         shapes, begin = self.shapes, self.shapes.offsets[names[0]]

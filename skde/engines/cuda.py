@@ -187,9 +187,14 @@ class CudaEngine:
             if isinstance(batch.program, GenerationKernels):
                 batch.program.run(begin, until)
                 return
-            arrivals = batch.array["arrivals"]
-            arrivals.data.memset_async(0, arrivals.nbytes)
+            self._clear_barriers(batch)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
+
+    def _clear_barriers(self, batch: Batch) -> None:
+        """Set the barriers of a persistent launch to zero, as they are in a new batch."""
+        if batch.started:
+            batch.block.clear("arrivals")
+        batch.started = True
 
     def _steps(self, batch: Batch) -> Launcher:
         """Return the launcher of a batch for single steps, which the first of them makes."""
@@ -332,8 +337,7 @@ class CudaEngine:
     def cycles(self, batch: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
         with self.device_context:
-            arrivals = batch.array["arrivals"]
-            arrivals.data.memset_async(0, arrivals.nbytes)
+            self._clear_barriers(batch)
             records = (batch.x.record, batch.y.record, batch.record)
             batch.program("cycles", batch.fields[0], *records, np.int64(until))
 

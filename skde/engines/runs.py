@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,12 @@ class Runs(ABC):
         self.n_runs, self.dim = len(spec.seeds), len(spec.lower)
         self.n_islands = spec.islands.n_islands
         self.varies = any(schedule.varies for schedule in spec.schedules)  # whether population sizes change
-        self.pop_sizes = spec.parameters[:, 0].astype(np.int64)
         self.pop_max = spec.pop_max
+
+    @cached_property
+    def pop_sizes(self) -> IntArray:
+        """The size of every run's initial population, of shape (R,)."""
+        return self.spec.parameters[:, 0].astype(np.int64)
 
     @abstractmethod
     def refresh(self) -> None:

@@ -17,6 +17,8 @@ from skde.typing import Array
 from skde.validation import nearest
 from skde.variables import Variables
 
+DEVICE = re.compile(r"auto|cpu|cuda(?::(\d+))?")
+
 
 def find_gpus() -> tuple[int, str]:
     """Return the number of usable GPUs, and the reason when there is none.
@@ -61,7 +63,7 @@ def check_device(device: str, name: str = "device", *, auto: bool = True, severa
         Whether the parameter may be a list of devices, for the message.
     """
     named = ["auto", "cpu", "cuda"] if auto else ["cpu", "cuda"]
-    match = re.fullmatch(rf"{'|'.join(named)}(?::(\d+))?", device) if isinstance(device, str) else None
+    match = DEVICE.fullmatch(device) if isinstance(device, str) and (auto or device != "auto") else None
     if match is None:
         allowed = [*map(repr, named), "'cuda:N'", *(["a list of devices"] if several else [])]
         raise ValueError(

@@ -70,8 +70,8 @@ class Spec:
             raise ValueError(
                 "run_seconds must be None with islands: the islands of one run must be at the same generation"
             )
-        sizes = [int(self.parameters[:, 0].max()), *(max(schedule.sizes) for schedule in self.schedules)]
-        self.pop_max = self.pop_max or max(sizes) + self.needs.references
+        sizes = [max(schedule.sizes) for schedule in self.schedules] or self.parameters[:, 0].tolist()
+        self.pop_max = self.pop_max or int(max(sizes)) + self.needs.references
         self.last = max(self.last, int(self.limits.max()))
 
     @property

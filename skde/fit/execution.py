@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -172,9 +173,8 @@ class Execution:
         pace = pace_of(engine, batch, objective.source)
         runner.timer.mark(0)  # the times of this call's generations are interpolated from here
         until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
-        seconds = self.run_chunk(until)
+        progress, seconds = self.run_chunk(until, batch.progress_with_history)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
-        progress = batch.progress_with_history()
         self.check_small_start(objective, progress["history"][:, 0])
         if RUNNING in runner.settled(progress)["status"]:
             self.run_chunks(first=self.next_chunk(until + 1, seconds))
@@ -204,24 +204,27 @@ class Execution:
                 runner.hold_runs_ahead()
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
-            seconds = self.run_chunk(until)
+            progress, seconds = self.run_chunk(until, runner.batch.progress)
             if until == 0:
                 runner.check_start(runner.batch.best()[1])
-            done = runner.done
+            done = RUNNING not in runner.settled(progress)["status"]
             if done or self.ends():
                 return
             generations = self.next_chunk(until - begin, seconds)
 
-    def run_chunk(self, until: int) -> float:
-        """Let the engine run up to generation `until`, and return the seconds that it took."""
+    def run_chunk(self, until: int, read: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], float]:
+        """Let the engine run up to generation `until`; return what `read` then reads, and the seconds that it took.
+
+        To read from the batch waits for the end of the engine's work.
+        """
         runner = self.runner
         before = runner.seconds
         runner.drop_trials()
         runner.engine.run(runner.batch, runner.generation, until)
-        runner.engine.synchronize()
+        progress = read()
         runner.generation = until
         runner.timer.mark(until)
-        return runner.seconds - before
+        return progress, runner.seconds - before
 
     def next_chunk(self, generations: int, took: float) -> int:
         """Return the length of the next chunk in generations, from the seconds that the last one took."""

@@ -132,6 +132,7 @@ def get_problem(name: str, dim: int | None = None, **options: Any) -> Any:
     return suite.build(canonical, dim, **options)
 
 
+@lru_cache(maxsize=256)
 def suite_of(name: str) -> ModuleType | None:
     """Return the module of the suite that has a problem; None where there is no problem with this name."""
     suite = name.partition("/")[0] if "/" in name else "classic"

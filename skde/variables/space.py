@@ -240,7 +240,7 @@ def as_variables(bounds: Any) -> Variables | None:
 
     None: all variables are real, and bounds are an array; see `check_bounds`.
     """
-    if isinstance(bounds, Variables):
+    if bounds is None or isinstance(bounds, Variables):
         return bounds
     if isinstance(bounds, Mapping):
         return Variables(bounds)
