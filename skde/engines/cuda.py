@@ -191,13 +191,14 @@ class CudaEngine:
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
     def _clear_barriers(self, batch: Batch) -> None:
-        """Set the barriers of a persistent launch to zero, as they are in a new batch."""
+        """Set the barriers of a persistent launch to zero, as they are in a batch before its first launch."""
         if batch.started:
             batch.block.clear("arrivals")
         batch.started = True
 
     def _steps(self, batch: Batch) -> Launcher:
         """Return the launcher of a batch for single steps, which the first of them makes."""
+        batch.started = True
         if batch.step is None:
             plan = step_plan(-(-batch.pop_max // STEP_TEAMS), batch.n_runs)
             module = self._module("gpu_step", kernels_of(batch), plan.team, plan.threads, plan.resident)
@@ -349,6 +350,7 @@ class CudaEngine:
                 switches = coevolution_switches(batch)
                 options = game_options(batch.spec.dtype, "Warp", plan.threads, 1, switches=switches)
                 batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
+            batch.started = True
             records = (batch.x.record, batch.y.record, batch.record)
             where, shape = NULL, (0, 0)
             if values is not None:
