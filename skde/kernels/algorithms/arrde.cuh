@@ -51,14 +51,14 @@ struct Arrde : ArrdePhases {
 
   template <class R> SKDE_FN static int stages(const R&, i64) { return 2; }
   static constexpr bool HAS_RARE_STAGE = true;
-  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team& team, const R& run, i64 g) {
-    return is_over(team, run, g);
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team& team, const R& run, i64 g, int next_pop) {
+    return is_over(team, run, g, next_pop);
   }
   template <class Team, class R>
   SKDE_FN static void end_generation(Team& team, const R& run, i64 g, int i, int stage,
                                      const Prefetch<Team>& prefetch) {
     if (stage > 0) {
-      if (i == 0 && is_over(team, run, g)) end_phase(team, run, g);
+      if (i == 0 && is_over(team, run, g, run.next_pop(g))) end_phase(team, run, g);
     } else if (Archive::rank_and_archive(team, run, g, i, prefetch) == 0) {
       keep_best(team, run, g, i);
     }
@@ -86,7 +86,7 @@ struct Arrde : ArrdePhases {
       keep_last_entry(team, run, g);
       keep_best(team, run, g, int(run.order(g)[0]));
       team.sync();
-      if (is_over(team, run, g)) end_phase(team, run, g);
+      if (is_over(team, run, g, run.next_pop(g))) end_phase(team, run, g);
     }
   }
 

@@ -149,12 +149,11 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
   }
 
   // Whether the phase ends after generation g: the population grows, or it has converged.
-  template <class R> SKDE_FN static bool grows(const R& run, i64 g) { return run.next_pop(g) > run.pop; }
-  template <class Team, class R> SKDE_FN static bool is_over(Team& team, const R& run, i64 g) {
-    return g > 0 && (grows(run, g) || converges(team, run, g));
+  template <class Team, class R> SKDE_FN static bool is_over(Team& team, const R& run, i64 g, int next_pop) {
+    return g > 0 && (next_pop > run.pop || converges(team, run, g, next_pop));
   }
 
-  template <class Team, class R> SKDE_FN static bool converges(Team& team, const R& run, i64 g) {
+  template <class Team, class R> SKDE_FN static bool converges(Team& team, const R& run, i64 g, int next_pop) {
     using real = typename R::real;
     const auto& s = run.settings;
     const int phase = int(Rules::numbers(run)[Rules::PHASE]);
@@ -163,12 +162,13 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
                        : phase == Rules::RESTART ? s.tol_restart
                        : late                    ? 0.0
                                                  : s.tol_refine;
-    const int n = min_of(run.next_pop(g), run.pop);
+    const int n = min_of(next_pop, run.pop);
     const i64* const order = run.order(g);
     const real* const f = values(run, g);
     // The deviation is at least the range by sqrt(2 n), so that two values are nearly always enough.
     const double best = double(f[order[0]]), worst = double(f[order[n - 1]]);
-    if (worst - best > 2 * sqrt(double(n)) * tol * max_of(abs_of(best), abs_of(worst))) return false;
+    const double most = 2 * sqrt(double(n)) * tol;
+    if (worst - best > most * max_of(abs_of(best), abs_of(worst))) return false;
     return are_close<real>(team, n, [&](int k) { return f[order[k]]; }, tol);
   }
 
@@ -176,10 +176,11 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
   template <class Team, class R> SKDE_OUTLINE static void end_phase(Team& team, const R& run, i64 g) {
     using real = typename R::real;
     const auto& s = run.settings;
-    const bool grows_now = grows(run, g), converged = !grows_now || converges(team, run, g);
+    const int next_pop = run.next_pop(g), n = min_of(next_pop, run.pop);
+    const bool grows = next_pop > run.pop, converged = !grows || converges(team, run, g, next_pop);
     double *const now = Rules::numbers(run), *const M = Means::M_F(run), *const values_stored = stored_values(run);
     const int phase = int(now[Rules::PHASE]), H = s.H, copy = int(now[Rules::COPIES]), row = int(now[Rules::BOXES]);
-    const int n = min_of(run.next_pop(g), run.pop), restarts = int(now[Rules::RESTARTS]);
+    const int restarts = int(now[Rules::RESTARTS]);
     const i64* const order = run.order(g);
     const double best = double(values(run, g)[order[0]]), t = s.reduction.progress(run.evals + run.pop, g + 1);
     int records = int(now[Rules::RECORDS]);
@@ -211,7 +212,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     team.sync();
 
     const bool failed = double(before) <= best && restarts < int(1 + 4 * t + 0.5);
-    const bool renews = !grows_now && (phase != Rules::RESTART || failed);
+    const bool renews = !grows && (phase != Rules::RESTART || failed);
     if (team.lane == 0) {
       now[Rules::RECORDS] = min_of(records, 1 << 30), now[Rules::BOXES] = row + 1;
       now[Rules::COPIES] = copy + (phase != Rules::RESTART);
@@ -222,7 +223,7 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     }
     if (renews) return Means::start(team, run);
     team.sync();
-    refine(team, run, g, grows_now);
+    refine(team, run, g, grows);
   }
 
   // The population of a refinement: records drawn without replacement, then the last new bests of the first phase,

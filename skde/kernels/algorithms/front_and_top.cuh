@@ -65,7 +65,10 @@ template <class A> struct FrontAndTop {
     }
     if (stage == 2 && shrinks(run, g)) make_front(team, run, g, i, rows, ranks_of(run, g, i));
   }
-  template <class R> SKDE_FN static bool shrinks(const R& run, i64 g) { return run.next_pop(g) < run.pop; }
+  // Whether the front shrinks, after stage 0.
+  template <class R> SKDE_FN static bool shrinks(const R& run, i64 g) {
+    return A::numbers(run, g)[A::NEXT_POP] < run.pop;
+  }
 
   // The rows of an individual that the stages move.
   template <class Team> struct Rows {

@@ -173,8 +173,8 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
 
   template <class R> SKDE_FN static int stages(const R&, i64 g) { return g == 0 ? 1 : Populations::STAGES; }
   static constexpr bool HAS_RARE_STAGE = true;
-  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R& run, i64 g) {
-    return g == 0 || Populations::shrinks(run, g);
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R& run, i64 g, int next_pop) {
+    return g == 0 || next_pop < run.pop;
   }
   template <class Team> struct Prefetch : Populations::template Rows<Team> {
     template <class R>

@@ -122,10 +122,11 @@ struct BaseAlgorithm {
 
   // The number of stages of end_generation() after generation g. After each of them there is a barrier of all teams.
   template <class R> SKDE_FN static int stages(const R& run, i64) { return int(run.task.stages); }
-  // Whether the last of these stages rarely has work in a small population, and whether it has after generation g. Every
-  // team decides it after the stage before. The driver of whole generations then leaves out the stage and its barrier.
+  // Whether the last of these stages rarely has work in a small population, and whether it has after generation g, which
+  // next_pop individuals follow. Every team decides it after the stage before. The driver of whole generations then
+  // leaves out the stage and its barrier.
   static constexpr bool HAS_RARE_STAGE = false;
-  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R&, i64) { return true; }
+  template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R&, i64, int) { return true; }
   // Values that end_generation() and adapt() read and that no team writes meanwhile. A team loads them before the
   // barrier, so that it need not wait for them afterwards. They belong to individual i, if there is one. Where the team
   // adapts, it also loads the run's.

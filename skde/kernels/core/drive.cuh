@@ -185,6 +185,17 @@ SKDE_FN auto prefetch(Team& team, const R& run, const Share& share, i64 g) {
   return typename Algorithm::template Prefetch<Team>(team, run, g, share.begin, share.adapts(run.pop));
 }
 
+// The last stage, where it is rare. No team changes what another still decides by, so there is a barrier before it.
+template <class Algorithm, class Team, class R, class Share>
+SKDE_OUTLINE void make_rare_stage(Team& team, const R& run, Share& share, i64 g, const Stages& stages, bool opposes) {
+  share.arrive();
+  share.wait();
+  const auto values = prefetch<Algorithm>(team, run, share, g);
+  end_generation<Algorithm>(team, run, share, g, stages.all() - 1, stages, opposes, values);
+  share.arrive();
+  share.wait();
+}
+
 template <class Algorithm, class Team, class R>
 SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) {
   return g == 0 ? typename Algorithm::Context{} : Algorithm::context(team, run, g);
@@ -249,14 +260,9 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     }
     draws = Draws(team, next, g + 1, after.begin);
     share.wait();
-    if (SKDE_RARELY(has_rare_stage<Algorithm>(run) && Algorithm::needs_last_stage(team, run, g))) {
-      share.arrive();  // no team changes what another still decides by
-      share.wait();
-      const auto values = prefetch<Algorithm>(team, run, share, g);
-      end_generation<Algorithm>(team, run, share, g, usual_stages, all_stages, turn.now, values);
-      share.arrive();
-      share.wait();
-    }
+    if constexpr (Algorithm::HAS_RARE_STAGE)
+      if (SKDE_RARELY(has_rare_stage<Algorithm>(run) && Algorithm::needs_last_stage(team, run, g, next.pop)))
+        make_rare_stage<Algorithm>(team, run, share, g, all_stages, turn.now);
     const bool running = conclude(team, run, share.leader, g) == RUNNING;
     if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
     if constexpr (R::VARIES) {
