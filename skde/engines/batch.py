@@ -121,10 +121,10 @@ class Batch(Runs):
     @cached_property
     def constants(self) -> tuple[tuple[str, int], ...]:
         """The algorithm's constant parameters that are equal in all runs."""
-        names, first = self.spec.constants, self.spec.parameters[0].tolist()
-        equal = (self.spec.parameters == first).all(axis=0).tolist()
-        columns = [(name, self.kernel.parameters.index(name)) for name in names]
-        return tuple((name, int(first[column])) for name, column in columns if equal[column])
+        first = self.spec.parameters[0]
+        equal = np.logical_and.reduce(self.spec.parameters == first).tolist()
+        columns = [(name, self.kernel.parameters.index(name)) for name in self.spec.constants]
+        return tuple([(name, int(first[column])) for name, column in columns if equal[column]])
 
     def refresh(self) -> None:
         """Pass the limits and the stopping rules of the current spec to the kernels."""
