@@ -11,7 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, friedman_ranks
 
-from . import bbob, cec2011, held_out, two_searches
+from . import auto_polish, bbob, cec2011, held_out, two_searches
 from .sources import DOCS, described, joined, link, read, source
 
 BASELINE = "jde"
@@ -113,7 +113,7 @@ def page() -> str:
     """Return the page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/which.md and docs/benchmarks/. -->", ""]
     lines += [(DOCS / "texts" / "which.md").read_text().strip(), "", *bbob.section(), *two_searches.section()]
-    lines += [*held_out.section(), *cec2011.section(), *candidates()]
+    lines += [*auto_polish.section(), *held_out.section(), *cec2011.section(), *candidates()]
     for path in sorted((DOCS / "benchmarks").glob("quality-*.json")):
         record = read_record(path)
         found = compare(record, BASELINE)
