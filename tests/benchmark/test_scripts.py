@@ -52,6 +52,21 @@ def test_ranks_on_suites_that_no_choice_has_seen():
     assert worst["p"] < 0.05 < middle["p"]
 
 
+def test_runs_that_the_polish_solves_or_loses():
+    pytest.importorskip("ioh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS / "auto")
+        script = runpy.run_path(str(BENCHMARKS / "auto/polish.py"))
+    rows, measure = script["rows"], script["measure"]
+    rows.__globals__.update(DIMS=(2,), EVALS=(4000,), INSTANCES=(2,), FUNCTIONS=(1, 8))
+    parts = [measure(2, 4000, polish) for polish in (False, True)]
+    assert [part["polish_evals"] > 0 for part in parts] == [False, True]
+    assert max(parts[1]["errors"]) < 1e-8
+    parts[0]["errors"], parts[1]["errors"] = [1.0, 1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1e-9, 0.0, 1.0, 1.0]
+    (row,) = rows(parts)
+    assert [row[name] for name in ("runs", "without", "with", "lost", "won", "p")] == [6, 2, 4, 1, 3, 0.625]
+
+
 def test_scipys_tests_are_counted(tmp_path, capsys):
     if find_spec("scipy.optimize.tests") is None:
         pytest.skip("this installation of SciPy has no tests")
