@@ -11,19 +11,17 @@ import argparse
 import minionpy
 import numpy as np
 
-DIM, RUNS = 10, 20
 
-
-def ends(function: int) -> list[tuple[float, float]]:
+def ends(function: int, dim: int, runs: int) -> list[tuple[float, float]]:
     """Return the error and the largest component of the last point of each run."""
-    f = minionpy.CEC2017Functions(function, DIM)
+    f = minionpy.CEC2017Functions(function, dim)
     found = []
-    for seed in range(1, RUNS + 1):
+    for seed in range(1, runs + 1):
         run = minionpy.Minimizer(
             lambda X, _=None: f(X),
-            [(-100, 100)] * DIM,
+            [(-100, 100)] * dim,
             algo="RDEX",
-            maxevals=10_000 * DIM,
+            maxevals=10_000 * dim,
             seed=seed,
             options={"x_tol": -1.0, "f_tol": -1.0},
         ).optimize()
@@ -35,11 +33,14 @@ def main() -> None:
     """Print a line for each function."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("functions", nargs="+", type=int)
-    for function in parser.parse_args().functions:
-        found = ends(function)
+    parser.add_argument("--dim", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=20)
+    options = parser.parse_args()
+    for function in options.functions:
+        found = ends(function, options.dim, options.runs)
         outside = sorted(error for error, most in found if most > 100)
         inside = sorted(error for error, most in found if most <= 100)
-        print(f"f{function}: {len(outside)} of {RUNS} end outside the box")
+        print(f"f{function}: {len(outside)} of {options.runs} end outside the box", flush=True)
         for name, errors in (("outside", outside), ("inside", inside)):
             if errors:
                 print(f"  errors {name}: from {errors[0]:.6g} to {errors[-1]:.6g}")
