@@ -115,7 +115,7 @@ class CpuEngine:
     def _check_scratch(self, scratch: int, length: int, dtype: np.dtype[Any]) -> None:
         """Refuse an objective when there is no memory for the threads' scratch vectors."""
         threads = self.threads
-        needed = threads * length * (scratch * dtype.itemsize + WORKER_BYTES)
+        needed = threads * length * ((scratch + 1) * dtype.itemsize + WORKER_BYTES)
         check_memory(f"working memory of {threads} threads", needed, "take a smaller n_jobs, or less scratch")
 
     def run(self, batch: Batch, begin: int, until: int) -> None:

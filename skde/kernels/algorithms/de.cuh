@@ -75,6 +75,7 @@ struct FixedControl {
 template <class ControlRule> struct Differential : BaseAlgorithm {
   using Parameters = typename ControlRule::Parameters;
   using Arrays = typename ControlRule::Arrays;
+  SKDE_SCRATCH(unchanged);
   static constexpr int INHERITED = ControlRule::INHERITED;
 
   struct Settings {

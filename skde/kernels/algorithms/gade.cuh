@@ -18,7 +18,7 @@ struct Gade : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, repair, p_best, pbest_rate, learning_period, F_least, F_start, CR_start, opposition);
   // Of a trial: its F and CR, and its improvement (0: none).
   SKDE_ARRAYS(F, CR, gain);
-  SKDE_SCRATCH(partials);  // partial sums of a large population
+  SKDE_SCRATCH(unchanged, partials);  // the latter are sums of a large population
   // Of a run, for each generation: F_m and CR_m; and of the period so far: its generations, those with an improvement,
   // and the sums of their means of F and CR.
   SKDE_ENUM(Memory, int, F_M, CR_M, GENERATIONS, MEANS, F_MEANS, CR_MEANS, NUMBERS);

@@ -13,6 +13,7 @@ struct Sade : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, repair, learning_period, F_mean, F_deviation, opposition);
   // Of a trial: 2 strategy + CR where it succeeded, -1 - strategy where not.
   SKDE_ARRAYS(code);
+  SKDE_SCRATCH(unchanged);
 
   enum Strategy : int { RAND_1, RAND_TO_BEST_2, RAND_2, CURRENT_TO_RAND_1, STRATEGIES };
   static constexpr int CROSSED = CURRENT_TO_RAND_1;  // strategies before this one have a CR

@@ -18,7 +18,8 @@
 //   opposition     double: generations of opposites (opposition.cuh)
 //   reference_set  ReferenceSet: iterations of several generations, of which only a reference set survives
 //
-// A vector with the name `trials` is the place where trials are made.
+// A vector with the name `trials` is the place where trials are made. A scratch number with the name `unchanged` lets
+// select_better() leave out copies of parents, if individual i is the parent of trial i.
 #pragma once
 #include "core/math.cuh"
 #include "core/order.cuh"
@@ -88,11 +89,15 @@ template <class S, class = void> constexpr bool has_reference_set = false;
 template <class S> constexpr bool has_reference_set<S, Void<decltype(&S::reference_set)>> = true;
 template <class V, class = void> constexpr bool has_trials = false;
 template <class V> constexpr bool has_trials<V, Void<decltype(V::trials)>> = true;
+template <class S, class = void> constexpr bool has_unchanged = false;
+template <class S> constexpr bool has_unchanged<S, Void<decltype(S::unchanged)>> = true;
 
-// The parent of a trial: its index in the last generation, and its value.
+// The parent of a trial: its index in the last generation, its value, and whether both halves have its row
+// (Run::is_unchanged).
 template <class real> struct Parent {
   int index;
   real f;
+  bool unchanged;
 };
 
 // The defaults. R is Run<Algorithm, real> of run.cuh.

@@ -72,11 +72,13 @@ template <class Draws> struct EarlyDraws<false, Draws> {
 template <class Algorithm, class Team>
 using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Draws<Team>>::type;
 
-// The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population.
+// The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population. A
+// CPU has room, too, for algorithms that need not write all rows of the new population.
 template <class Algorithm, class R>
 SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i, typename R::real* room) {
   if constexpr (TRIALS_SHARED) return room;
   if constexpr (has_trials<typename Algorithm::Vectors>) return run.vector(Algorithm::Vectors::trials, g, i);
+  if (R::MARKS && room) return room;
   return run.x(g, i);
 }
 
@@ -85,7 +87,7 @@ template <class Algorithm, class R> SKDE_FN int parent_of(const R& run, i64 g, i
   return g > 0 ? Algorithm::parent(run, g, i) : 0;
 }
 template <class R> SKDE_FN Parent<typename R::real> parent_with_value(const R& run, i64 g, int index) {
-  return {index, g > 0 ? run.f(g - 1)[index] : typename R::real(0)};
+  return {index, g > 0 ? run.f(g - 1)[index] : typename R::real(0), g > 0 && run.is_unchanged(g - 1, index)};
 }
 
 template <class Algorithm, class Team, class R>
@@ -95,7 +97,7 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
   if (!SKDE_RARELY(g == 0)) return Algorithm::select(team, run, g, i, trial, f, parent);
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
-  if (team.lane == 0) run.f(0)[i] = f;
+  if (team.lane == 0) run.f(0)[i] = f, run.mark_unchanged(0, i, false);
   Algorithm::initialize(team, run, i, x);
 }
 
@@ -297,6 +299,7 @@ SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share&
     const real* const x = run.x(last, i % run.pop);
     real* const out = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
     if (x != out) team.each(run.dim, [&](int j) { out[j] = x[j]; });
+    if (team.lane == 0) run.mark_unchanged(g, i, false);
   }
 }
 
@@ -315,6 +318,7 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
     make_trial<Algorithm>(team, run, g, i, opposes, Draws(team, run, g, i), context, trial);
+    if (team.lane == 0 && !trials) run.mark_unchanged(g, i, false);
   }
 }
 

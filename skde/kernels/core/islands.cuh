@@ -236,6 +236,7 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     sort_alone(team, run.pop, [&](int k) { return f[k]; }, run.order(g), run.sorting(), run.samples(run.pop));
   for (int i = share.begin; i < share.end; i += share.step) {
     if (run.task.ranked && !sorts) BaseAlgorithm::rank(team, run, g, i);
+    if (team.lane == 0) run.mark_unchanged(g, i, false);
     Algorithm::restore(team, run, g, i, all_values);
   }
   if (has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });

@@ -160,6 +160,18 @@ template <class Algorithm, class real_> struct Run {
     return sorting() + task.sorting_size - sample_words(n) - (before ? sample_words(before) : 0);
   }
   SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
+  // Whether row i is the same in both halves of the population, after generation g: its individual has kept its point.
+  // The next generation then need not copy the point if the individual keeps it again. A mark is a generation's number
+  // that a float holds; 0: none. Whatever else writes a row clears its mark.
+  static constexpr bool MARKS = has_unchanged<typename Algorithm::Scratch>;
+  SKDE_FN bool is_unchanged(i64 g, int i) const {
+    if constexpr (MARKS) return scratch(Algorithm::Scratch::unchanged)[i] == mark(g);
+    return false;
+  }
+  SKDE_FN void mark_unchanged(i64 g, int i, bool unchanged) const {
+    if constexpr (MARKS) scratch(Algorithm::Scratch::unchanged)[i] = unchanged ? mark(g) : real(0);
+  }
+  SKDE_FN static real mark(i64 g) { return real((g & 0xffff) + 1); }
   SKDE_FN i64* owners() const { return task.owners + run * task.archive_size; }
 };
 

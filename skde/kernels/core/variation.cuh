@@ -118,15 +118,20 @@ template <class Team> SKDE_FN int exponential_length(Team& team, const Stream& s
 }
 
 // Selection: the better of a trial and its parent becomes individual i of generation g. Returns whether it is the
-// trial, which may already be at its place in the new population.
+// trial, which may already be at its place in the new population. Where the parent is there, it is not copied: most
+// rows of a large population stay in the caches of the processors that read them.
 template <class Team, class R, class real>
 SKDE_FN bool select_better(Team& team, const R& run, i64 g, int i, const Parent<real>& parent, const real* trial,
                            real f_trial) {
   const bool better = replaces(f_trial, parent.f);
   const real* const winner = better ? trial : run.x(g - 1, parent.index);
   real* const x = run.x(g, i);
-  if (winner != x) team.copy(run.dim, winner, x);
-  if (team.lane == 0) run.f(g)[i] = better ? f_trial : parent.f;
+  const bool elsewhere = trial != x;
+  if (winner != x && (better || !elsewhere || !parent.unchanged)) team.copy(run.dim, winner, x);
+  if (team.lane == 0) {
+    run.f(g)[i] = better ? f_trial : parent.f;
+    run.mark_unchanged(g, i, elsewhere && !better);
+  }
   return better;
 }
 

@@ -18,8 +18,7 @@ template <class Algorithm, class real> const RunFunctions<real>& functions_of() 
   static constexpr RunFunctions<real> functions = {
       [](Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, ThreadShare& share,
          Evaluate<real> objective, i64 until) {
-        generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective},
-                               static_cast<real*>(nullptr), until);
+        generations<Algorithm>(team, task, shared, r, share, CompiledObjective<real>{objective}, team.trial, until);
       },
       [](Team& team, const Task<real>& task, i64 r, ThreadShare& share, i64 g) {
         propose<Algorithm>(team, task, r, share, g, static_cast<real*>(nullptr));

@@ -29,10 +29,11 @@ template <class real> struct Worker {
   Ahead ahead;
   Lane<real> team;
 
-  Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * vectors)) {
+  Worker(const Task<real>& task, int vectors) : scratch(size_t(task.dim * (vectors + 1))) {
     team.room = int((std::max(task.dim, task.pop_max) + 31) / 32 * 32);
     words.resize(size_t(team.room) * WORKER_WORDS);
-    team.scratch = scratch.data();
+    team.trial = scratch.data();
+    team.scratch = scratch.data() + task.dim;
     team.words = words.data();
     team.ahead = &ahead;
     sorting.reset(new SortItem[size_t(task.sorting_size)]);

@@ -24,8 +24,9 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
   using real = real_;
   static constexpr int lane = 0, size = 1;
   real* scratch = nullptr;
-  u32* words = nullptr;  // three sets of draws of all components
-  int room = 0;          // words in a set
+  real* trial = nullptr;  // room for a trial
+  u32* words = nullptr;   // three sets of draws of all components
+  int room = 0;           // words in a set
   Ahead* ahead = nullptr;
   SortItem* sorting = nullptr;  // two for each value of a large population
 
