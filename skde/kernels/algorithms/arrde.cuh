@@ -60,13 +60,13 @@ struct Arrde : ArrdePhases {
     if (stage > 0) {
       if (i == 0 && is_over(team, run, g, run.next_pop(g))) end_phase(team, run, g);
     } else if (Archive::rank_and_archive(team, run, g, i, prefetch) == 0) {
-      keep_best(team, run, g, i);
+      keep_best(team, run, g, i, prefetch);
     }
   }
   template <class Team, class R>
   SKDE_FN static void adapt(Team& team, const R& run, i64 g, const Prefetch<Team>& prefetch, bool learns) {
     Base::adapt(team, run, g, prefetch, learns);
-    keep_last_entry(team, run, g);
+    keep_last_entry(team, run, g, prefetch.entry);
   }
 
   static constexpr int LARGE_STAGES = Base::LARGE_STAGES + 1;
@@ -83,8 +83,9 @@ struct Arrde : ArrdePhases {
     else if (own < Base::LARGE_STAGES)
       Base::end_large_generation(team, run, share, g, own);
     else if (share.adapts(run.pop)) {
-      keep_last_entry(team, run, g);
-      keep_best(team, run, g, int(run.order(g)[0]));
+      const Prefetch<Team> prefetch(team, run, g, run.pop, true);
+      keep_last_entry(team, run, g, prefetch.entry);
+      keep_best(team, run, g, int(run.order(g)[0]), prefetch);
       team.sync();
       if (is_over(team, run, g, run.next_pop(g))) end_phase(team, run, g);
     }

@@ -122,30 +122,47 @@ struct ArrdePhases : SuccessHistoryDE<ArrdeRules> {
     now[Rules::RENEWED] = -1, now[Rules::RESTARTS] = 1;
   }
 
+  // In addition: the best value of the run so far, in the first phase that of the last generation, and the number of
+  // new bests.
+  template <class Team> struct Prefetch : Base::Prefetch<Team> {
+    typename Team::real best = 0, last_best = -typename Team::real(infinity());
+    int bests = 0;
+
+    template <class R>
+    SKDE_FN Prefetch(Team& team, const R& run, i64 g, int i, bool adapts)
+        : Base::Prefetch<Team>(team, run, g, i, adapts) {
+      if (g == 0) return;
+      const double* const now = Rules::numbers(run);
+      best = run.f(g - 1)[0], bests = int(now[Rules::BESTS]);
+      const auto last = values(run, g - 1)[run.order(g - 1)[0]];
+      if (now[Rules::PHASE] == Rules::FIRST) last_best = last;
+    }
+  };
+
   // Keeps individual i, the best of generation g, where it is a new best of the run, or of the first phase.
-  template <class Team, class R> SKDE_FN static void keep_best(Team& team, const R& run, i64 g, int i) {
+  template <class Team, class R>
+  SKDE_FN static void keep_best(Team& team, const R& run, i64 g, int i, const Prefetch<Team>& prefetch) {
     if (g == 0) return;  // generation 0 is as it was drawn
-    double* const now = Rules::numbers(run);
     const auto f = values(run, g)[i];
-    const bool leads = precedes(f, run.f(g)[0], false);
-    const bool improves = now[Rules::PHASE] == Rules::FIRST && f < values(run, g - 1)[run.order(g - 1)[0]];
-    const int bests = int(now[Rules::BESTS]);
+    const int bests = prefetch.bests;
+    const bool leads = precedes(f, prefetch.best, false), improves = f < prefetch.last_best;
     team.sync();
     if (leads) team.copy(run.dim, point(run, g, i), run.x(g, 0));
     if (improves) store(team, run, g, i, most_records(run) + bests % most_bests(run));
     if (team.lane != 0) return;
     if (leads) run.f(g)[0] = f;
-    if (improves) now[Rules::BESTS] = bests + 1;
+    if (improves) Rules::numbers(run)[Rules::BESTS] = bests + 1;
   }
 
-  // The rest of the adaptation. The last entry of the memory keeps 0.9 from its first turn on.
-  template <class Team, class R> SKDE_FN static void keep_last_entry(Team& team, const R& run, i64 g) {
+  // The rest of the adaptation, where it was the turn of an entry of the memory: the last one keeps 0.9 from its first
+  // turn on.
+  template <class Team, class R> SKDE_FN static void keep_last_entry(Team& team, const R& run, i64 g, double entry) {
     const int H = run.settings.H;
+    if (g > 0 && entry != H - 1) return;
     team.sync();
     if (team.lane != 0) return;
     if (g == 0) return start(run);
-    const bool turns = run.memory(g - 1)[NEXT_ENTRY] == H - 1 && run.memory(g)[NEXT_ENTRY] == 0;
-    if (turns) Means::M_F(run)[H - 1] = Means::M_CR(run)[H - 1] = 0.9;
+    if (run.memory(g)[NEXT_ENTRY] == 0) Means::M_F(run)[H - 1] = Means::M_CR(run)[H - 1] = 0.9;
   }
 
   // Whether the phase ends after generation g: the population grows, or it has converged.

@@ -19,7 +19,7 @@
 //   reference_set  ReferenceSet: iterations of several generations, of which only a reference set survives
 //
 // A vector with the name `trials` is the place where trials are made. A scratch number with the name `unchanged` lets
-// select_better() leave out copies of parents, if individual i is the parent of trial i.
+// select_better() leave out copies of parents on a CPU, if individual i is the parent of trial i.
 #pragma once
 #include "core/math.cuh"
 #include "core/order.cuh"
