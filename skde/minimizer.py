@@ -136,14 +136,16 @@ class Minimizer(BaseSolver):
         Threads of a CPU (None: OpenMP's number), and joblib workers of a callable with vectorized=False or of
         execution="joblib", each of which then has one thread (None: 1, or as joblib.parallel_config says). At most 1024
         or, where these are more, the number of processors.
-    polish : bool, {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA"} or None, default None
-        Whether a local search improves the best point of every run at the end of a fit. None: the search of Nelder and
-        Mead after the two searches that "auto" chooses for a large budget, in at most 10 variables; not after `ask`.
-        True: L-BFGS-B and, in at most 10 variables, Nelder-Mead after it, or with constraints trust-constr.
-        A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of max_time. With
-        Nelder-Mead it keeps at most 2000 (dim + 1) evaluations, and in at most 3 variables a fifth of max_evals, where
-        these are at least 300 (dim + 1). The result never gets worse, nor infeasible. Integers, ordinal variables and
-        categories stay as they are. A run that has reached its target is not polished, nor one that a callback ended.
+    polish : bool, {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
+        Whether a local search improves the best point of every run at the end of a fit. None: with "auto" alone, not
+        after `ask`, a quasi-Newton search after a small budget, and the search of Nelder and Mead after the two
+        searches for a large budget, in at most 10 variables (docs/which.md). True: L-BFGS-B and, in at most 10
+        variables, Nelder-Mead after it, or with constraints trust-constr. A polish keeps a tenth of max_evals, at most
+        100 (dim + 1) evaluations of a run, and a tenth of max_time. With Nelder-Mead it keeps at most 2000 (dim + 1)
+        evaluations, and in at most 3 variables a fifth of max_evals, where these are at least 300 (dim + 1); with
+        quasi-Newton, where max_evals is at most 500 dim, a fifth, at most 30 dim. The result never gets worse, nor
+        infeasible. Integers, ordinal variables and categories stay as they are. A run that has reached its target is
+        not polished, nor one that a callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on
@@ -182,6 +184,8 @@ class Minimizer(BaseSolver):
     algorithm_ : Algorithm, list of Algorithm or AlgorithmSequence
         The parameter object that runs, as given or chosen. Where "auto" chose two searches, these: `first`, `second`,
         and `running`, that of the present one.
+    polish_evals_ : int
+        Evaluations of a run that "auto" kept for its default polish; 0: there is none.
     n_evals_, n_iter_, time_ : int, int, float
         Evaluations, generations and seconds of the best run.
     converged_, message_ : bool, str
@@ -240,6 +244,7 @@ class Minimizer(BaseSolver):
     OPTIONAL_KEYS: ClassVar[dict[str, Any]] = OPTIONAL_KEYS
 
     algorithm_: Algorithm | AlgorithmSequence | Sequence[Algorithm]
+    polish_evals_: int
     _box: FloatArray
     _planned: Budget  # the limits that the fit began with: some algorithms plan with them
     _objective: Objective | None  # None: `tell` is given its values, or `resume` is given it after loading
@@ -405,12 +410,12 @@ class Minimizer(BaseSolver):
 
     def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
         """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
-        before = vars(self).get("algorithm_")
+        before = vars(self).get("algorithm_"), vars(self).get("polish_evals_")
         try:
             return self._allocated_runner(engine, objective, x0, asked)
         except BaseException:
-            if before is not None:  # that of the earlier fit, which stays readable
-                self.algorithm_ = before
+            if before[0] is not None and before[1] is not None:  # those of the earlier fit, which stays readable
+                self.algorithm_, self.polish_evals_ = before
             raise
 
     def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
@@ -419,7 +424,7 @@ class Minimizer(BaseSolver):
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None
         discrete = objective.variables is not None and objective.variables.discrete
-        chosen = choose_algorithm(self, objective.box, x0, constrained, discrete, asked)
+        chosen, self.polish_evals_ = choose_algorithm(self, objective.box, x0, constrained, discrete, asked)
         if isinstance(chosen, AlgorithmSequence):  # of the second search, too, parameters and memory are checked now
             self.algorithm_ = chosen.in_second(chosen.first_evals)
             template, times = make_template(self, objective.box, objective.variables, x0, constrained)
@@ -516,7 +521,7 @@ class Minimizer(BaseSolver):
         batch = runner.batch
         sequence = sequence_of(self)
         if sequence is not None and sequence.spent is None:  # the first search continues alone
-            self.algorithm_ = sequence.first
+            self.algorithm_, self.polish_evals_ = sequence.first, 0
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
@@ -674,7 +679,8 @@ class Minimizer(BaseSolver):
         check_jobs(self.n_jobs)
         objective = getattr(self, "_objective", None)
         source = objective.source if objective is not None else getattr(self, "_source", {})
-        return fit_state(self.get_params(deep=False), self.algorithm_, runner, self._box, source, self._planned)
+        parameters, planned = self.get_params(deep=False), self._planned
+        return fit_state(parameters, self.algorithm_, self.polish_evals_, runner, self._box, source, planned)
 
     @classmethod
     def _unstored(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
@@ -688,6 +694,7 @@ class Minimizer(BaseSolver):
     def _restore(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         with entry(HEADER):
             self.algorithm_ = saved_choice(header)
+            self.polish_evals_ = check_int("polish_evals", header.get("polish_evals", 0), 0)
         plan, box = saved_plan(self, header, arrays), arrays["box"]
         start = saved_start(arrays)
         with entry(HEADER):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
-from skde.algorithms.auto import AUTO, FitProperties, rule
+from skde.algorithms.auto import AUTO, Choice, FitProperties, rule
 from skde.algorithms.base import MOST_INDIVIDUALS
 from skde.algorithms.population_size import PopulationSchedule
 from skde.algorithms.sequence import AlgorithmSequence
@@ -25,7 +25,7 @@ from skde.engines import (
     records,
 )
 from skde.engines.spec_builder import build_spec
-from skde.fit.local_search import SIMPLEX
+from skde.fit.local_search import QUASI_NEWTON, SIMPLEX
 from skde.fit.polish import check_polish, default_evals, reserved_evals
 from skde.islands import Archipelago, Migration
 from skde.objectives.caller_library import CallerLibrary
@@ -62,6 +62,7 @@ class Parameters(Protocol):
     algorithm: str | Algorithm | Sequence[Algorithm]
     bounds: Any
     algorithm_: Algorithm | AlgorithmSequence | Sequence[Algorithm]  # what runs; set before the batch is made
+    polish_evals_: int  # likewise
     max_iter: int | None
     max_evals: int | None
     max_time: float | None
@@ -180,12 +181,13 @@ def without_final_evals(parameters: Parameters) -> int | None:
 
 
 def polish_of(parameters: Parameters) -> bool | str:
-    """Return the polish of a fit: as given or, by default, that of the sequence that "auto" chose."""
+    """Return the polish of a fit: as given or, by default, what follows the searches that "auto" chose."""
     given = check_polish(parameters.polish)
     if given is not None:
         return given
-    sequence = sequence_of(parameters)
-    return SIMPLEX if sequence is not None and sequence.polish_evals else False
+    if not parameters.polish_evals_:
+        return False
+    return QUASI_NEWTON if sequence_of(parameters) is None else SIMPLEX
 
 
 def reserved_of(parameters: Parameters, dim: int) -> int:
@@ -247,11 +249,15 @@ def named_algorithm(given: Any) -> Algorithm:
 
 def choose_algorithm(
     parameters: Parameters, box: FloatArray, x0: Any, constrained: bool, discrete: bool, asked: bool
-) -> Algorithm | AlgorithmSequence | list[Algorithm]:
-    """Return what runs: the given algorithm, or for "auto" that of the rule; `asked`: the user evaluates the points."""
+) -> tuple[Algorithm | AlgorithmSequence | list[Algorithm], int]:
+    """Return what runs, the given algorithm or for "auto" that of the rule, and what is kept for its default polish.
+
+    `asked`: the user evaluates the points.
+    """
     if not (isinstance(parameters.algorithm, str) and parameters.algorithm == AUTO):
         algorithms = algorithms_of(parameters)
-        return algorithms if isinstance(parameters.algorithm, Sequence) and len(algorithms) > 1 else algorithms[0]
+        several = isinstance(parameters.algorithm, Sequence) and len(algorithms) > 1
+        return algorithms if several else algorithms[0], 0
     default = check_polish(parameters.polish) is None
     setting = make_setting(parameters, len(box), budget_of(parameters, len(box), 0 if default else None))
     limits = parameters.max_iter, parameters.max_evals, parameters.max_time
@@ -265,12 +271,21 @@ def choose_algorithm(
         n_start=len(check_start(x0, box, MOST_INDIVIDUALS)),
         n_islands=parameters.n_islands,
         one_search=bool(parameters.final_evals or parameters.tol is not None or parameters.stagnation is not None),
-        polish_evals=0 if evals is None else default_evals(len(box), evals),
+        polish=default_evals(len(box), evals),
     )
-    algorithm, reason = rule(given)
+    choice = rule(given)
     if parameters.verbose:
-        print(f"skde: algorithm='auto' chose {algorithm}: {reason}")
-    return algorithm
+        print_choice(choice)
+    return choice.algorithm, choice.polish_evals
+
+
+def print_choice(choice: Choice) -> None:
+    """Print what "auto" chose, and why."""
+    text = str(choice.algorithm)
+    if choice.polish_evals:
+        method = SIMPLEX if isinstance(choice.algorithm, AlgorithmSequence) else QUASI_NEWTON
+        text += f", then {method} for at most {choice.polish_evals}"
+    print(f"skde: algorithm='auto' chose {text}: {choice.reason}")
 
 
 def stopping_rules(parameters: Parameters, constrained: bool) -> dict[str, Any]:

@@ -45,15 +45,16 @@ OPTIONAL_KEYS: dict[str, Any] = {
     "planned": list,
     "variables": list,
     "automatic": bool,
+    "polish_evals": int,
     "sequence": dict,
 }
 SEQUENCE: dict[str, Any] = {"first_evals": int, "second_evals": int, "spent": (int, type(None))}
-OPTIONAL_SEQUENCE: dict[str, Any] = {"polish_evals": int}
 
 
 def fit_state(
     parameters: dict[str, Any],
     algorithm: Algorithm | AlgorithmSequence | Sequence[Algorithm],
+    polish_evals: int,
     runner: Runner,
     box: FloatArray,
     source: dict[str, Any],
@@ -67,6 +68,8 @@ def fit_state(
         The Minimizer's parameters.
     algorithm : Algorithm, AlgorithmSequence or sequence of Algorithm
         The algorithm that runs.
+    polish_evals : int
+        Evaluations of a run that are kept for the default polish.
     runner : Runner
         The batch and its clock.
     box : ndarray of shape (dim, 2)
@@ -96,8 +99,10 @@ def fit_state(
     }
     if isinstance(parameters["algorithm"], str) and parameters["algorithm"] == AUTO:
         header["automatic"] = True
+        if polish_evals:
+            header["polish_evals"] = polish_evals
     if isinstance(algorithm, AlgorithmSequence):
-        header["sequence"] = {name: getattr(algorithm, name) for name in (*SEQUENCE, *OPTIONAL_SEQUENCE)}
+        header["sequence"] = {name: getattr(algorithm, name) for name in SEQUENCE}
     if spec.variables is not None:
         header["variables"] = spec.variables.describe()
     arrays = {"box": box, "start": spec.start, **run_arrays, **told_state(runner)}
@@ -136,7 +141,7 @@ def check_dtype_entry(header: dict[str, Any]) -> None:
 
 def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     """Return the two searches of a saved Minimizer."""
-    check_keys("sequence", header["sequence"], SEQUENCE, OPTIONAL_SEQUENCE)
+    check_keys("sequence", header["sequence"], SEQUENCE, {})
     check_dtype_entry(header)
     if len(header["algorithms"]) != 2 or not header.get("automatic"):
         raise ValueError("a sequence must have two algorithms, which 'auto' chose")
@@ -144,7 +149,7 @@ def saved_sequence(header: dict[str, Any]) -> AlgorithmSequence:
     numbers = header["sequence"]
     for name, value in numbers.items():
         if value is not None:
-            check_int(name, value, 0 if name in OPTIONAL_SEQUENCE else 1)
+            check_int(name, value, 1)
     return AlgorithmSequence(first, second, **numbers)
 
 

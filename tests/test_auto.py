@@ -13,7 +13,7 @@ import scipy.optimize
 
 from skde import ARRDE, CMAES, JDE, JSO, LSHADE, RDEX, SHADE, Integer, Minimizer, minimize, scipy_method
 from skde.algorithms import Algorithm
-from skde.algorithms.auto import BY_BUDGET, FitProperties, rule
+from skde.algorithms.auto import BY_BUDGET, DefaultPolish, FitProperties, rule
 from skde.algorithms.sequence import AlgorithmSequence
 from skde.benchmark.optimizers import get_optimizer
 from skde.cli.main import main
@@ -63,7 +63,7 @@ def test_the_rule(given: FitProperties, expected: Any) -> None:
     ],
 )
 def test_large_budgets_have_two_searches(given: FitProperties, first: int, second: Any, evals: tuple[int, int]) -> None:
-    sequence, _ = rule(given)
+    sequence = rule(given).algorithm
     assert isinstance(sequence, AlgorithmSequence)
     assert repr(sequence.first) == repr(CMAES(pop_size=first, tol_fun=0.0))
     assert repr(sequence.second) == repr(second)
@@ -84,7 +84,8 @@ def test_large_budgets_have_two_searches(given: FitProperties, first: int, secon
     ],
 )
 def test_constraints_and_discrete_variables_have_a_table(given: FitProperties, expected: Any, special: str) -> None:
-    algorithm, reason = rule(given._replace(**{special: True}))
+    algorithm, polish_evals, reason = rule(given._replace(**{special: True}, polish=DefaultPolish(60, 60)))
+    assert polish_evals == 0
     assert isinstance(algorithm, Algorithm)
     size = expected.pop_size or algorithm.pop_size
     assert repr(algorithm) == repr(expected.__class__(**{**expected.get_params(), "pop_size": size}))
@@ -95,7 +96,7 @@ def test_every_fit_has_a_row() -> None:
     for dim in (1, 2, 3, 4, 7, 8, 30, 1000, 10**5):
         for max_evals in (4, 10, 100, 300 * dim, 3000 * dim, 10**9):
             if max_evals < 10**9 or dim < 1000:
-                algorithm, reason = rule(FitProperties(dim, max_evals))
+                algorithm, _, reason = rule(FitProperties(dim, max_evals))
                 for one in sequence_parts(algorithm):
                     assert 4 <= one.pop_size <= max(max_evals, 4)
                 assert reason
@@ -110,8 +111,8 @@ def test_what_ran_is_an_attribute() -> None:
     m = fit(max_evals=600)
     assert repr(m.algorithm_) == repr(JSO.published(pop_size=10))
     assert m.algorithm == "auto"
-    named = Minimizer(m.algorithm_, max_evals=600, random_state=0, device="cpu").fit(f, bounds=BOX)
-    assert np.array_equal(m.x_, named.x_)
+    named = Minimizer(m.algorithm_, polish="quasi-Newton", max_evals=600, random_state=0, device="cpu")
+    assert np.array_equal(m.x_, named.fit(f, bounds=BOX).x_)
     assert repr(Minimizer("jde", max_iter=1).fit("sphere", dim=2).algorithm_) == repr(JDE())
     several = [JDE(), JDE(F=0.5)]
     assert Minimizer(several, n_runs=2, max_iter=1).fit("sphere", dim=2).algorithm_ == several
@@ -148,8 +149,11 @@ def test_first_points_have_room() -> None:
 
 def test_verbose_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     fit(verbose=1)
-    said = "skde: algorithm='auto' chose JSO(pop_size=10, repair='midpoint'): 200 evaluations for each of 3 variables"
-    assert said in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert (
+        "skde: algorithm='auto' chose JSO(pop_size=10, repair='midpoint'), then quasi-Newton for at most 90: " in said
+    )
+    assert ": 200 evaluations for each of 3 variables" in said
 
 
 def test_a_run_in_a_batch_is_the_run_alone() -> None:
@@ -163,7 +167,7 @@ def test_ask_and_tell_equal_fit() -> None:
     while not m.stopped_:
         X = m.ask()
         m.tell(X, f(X))
-    assert np.array_equal(m.x_, fit().x_)
+    assert np.array_equal(m.x_, fit(polish=False).x_)
 
 
 def test_files_pickles_and_resume(tmp_path: Path) -> None:

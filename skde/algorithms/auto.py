@@ -16,6 +16,19 @@ LEAST_INDIVIDUALS = 8
 LEAST_GENERATIONS = 5
 
 
+class DefaultPolish(NamedTuple):
+    """The evaluations of a run that are kept for a local search, by what precedes it; 0: there is none.
+
+    Attributes
+    ----------
+    after_one, after_two : int
+        After one search, and after the two of a sequence.
+    """
+
+    after_one: int = 0
+    after_two: int = 0
+
+
 class FitProperties(NamedTuple):
     """The properties of a fit that the choice depends on.
 
@@ -38,8 +51,8 @@ class FitProperties(NamedTuple):
         Populations of a run, which all have this budget.
     one_search : bool
         Whether another rule of the fit is about one population, such as tol, so that there is no sequence.
-    polish_evals : int
-        Evaluations of a run that a sequence leaves to a local search.
+    polish : DefaultPolish
+        What the searches leave to a local search.
     """
 
     dim: int
@@ -50,7 +63,7 @@ class FitProperties(NamedTuple):
     n_start: int = 0
     n_islands: int = 1
     one_search: bool = False
-    polish_evals: int = 0
+    polish: DefaultPolish = DefaultPolish()
 
     @property
     def special(self) -> str:
@@ -118,8 +131,26 @@ SPECIAL_BY_GENERATIONS = Row(math.inf, math.inf, "jso", lambda dim: 200, MIDPOIN
 WITHOUT_BUDGET = Row(math.inf, math.inf, "shade", lambda dim: max(30, min(5 * dim, 100)))
 
 
-def rule(given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, str]:
-    """Return the parameter object for a fit, or those of two searches, and the reason.
+class Choice(NamedTuple):
+    """The choice for a fit.
+
+    Attributes
+    ----------
+    algorithm : Algorithm or AlgorithmSequence
+        With every size set that the choice depends on.
+    polish_evals : int
+        Evaluations of a run that are kept for a local search; 0: there is none.
+    reason : str
+        A part of a sentence.
+    """
+
+    algorithm: Algorithm | AlgorithmSequence
+    polish_evals: int
+    reason: str
+
+
+def rule(given: FitProperties) -> Choice:
+    """Return the parameter object for a fit, or those of two searches, what is kept for a polish, and the reason.
 
     Parameters
     ----------
@@ -128,19 +159,17 @@ def rule(given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, str]:
 
     Returns
     -------
-    algorithm : Algorithm or AlgorithmSequence
-        With every size set that the choice depends on.
-    reason : str
-        A part of a sentence.
+    Choice
 
     Examples
     --------
     >>> from skde.algorithms.auto import FitProperties, rule
-    >>> rule(FitProperties(dim=10, max_evals=1000))
+    >>> choice = rule(FitProperties(dim=10, max_evals=1000))
+    >>> choice.algorithm, choice.reason
     (CMAES(pop_size=10), '100 evaluations for each of 10 variables')
     """
     if given.max_evals is None and given.max_iter is None:
-        return made(WITHOUT_BUDGET, given), "the number of evaluations is not known"
+        return Choice(made(WITHOUT_BUDGET, given), 0, "the number of evaluations is not known")
     if given.max_evals is None:
         row = SPECIAL_BY_GENERATIONS if given.special else BY_GENERATIONS
         reason = f"{given.max_iter} generations, and no limit on the evaluations"
@@ -149,20 +178,24 @@ def rule(given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, str]:
         rows = SPECIAL_BY_BUDGET if given.special else BY_BUDGET
         row = next(row for row in rows if share <= row.evals_per_dim and given.dim <= row.most_dim)
         reason = f"{share:.4g} evaluations for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
-    return chosen(row, given), f"{reason}, with {given.special}" if given.special else reason
+    algorithm, polish_evals = chosen(row, given)
+    return Choice(algorithm, polish_evals, f"{reason}, with {given.special}" if given.special else reason)
 
 
-def chosen(row: Row, given: FitProperties) -> Algorithm | AlgorithmSequence:
-    """Return the parameter object of a row, or of its two searches where the fit has room for both."""
-    if not row.first or given.one_search or given.max_evals is None or given.max_iter is not None:
-        return made(row, given)
-    evals = int(FIRST_SHARE * given.max_evals)
-    if given.n_start > evals // LEAST_GENERATIONS:
-        return made(row, given)
+def chosen(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequence, int]:
+    """Return the parameter object of a row, or of its two searches where the fit has room for both, and the polish."""
+    if given.one_search or given.max_evals is None or given.max_iter is not None:
+        return made(row, given), 0
     islands = given.n_islands
-    rest = given.max_evals - evals - math.ceil(given.polish_evals / islands)
+    evals = int(FIRST_SHARE * given.max_evals) if row.first else 0
+    kept = given.polish.after_two if evals else 0 if given.special else given.polish.after_one
+    rest = given.max_evals - evals - math.ceil(kept / islands)
+    if not evals:
+        return made(row, given._replace(max_evals=rest)), kept
+    if given.n_start > evals // LEAST_GENERATIONS:
+        return made(row, given), 0
     first, second = (made(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
-    return AlgorithmSequence(first, second, evals * islands, rest * islands, polish_evals=given.polish_evals)
+    return AlgorithmSequence(first, second, evals * islands, rest * islands), kept
 
 
 def made(row: Row, given: FitProperties) -> Algorithm:

@@ -1,4 +1,4 @@
-"""Two searches of a run, one after the other, and what follows them."""
+"""Two searches of a run, one after the other."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ class AlgorithmSequence:
         Evaluations of a run that they plan with, >= 1.
     spent : int or None, default None
         Evaluations of a run that the first search made, >= 1; None while it runs.
-    polish_evals : int, default 0
-        Evaluations of a run that were kept for the local search, by Nelder and Mead's method; 0: there is none.
 
     Examples
     --------
@@ -31,7 +29,7 @@ class AlgorithmSequence:
     >>> m = Minimizer(max_evals=20_000, random_state=0).fit("sphere", dim=2)
     >>> m.algorithm_.name, m.algorithm_.spent
     ('cmaes, arrde', 1998)
-    >>> m.algorithm_.polish_evals
+    >>> m.polish_evals_
     4000
     """
 
@@ -40,11 +38,9 @@ class AlgorithmSequence:
     first_evals: int
     second_evals: int
     spent: int | None = None
-    polish_evals: int = 0
 
     def __repr__(self) -> str:
-        text = f"{self.first} for {self.first_evals} evaluations, then {self.second} for {self.second_evals}"
-        return f"{text}, then Nelder-Mead for at most {self.polish_evals}" if self.polish_evals else text
+        return f"{self.first} for {self.first_evals} evaluations, then {self.second} for {self.second_evals}"
 
     @property
     def name(self) -> str:

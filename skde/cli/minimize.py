@@ -265,6 +265,7 @@ def report(name: str, objective: Any, device: str, reason: str, minimizer: Minim
         "dim": len(best.x),
         "algorithm": described(algorithm),
         "automatic": minimizer.algorithm == AUTO,
+        "polish_evals": minimizer.polish_evals_,
         "device": device,
         "device_reason": reason,
         "execution": minimizer.execution,
@@ -284,7 +285,7 @@ def described(algorithm: Algorithm | AlgorithmSequence) -> dict[str, Any]:
     if isinstance(algorithm, Algorithm):
         return describe(algorithm)
     searches = [describe(one) for one in (algorithm.first, algorithm.second)]
-    return {"name": algorithm.name, "searches": searches, "polish_evals": algorithm.polish_evals}
+    return {"name": algorithm.name, "searches": searches}
 
 
 def readable(result: dict[str, Any]) -> str:

@@ -21,6 +21,8 @@ Values = Callable[[FloatArray], FloatArray]
 UNLIMITED = 2**31 - 1  # iterations: the evaluations are limited
 LEAST_SLOPE = 1e-8
 SIMPLEX = "Nelder-Mead"  # the method of simplex_search.py
+QUASI_NEWTON = "quasi-Newton"  # the method of quasi_newton_search.py
+TOGETHER = (SIMPLEX, QUASI_NEWTON)  # those that search from all runs' points together
 MOST_VARIABLES = 10  # of a polish that Nelder-Mead ends; on BBOB in 20 variables it solved no more runs
 # A search ends after the evaluations of this many gradients without a better point: near an active constraint,
 # trust-constr can make thousands of iterations that change nothing.
@@ -58,7 +60,7 @@ METHODS = {
     "trust-constr": Method(True, True, {"maxiter": UNLIMITED, "xtol": 1e-12, "gtol": 1e-12}, unit=100.0),
     "COBYQA": Method(True, False, {"maxiter": UNLIMITED, "initial_tr_radius": 0.01, "final_tr_radius": 1e-10}),
 }
-NAMES = (*METHODS, SIMPLEX)
+NAMES = (*METHODS, *TOGETHER)
 
 
 def find_method(polish: Any, constrained: bool) -> str:
@@ -68,7 +70,7 @@ def find_method(polish: Any, constrained: bool) -> str:
     name = check_choice("polish", polish, NAMES)
     if name == "COBYQA" and tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
         raise ValueError(f"polish='COBYQA' needs SciPy 1.14, and {scipy.__version__} is installed; allowed is True")
-    if constrained and (name == SIMPLEX or not METHODS[name].constrained):
+    if constrained and (name in TOGETHER or not METHODS[name].constrained):
         others = ", ".join(repr(name) for name, method in METHODS.items() if method.constrained)
         raise ValueError(f"polish={name!r} takes no constraints, and there are some; allowed are True, {others}")
     return name

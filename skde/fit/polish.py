@@ -11,12 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from skde.algorithms.auto import DefaultPolish
 from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
-from skde.fit.local_search import MOST_VARIABLES, SIMPLEX, LocalSearch, LocalSearchEnd, find_method, methods_of
+from skde.fit.local_search import (
+    MOST_VARIABLES,
+    QUASI_NEWTON,
+    SIMPLEX,
+    TOGETHER,
+    LocalSearch,
+    LocalSearchEnd,
+    find_method,
+    methods_of,
+)
 from skde.fit.polished_points import PolishedPoints
+from skde.fit.quasi_newton_search import QuasiNewtonSearch
 from skde.fit.runner import Runner
 from skde.fit.simplex_search import SimplexSearch
 from skde.interrupts import interrupts
@@ -34,6 +45,10 @@ SHARE, SHARE_OF_FEW, FEW = 0.1, 0.2, 3
 MOST_GRADIENTS = 100
 LEAST_SIMPLEXES = 300
 MOST_SIMPLEXES = 2000
+# "auto" keeps a part of a small budget for the quasi-Newton search, but not more evaluations of each variable than it
+# makes use of; with a middle budget the population finds as much.
+SHARE_OF_SMALL, MOST_EVALS_PER_DIM, SMALL_EVALS_PER_DIM = 0.2, 30, 500
+LEAST_GRADIENTS = 2
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 
 
@@ -64,7 +79,10 @@ def reserved_evals(polish: bool | str, dim: int, max_evals: Any, limited: bool =
         max_evals = math.inf if limited else DEFAULT_EVALS_PER_DIM * dim
     else:
         max_evals = check_int("max_evals", max_evals, 1)
-    if SIMPLEX in methods_of(polish, False, dim) and (found := simplex_evals(dim, max_evals)):
+    methods = methods_of(polish, False, dim)
+    if SIMPLEX in methods and (found := simplex_evals(dim, max_evals)):
+        return found
+    if QUASI_NEWTON in methods and (found := quasi_newton_evals(dim, max_evals)):
         return found
     return int(min(SHARE * max_evals, MOST_GRADIENTS * (dim + 1)))
 
@@ -75,9 +93,18 @@ def simplex_evals(dim: int, max_evals: float) -> int:
     return int(min(share, MOST_SIMPLEXES * (dim + 1))) if share >= LEAST_SIMPLEXES * (dim + 1) else 0
 
 
-def default_evals(dim: int, max_evals: int) -> int:
-    """Return the evaluations of one run that "auto" keeps for Nelder-Mead; 0: it has no polish."""
-    return simplex_evals(dim, max_evals) if dim <= MOST_VARIABLES else 0
+def quasi_newton_evals(dim: int, max_evals: float) -> int:
+    """Return the evaluations of one run that are kept of a small budget; 0 where the population makes better use."""
+    evals = int(min(SHARE_OF_SMALL * max_evals, MOST_EVALS_PER_DIM * dim))
+    return evals if max_evals <= SMALL_EVALS_PER_DIM * dim and evals >= LEAST_GRADIENTS * (dim + 1) else 0
+
+
+def default_evals(dim: int, max_evals: int | None) -> DefaultPolish:
+    """Return the evaluations of one run that "auto" keeps for a polish, 0 where there is none."""
+    if max_evals is None:
+        return DefaultPolish()
+    simplex = simplex_evals(dim, max_evals) if dim <= MOST_VARIABLES else 0
+    return DefaultPolish(quasi_newton_evals(dim, max_evals), simplex)
 
 
 def search_seconds(polish: bool | str, max_time: float | None) -> float | None:
@@ -176,9 +203,9 @@ class Polish:
             self.print_outcome(float(codes[best_of(codes)]))
 
     def polish_runs(self, runs: list[int]) -> None:
-        """Search from the best points of some runs: by SciPy's methods for one after the other, then by Nelder-Mead."""
-        together = SIMPLEX in self.methods
-        if self.methods[0] != SIMPLEX:
+        """Search from the best points of some runs: by SciPy's methods one by one, then by one of TOGETHER."""
+        together = self.methods[-1] in TOGETHER
+        if self.methods[0] not in TOGETHER:
             starts, codes = self.runner.best_points()
             for run in runs:
                 if not self.ends():
@@ -218,7 +245,7 @@ class Polish:
         search.run(self.methods[0])
 
     def polish_together(self, runs: IntArray) -> None:
-        """Search from the best points of some runs together by Nelder and Mead's method, and store what is found."""
+        """Search from the best points of some runs together by a method of TOGETHER, and store what is found."""
         runner, points = self.runner, self.points
         lower, upper = self.objective.box.T
         free = np.flatnonzero(self.real & (upper > lower))
@@ -242,13 +269,19 @@ class Polish:
         def keep() -> None:
             nonlocal counted, clock
             took, clock = runner.seconds - clock, runner.seconds
-            better, made = search.f[:, 0] < codes, search.n_evals - counted
-            found = np.where(better[:, None], at(slice(None), search.u[:, 0]), starts)
-            points.store(runs, found, np.where(better, search.f[:, 0], codes), made, np.where(made > 0, took, 0.0))
+            better, made = search.best_f < codes, search.n_evals - counted
+            found = np.where(better[:, None], at(slice(None), search.best_u), starts)
+            points.store(runs, found, np.where(better, search.best_f, codes), made, np.where(made > 0, took, 0.0))
             counted = search.n_evals.copy()
 
         begin = np.clip((starts[:, free] - low) / width, 0.0, 1.0)
-        search = SimplexSearch(values, begin, codes, np.maximum(self.max_evals - points.spent[runs], 0), self.target)
+        most = np.maximum(self.max_evals - points.spent[runs], 0)
+        search: SimplexSearch | QuasiNewtonSearch
+        if self.methods[-1] == SIMPLEX:
+            search = SimplexSearch(values, begin, codes, most, self.target)
+        else:
+            dtype = runner.batch.spec.dtype
+            search = QuasiNewtonSearch(values, begin, codes, most, self.target, lower=low, width=width, dtype=dtype)
         with suppress(LocalSearchEnd):
             try:
                 while search.active.any():

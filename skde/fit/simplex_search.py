@@ -78,6 +78,16 @@ class SimplexSearch:
         self.active = (max_evals >= n) & (self.f[:, 0] > target) & (n > 0)
         self._begun = False
 
+    @property
+    def best_u(self) -> FloatArray:
+        """The best points."""
+        return self.u[:, 0]
+
+    @property
+    def best_f(self) -> FloatArray:
+        """Their values."""
+        return self.f[:, 0]
+
     def step(self) -> None:
         """Make one step of all active searches; the first makes their simplexes."""
         active = np.flatnonzero(self.active)
