@@ -410,12 +410,11 @@ class Minimizer(BaseSolver):
 
     def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
         """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
-        before = vars(self).get("algorithm_"), vars(self).get("polish_evals_")
+        before = {name: value for name, value in vars(self).items() if name in ("algorithm_", "polish_evals_")}
         try:
             return self._allocated_runner(engine, objective, x0, asked)
         except BaseException:
-            if before[0] is not None and before[1] is not None:  # those of the earlier fit, which stays readable
-                self.algorithm_, self.polish_evals_ = before
+            vars(self).update(before)  # those of the earlier fit, which stays readable
             raise
 
     def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
