@@ -414,7 +414,7 @@ class Minimizer(BaseSolver):
         try:
             return self._allocated_runner(engine, objective, x0, asked)
         except BaseException:
-            vars(self).update(before)  # those of the earlier fit, which stays readable
+            self.__dict__.update(before)  # those of the earlier fit, which stays readable
             raise
 
     def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
