@@ -49,6 +49,7 @@ MOST_SIMPLEXES = 2000
 # makes use of; with a middle budget the population finds as much.
 SHARE_OF_SMALL, MOST_EVALS_PER_DIM, SMALL_EVALS_PER_DIM = 0.2, 30, 500
 LEAST_GRADIENTS = 2
+LARGEST_LIMIT = 2**63  # a larger int may be too large for a float
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
 
 
@@ -84,19 +85,21 @@ def reserved_evals(polish: bool | str, dim: int, max_evals: Any, limited: bool =
         return found
     if QUASI_NEWTON in methods and (found := quasi_newton_evals(dim, max_evals)):
         return found
-    return int(min(SHARE * max_evals, MOST_GRADIENTS * (dim + 1)))
+    return int(min(SHARE * min(max_evals, LARGEST_LIMIT), MOST_GRADIENTS * (dim + 1)))
 
 
 def simplex_evals(dim: int, max_evals: float) -> int:
     """Return the evaluations of one run that are kept for Nelder-Mead; 0 where it would not get far."""
-    share = (SHARE_OF_FEW if dim <= FEW else SHARE) * max_evals
+    share = (SHARE_OF_FEW if dim <= FEW else SHARE) * min(max_evals, LARGEST_LIMIT)
     return int(min(share, MOST_SIMPLEXES * (dim + 1))) if share >= LEAST_SIMPLEXES * (dim + 1) else 0
 
 
 def quasi_newton_evals(dim: int, max_evals: float) -> int:
     """Return the evaluations of one run that are kept of a small budget; 0 where the population makes better use."""
+    if max_evals > SMALL_EVALS_PER_DIM * dim:
+        return 0
     evals = int(min(SHARE_OF_SMALL * max_evals, MOST_EVALS_PER_DIM * dim))
-    return evals if max_evals <= SMALL_EVALS_PER_DIM * dim and evals >= LEAST_GRADIENTS * (dim + 1) else 0
+    return evals if evals >= LEAST_GRADIENTS * (dim + 1) else 0
 
 
 def default_evals(dim: int, max_evals: int | None) -> DefaultPolish:
