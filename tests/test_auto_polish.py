@@ -17,6 +17,8 @@ from skde.benchmark.nist import load_regression
 from skde.cli.main import main
 from skde.stopping import Status
 
+from .polished_fits import assert_same
+
 EVALS = 10_500
 BOX = [(-4.0, 5.0)] * 3
 
@@ -32,15 +34,6 @@ def solver(**parameters: Any) -> Minimizer:
 
 def fit(objective: Any = f, **parameters: Any) -> Minimizer:
     return solver(**parameters).fit(objective)
-
-
-def assert_same(one: Minimizer, other: Minimizer) -> None:
-    assert repr(one.algorithm_) == repr(other.algorithm_)
-    for a, b in zip(one.runs_, other.runs_, strict=True):
-        assert (a.fun, a.n_evals, a.polish_evals, a.status) == (b.fun, b.n_evals, b.polish_evals, b.status)
-        assert a.polish_complete == b.polish_complete
-        assert np.array_equal(a.x, b.x)
-        assert np.array_equal(a.history.best, b.history.best)
 
 
 def test_it_follows_the_two_searches() -> None:

@@ -15,6 +15,8 @@ from skde import Checkpoint, Integer, Minimizer
 from skde.cli.main import main
 from skde.stopping import Status
 
+from .polished_fits import assert_same
+
 EVALS = 1000
 BOX = [(-4.0, 5.0)] * 10
 
@@ -30,15 +32,6 @@ def solver(**parameters: Any) -> Minimizer:
 
 def fit(objective: Any = f, **parameters: Any) -> Minimizer:
     return solver(**parameters).fit(objective)
-
-
-def assert_same(one: Minimizer, other: Minimizer) -> None:
-    assert repr(one.algorithm_) == repr(other.algorithm_)
-    assert one.polish_evals_ == other.polish_evals_
-    for a, b in zip(one.runs_, other.runs_, strict=True):
-        assert (a.fun, a.n_evals, a.polish_evals, a.status) == (b.fun, b.n_evals, b.polish_evals, b.status)
-        assert a.polish_complete == b.polish_complete
-        assert np.array_equal(a.x, b.x)
 
 
 def test_it_follows_the_search() -> None:

@@ -16,6 +16,7 @@ from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
 from skde.engines.spec import CHUNK_SECONDS
+from skde.fit.joint_search import JointSearch
 from skde.fit.local_search import (
     MOST_VARIABLES,
     QUASI_NEWTON,
@@ -279,7 +280,7 @@ class Polish:
 
         begin = np.clip((starts[:, free] - low) / width, 0.0, 1.0)
         most = np.maximum(self.max_evals - points.spent[runs], 0)
-        search: SimplexSearch | QuasiNewtonSearch
+        search: JointSearch
         if self.methods[-1] == SIMPLEX:
             search = SimplexSearch(values, begin, codes, most, self.target)
         else:

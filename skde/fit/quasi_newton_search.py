@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.fit.joint_search import JointSearch
 from skde.typing import FloatArray, IntArray
 
 MEMORY = 10  # pairs of steps and differences of gradients
@@ -19,7 +20,7 @@ CURVATURE = 1e-10  # a pair with less is not kept
 MOST_NUMBERS = 2**22  # of the points in one call of the function
 
 
-class QuasiNewtonSearch:
+class QuasiNewtonSearch(JointSearch):
     r"""The searches of a projected L-BFGS method from some points, one step at a time, in widths of the box.
 
     A step goes from :math:`u` along :math:`d = -H g`, where the gradient :math:`g` is made of forward differences, and
@@ -30,35 +31,18 @@ class QuasiNewtonSearch:
     makes a short step, and t grows while the value falls. A gradient costs n evaluations, a trial of a line search one.
 
     A search ends where a line search along :math:`-g` finds nothing, and where its evaluations do not suffice for
-    another gradient and a trial. A search depends on no other: its points have the same bits alone. The best of all
-    points counts, also of the differences.
+    another gradient and a trial. The best of all points counts, also of the differences.
 
     Parameters
     ----------
-    values : callable
-        Takes the numbers of searches, of shape (k,), and points in widths of the box, of shape (k, n); returns k
-        values, of which NaN is the worst.
-    begin : ndarray of shape (n_searches, n)
-        The first points, in [0, 1].
+    values, begin, max_evals, target
+        Those of `JointSearch`; target : float, default -inf.
     f : ndarray of shape (n_searches,)
-        Their values.
-    max_evals : ndarray of int of shape (n_searches,)
-        Limits on the evaluations, never exceeded.
-    target : float, default -inf
-        A search ends where its best value is this or less.
+        The values of the first points.
     lower, width : ndarray of shape (n,) or None, default None
         The box: differences are as long as the precision of its numbers needs; None: from 0 to 1.
     dtype : dtype, default float64
         The precision of the values.
-
-    Attributes
-    ----------
-    best_u, best_f : ndarray of shape (n_searches, n), (n_searches,)
-        The best points and their values.
-    n_evals : ndarray of int of shape (n_searches,)
-        Evaluations so far.
-    active : ndarray of bool of shape (n_searches,)
-        Which searches have not ended.
 
     Notes
     -----
@@ -78,13 +62,12 @@ class QuasiNewtonSearch:
         width: FloatArray | None = None,
         dtype: Any = np.float64,
     ) -> None:
+        super().__init__(values, begin, max_evals, target)
         n_searches, n = begin.shape
-        self.values, self.max_evals, self.target = values, max_evals, target
         self._origin = np.zeros(n) if lower is None or width is None else lower / width
         self._one = np.ones(n) if width is None else 1 / width
         self._step = float(np.sqrt(np.finfo(dtype).eps))
         self.best_u, self.best_f = begin.copy(), np.where(np.isnan(f), np.inf, f)
-        self.n_evals = np.zeros(n_searches, np.int64)
         self._u, self._f = self.best_u.copy(), self.best_f.copy()  # the present points and their values
         self.active = (max_evals > n) & np.isfinite(self._f) & (self._f > target) & (n > 0)
         self._g = np.zeros((n_searches, n))
@@ -92,7 +75,6 @@ class QuasiNewtonSearch:
         self._s, self._y = np.zeros((2, n_searches, MEMORY, n))
         self._rho = np.zeros((n_searches, MEMORY))
         self._length = np.full(n_searches, FIRST_LENGTH)
-        self._begun = False
 
     def step(self) -> None:
         """Make one step of all active searches; before the first, their gradients."""

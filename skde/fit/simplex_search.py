@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skde.fit.joint_search import JointSearch
 from skde.typing import FloatArray, IntArray
 
 SIDE = 0.01  # of the first simplexes, in widths of the box
@@ -14,7 +15,7 @@ FLAT_SIZE = 1e-6  # of one with equal values: those of a larger one may be equal
 PATIENCE = 100  # a search ends after this many evaluations a vertex without a better point; it shrinks in the first 50
 
 
-class SimplexSearch:
+class SimplexSearch(JointSearch):
     r"""The searches of Nelder and Mead from some points, one step at a time, in widths of the box.
 
     A simplex has vertices :math:`u_0, \dots, u_n` with values :math:`f_0 \le \dots \le f_n`. With the center
@@ -26,31 +27,19 @@ class SimplexSearch:
     :math:`n \ge 2`. All points are clipped to the box.
 
     A search ends where its simplex is a point, or is small and has equal values, after many evaluations without a
-    better point, or before a step might exceed its evaluations. A search depends on no other: its points have the same
-    bits alone.
+    better point, or before a step might exceed its evaluations.
 
     Parameters
     ----------
-    values : callable
-        Takes the numbers of searches, of shape (k,), and points in widths of the box, of shape (k, n); returns k
-        values, of which NaN is the worst.
-    begin : ndarray of shape (n_searches, n)
-        The first points, in [0, 1].
+    values, begin, max_evals, target
+        Those of `JointSearch`; target : float, default -inf.
     f : ndarray of shape (n_searches,)
-        Their values.
-    max_evals : ndarray of int of shape (n_searches,)
-        Limits on the evaluations, never exceeded.
-    target : float, default -inf
-        A search ends where its best value is this or less.
+        The values of the first points.
 
     Attributes
     ----------
     u, f : ndarray of shape (n_searches, n + 1, n), (n_searches, n + 1)
         The simplexes, the best vertices first, and their values.
-    n_evals : ndarray of int of shape (n_searches,)
-        Evaluations so far.
-    active : ndarray of bool of shape (n_searches,)
-        Which searches have not ended.
 
     Notes
     -----
@@ -67,24 +56,23 @@ class SimplexSearch:
         max_evals: IntArray,
         target: float = -np.inf,
     ) -> None:
+        super().__init__(values, begin, max_evals, target)
         n_searches, n = begin.shape
-        self.values, self.max_evals, self.target = values, max_evals, target
         self.u = np.repeat(begin[:, None], n + 1, axis=1)
         self.f = np.full((n_searches, n + 1), np.inf)
         self.f[:, 0] = np.where(np.isnan(f), np.inf, f)
-        self.n_evals, self._improved_at = np.zeros(n_searches, np.int64), np.zeros(n_searches, np.int64)
+        self._improved_at = np.zeros(n_searches, np.int64)
         n_rule = max(n, 2)
         self._expansion, self._contraction, self._shrinkage = 1 + 2 / n_rule, 0.75 - 0.5 / n_rule, 1 - 1 / n_rule
         self.active = (max_evals >= n) & (self.f[:, 0] > target) & (n > 0)
-        self._begun = False
 
     @property
-    def best_u(self) -> FloatArray:
+    def best_u(self) -> FloatArray:  # type: ignore[override]
         """The best points."""
         return self.u[:, 0]
 
     @property
-    def best_f(self) -> FloatArray:
+    def best_f(self) -> FloatArray:  # type: ignore[override]
         """Their values."""
         return self.f[:, 0]
 
