@@ -7,6 +7,7 @@ lines of a file; the same command does not repeat them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_scores import SOLVED
+from skde.typing import FloatArray
 
 SUITES = ("cec2014", "cec2020", "cec2022")
 DIM, RUNS = 10, 5
+SETTINGS = {"suites": SUITES, "dim": DIM, "runs": RUNS, "zero": SOLVED}
 # Evaluations for each variable, and algorithms.
 EXPERIMENTS = ((100, (*OWN, *PEERS, *SLOW)), (1000, (*OWN, *PEERS, *SLOW)), (10_000, (*OWN, *PEERS)))
 
@@ -28,9 +31,14 @@ EXPERIMENTS = ((100, (*OWN, *PEERS, *SLOW)), (1000, (*OWN, *PEERS, *SLOW)), (10_
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
     options, command = parsed(__doc__, "held_out.py", arguments)
-    parts = finished_parts(options.parts, ("suite", "per_variable", "algorithm"), planned(), measure)
-    settings = {"suites": SUITES, "dim": DIM, "runs": RUNS, "zero": SOLVED}
-    write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
+    write_figures(
+        options.out, {**provenance(command), "settings": SETTINGS, "rows": list(rows(measured(options.parts)))}
+    )
+
+
+def measured(file: Path) -> list[dict[str, Any]]:
+    """Return all parts, of which the file gets those that it has not."""
+    return finished_parts(file, ("suite", "per_variable", "algorithm"), planned(), measure)
 
 
 def planned() -> Iterator[tuple[str, int, str]]:
@@ -60,14 +68,8 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
     p is that of the test against the lowest mean rank, adjusted by Holm's method for all algorithms.
     """
-    errors = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
     for per_variable, names in EXPERIMENTS:
-        medians = {
-            suite: rounded(np.array([np.median(errors[suite, per_variable, name], axis=1) for name in names]).T, DIGITS)
-            for suite in SUITES
-        }
-        for values in medians.values():
-            values[values < SOLVED] = 0.0
+        medians = {suite: median_errors(parts, suite, per_variable, names) for suite in SUITES}
         together = np.concatenate(list(medians.values()))
         ranks, by_suite = friedman_ranks(together), {suite: friedman_ranks(medians[suite]) for suite in SUITES}
         order = np.argsort(ranks, kind="stable")
@@ -81,6 +83,15 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 **{suite: round(float(by_suite[suite][place]), 2) for suite in SUITES},
                 "medians": [int(one) if one.is_integer() else one for one in rounded(together[:, place], 2).tolist()],
             }
+
+
+def median_errors(parts: Sequence[dict[str, Any]], suite: str, per_variable: int, names: Sequence[str]) -> FloatArray:
+    """Return the medians that are compared, by function and algorithm."""
+    errors = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
+    medians: FloatArray = np.array([np.median(errors[suite, per_variable, name], axis=1) for name in names]).T
+    medians = rounded(medians, DIGITS)
+    medians[medians < SOLVED] = 0.0
+    return medians
 
 
 if __name__ == "__main__":

@@ -52,6 +52,33 @@ def test_ranks_on_suites_that_no_choice_has_seen():
     assert worst["p"] < 0.05 < middle["p"]
 
 
+def test_a_second_reading_of_auto_among_the_runs_of_the_others():
+    pytest.importorskip("ioh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS / "auto")
+        script = runpy.run_path(str(BENCHMARKS / "auto/held_out_auto.py"))
+    readings = script["readings"]
+    experiments = ((100, ("auto", "rdex", "arrde")),)
+    readings.__globals__["EXPERIMENTS"] = script["rows"].__globals__["EXPERIMENTS"] = experiments
+    size = {"auto": 9.0, "rdex": 2.0, "arrde": 4.0}
+
+    def parts(*names):
+        return [
+            {"suite": suite, "per_variable": 100, "algorithm": name, "errors": [[size[name]] * 3] * 4}
+            for suite in script["SUITES"]
+            for name in names
+        ]
+
+    first, own = parts(*size), parts("auto")
+    own[0]["errors"] = [[1.0] * 3, [1.0] * 3, [10.0] * 3, [9.0] * 3]
+    own[1]["errors"] = own[2]["errors"] = [[3.0] * 3] * 4
+    (row,) = readings(first, own)
+    assert (row["algorithm"], row["per_variable"], row["lower"], row["higher"]) == ("auto", 100, 10, 1)
+    assert row["ranks"] == {"rdex": 1.17, "auto": 2.0, "arrde": 2.83}
+    assert (row["rank"], row["cec2014"], row["cec2022"]) == (2.0, 2.0, 2.0)
+    assert row["medians"][:5] == [1, 1, 10, 9, 3]
+
+
 def test_runs_that_the_polish_solves_or_loses():
     pytest.importorskip("ioh")
     with pytest.MonkeyPatch.context() as patch:
