@@ -113,7 +113,13 @@ def page() -> str:
     """Return the page."""
     lines = ["<!-- Made by docs/render.py from docs/texts/which.md and docs/benchmarks/. -->", ""]
     lines += [(DOCS / "texts" / "which.md").read_text().strip(), "", *bbob.section(), *two_searches.section()]
-    lines += [*auto_polish.section(), *held_out.section(), *cec2011.section(), *candidates()]
+    lines += [
+        *auto_polish.section(),
+        *held_out.section(),
+        *held_out.second_section(),
+        *cec2011.section(),
+        *candidates(),
+    ]
     for path in sorted((DOCS / "benchmarks").glob("quality-*.json")):
         record = read_record(path)
         found = compare(record, BASELINE)
