@@ -38,18 +38,23 @@ def measure(dim: int, per_variable: int, polish: bool) -> dict[str, Any]:
     errors, polish_evals = [], []
     for number, instance in product(FUNCTIONS, INSTANCES):
         problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
-        m = Minimizer(
-            AUTO,
+        m = fit_auto(
+            lambda X, problem=problem: np.array(problem(X)),
+            [(-5, 5)] * dim,
             max_evals=per_variable * dim,
-            polish=None if polish else False,
+            polish=polish,
             random_state=instance,
-            device="cpu",
-            n_jobs=1,
-        ).fit(lambda X, problem=problem: np.array(problem(X)), bounds=[(-5, 5)] * dim)
+        )
         errors.append(m.fun_ - problem.optimum.y)
         polish_evals.append(m.runs_[0].polish_evals)
     mean = float(np.mean(polish_evals))
     return {"dim": dim, "per_variable": per_variable, "polish": polish, "errors": errors, "polish_evals": mean}
+
+
+def fit_auto(objective: Any, bounds: Any, *, polish: bool, **parameters: Any) -> Minimizer:
+    """Return a fit of "auto", with its polish or without it."""
+    m = Minimizer(AUTO, polish=None if polish else False, device="cpu", n_jobs=1, **parameters)
+    return m.fit(objective, bounds=bounds)
 
 
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -94,6 +94,28 @@ def test_runs_that_the_polish_solves_or_loses():
     assert [row[name] for name in ("runs", "without", "with", "lost", "won", "p")] == [6, 2, 4, 1, 3, 0.625]
 
 
+def test_functions_on_which_the_end_of_small_budgets_is_better_or_worse():
+    pytest.importorskip("ioh")
+    pytest.importorskip("minionpy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS / "auto")
+        script = runpy.run_path(str(BENCHMARKS / "auto/small_budgets.py"))
+    rows, measure = script["rows"], script["measure"]
+    rows.__globals__.update(DIMS=(("ioh:bbob", 2),), EVALS=(100,), FUNCTIONS=(1, 8))
+    parts = [measure("ioh:bbob", 2, 100, polish) for polish in (False, True)]
+    assert [len(errors) for part in parts for errors in part["errors"]] == [25] * 4
+    assert [part["polish_evals"] > 0 for part in parts] == [False, True]
+    (row,) = rows(parts)
+    assert (row["functions"], row["higher"], row["worse"]) == (2, 0, 0)
+    assert row["better"] > 0  # on the sphere
+    worse, solved = [[float(n + 1) for n in range(25)] for _ in range(2)]
+    solved[:13] = [1e-9] * 13  # the median counts as zero
+    parts[0]["errors"], parts[1]["errors"] = [worse, solved], [[2 * n for n in worse], [0.0] * 13 + solved[13:]]
+    (row,) = rows(parts)
+    assert [row[name] for name in ("lower", "higher", "p", "better", "worse")] == [0, 1, 1.0, 0, 1]
+    assert [len(found) for found in script["functions"]("cec2017", 10)] == [1] * 29
+
+
 def test_scipys_tests_are_counted(tmp_path, capsys):
     if find_spec("scipy.optimize.tests") is None:
         pytest.skip("this installation of SciPy has no tests")
