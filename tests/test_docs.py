@@ -268,6 +268,19 @@ def test_the_second_reading_of_auto(render: ModuleType) -> None:
 
 
 @needs_records
+def test_small_budgets_of_auto(render: ModuleType) -> None:
+    page = importlib.import_module("pages.small_budgets")
+    rows = [{"functions": n, "better": 2, "worse": n // 10} for n in (20, 40)]
+    assert page.by_chance(rows) == "0.5 to 1.0"
+    assert page.by_chance(rows[:1]) == "0.5"
+    assert page.finding(rows) == "In 1 of 2 cases more functions are worse than better."
+    assert page.finding(rows[:1]).startswith("In no case")
+    section = page.section()
+    assert sum(line.startswith("| BBOB | ") for line in section) == 18
+    assert sum(line.startswith("| CEC 2017 | 10 | ") for line in section) == 6
+
+
+@needs_records
 def test_the_two_searches_of_auto(render: ModuleType) -> None:
     page = importlib.import_module("pages.two_searches")
     assert page.behind({"share": [0.1, 0.5]}, {"share": [0.3, 0.4]}) == pytest.approx(0.2)

@@ -11,7 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, friedman_ranks
 
-from . import auto_polish, bbob, cec2011, held_out, two_searches
+from . import auto_polish, bbob, cec2011, held_out, small_budgets, two_searches
 from .sources import DOCS, described, joined, link, read, source
 
 BASELINE = "jde"
@@ -115,6 +115,7 @@ def page() -> str:
     lines += [(DOCS / "texts" / "which.md").read_text().strip(), "", *bbob.section(), *two_searches.section()]
     lines += [
         *auto_polish.section(),
+        *small_budgets.section(),
         *held_out.section(),
         *held_out.second_section(),
         *cec2011.section(),
