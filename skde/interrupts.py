@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any]
 
 
 class Interrupts:
@@ -25,7 +28,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.fits = self.steps = 0
         self.old_handler: Any = None
-        self.pending: tuple[int, FrameType | None] | None = None
+        self.pending: tuple[Handler, int, FrameType | None] | None = None
         self.fit, self.deferred = FitContext(self), StepContext(self)
 
     def install(self) -> None:
@@ -36,15 +39,19 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.handle)
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Handle the signal: now, or at the end of the step."""
-        if self.steps:
-            self.pending = number, frame
-        else:
-            self.forward(number, frame)
+        """Handle Ctrl-C by the old handler."""
+        self.call(self.old_handler, number, frame)
 
-    def forward(self, number: int, frame: FrameType | None) -> None:
-        """Call the old handler, with everything uninstalled: its exception may keep a fit's context from its end."""
-        handler, fits = self.old_handler, self.fits
+    def call(self, handler: Handler, number: int, frame: FrameType | None) -> None:
+        """Call the handler of a signal: now, or at the end of the step."""
+        if self.steps:
+            self.pending = handler, number, frame
+        else:
+            self.forward(handler, number, frame)
+
+    def forward(self, handler: Handler, number: int, frame: FrameType | None) -> None:
+        """Call a handler, with everything uninstalled: its exception may keep a fit's context from its end."""
+        fits = self.fits
         self.uninstall()
         handler(number, frame)
         self.fits = fits

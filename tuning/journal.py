@@ -6,16 +6,19 @@ import json
 import os
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
 from skde.interrupts import interrupts
 
-# A process that was killed leaves its lock: others wait for STALE_AFTER seconds without a write, then remove it.
-STALE_AFTER = 30
-LOCK_PAUSE = 0.1
+# A process that was killed leaves its lock, which others remove when it has not changed for so many seconds.
+STALE_AFTER = 30.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 1.0  # seconds between attempts at the lock; each pause is twice the last one
 FIELDS = {"op_code": int, "worker_id": str}
 
 
@@ -37,16 +40,12 @@ def open_journal(path: str) -> JournalStorage:
     path = os.path.abspath(path)  # the lock is a link to it, which has to lead there from the file's folder too
     if not os.path.isdir(os.path.dirname(path)):
         raise FileNotFoundError(f"storage: there is no directory {os.path.dirname(path)!r}")
-    lock = JournalLock(path, STALE_AFTER)
+    lock = JournalLock(path)
     if os.path.exists(path):
         check_kind(path)
-        lock.acquire()
-        try:
-            check_lines(path)
-        finally:
-            lock.release()
+        complete(partial(check_locked, path, lock))
     try:
-        return JournalStorage(JournalFileBackend(path, lock_obj=lock))
+        return JournalStorage(JournalBackend(path, lock))
     except (LookupError, TypeError, AttributeError, ValueError, AssertionError) as error:  # of Optuna's reader
         raise ValueError(f"storage: the journal {path!r} is damaged: {error!r}; give another file's name") from error
 
@@ -61,6 +60,15 @@ def check_kind(path: str) -> None:
     cut_short = not line.endswith(b"\n") and (line.startswith(start) or start.startswith(line))
     if not (cut_short or is_operation(line)):
         raise ValueError(f"storage: {path!r} is no journal of Optuna: give another file's name")
+
+
+def check_locked(path: str, lock: JournalLock) -> None:
+    """Check the lines while no other process writes."""
+    lock.acquire()
+    try:
+        check_lines(path)
+    finally:
+        lock.release()
 
 
 def check_lines(path: str) -> None:
@@ -97,47 +105,69 @@ def cut(path: str, size: int) -> None:
     )
 
 
+def complete(step: Callable[[], None]) -> None:
+    """Take a step that takes a lock, when the lock is free. Ctrl-C ends the wait, but not the step."""
+    pause = FIRST_PAUSE
+    while True:
+        with suppress(FileExistsError), interrupts.fit, interrupts.deferred:
+            step()
+            return
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+class JournalBackend(JournalFileBackend):
+    """Optuna's journal file, in which Ctrl-C breaks off no write."""
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Write to the end of the journal."""
+        complete(partial(super().append_logs, logs))
+
+
 class JournalLock(JournalFileSymlinkLock):
-    """Optuna's lock of a journal file; while it is held, the file ends with a whole line.
+    """Optuna's lock of a journal file, without a wait; while it is held, the file ends with a whole line.
 
     Parameters
     ----------
     path : str
         The journal, an absolute path.
-    grace_period : int
-        Seconds without a write after which the lock is taken for that of a process that was killed.
     """
 
-    def __init__(self, path: str, grace_period: int) -> None:
-        super().__init__(path, grace_period)
-        self.path = path
-        self.patience = grace_period
+    def __init__(self, path: str) -> None:
+        super().__init__(path, grace_period=None)
+        self.path, self.link = path, f"{path}.lock"
+        self.seen, self.since = -1, 0.0  # the time of another process's link, and when it was first seen
 
     def acquire(self) -> bool:
-        """Take the lock, and remove a last line that was cut short."""
-        self._wait_for_dangling()
-        taken = super().acquire()
+        """Take the lock, and remove a last line that was cut short.
+
+        Raises
+        ------
+        FileExistsError
+            While another process has the lock.
+        """
+        try:
+            os.symlink(self.path, self.link)
+        except FileExistsError:
+            self._remove_stale()
+            raise
         try:
             self._mend()
         except BaseException:
             self.release()
             raise
-        return taken
+        return True
 
-    def release(self) -> None:
-        """Give the lock back. Ctrl-C waits: in the middle of Optuna's steps another error would take its place."""
-        with interrupts.fit, interrupts.deferred:
-            super().release()
-
-    def _wait_for_dangling(self) -> None:
-        """Remove a stale lock that leads nowhere, as of a relative path: Optuna would wait for it without end."""
-        lock = f"{self.path}.lock"
-        with suppress(FileNotFoundError):
-            while os.path.islink(lock) and not os.path.exists(lock):
-                if time.time() - os.lstat(lock).st_mtime > self.patience:
-                    os.unlink(lock)
-                    return
-                time.sleep(LOCK_PAUSE)
+    def _remove_stale(self) -> None:
+        with suppress(FileNotFoundError):  # the other process has given it back
+            made, now = os.lstat(self.link).st_mtime_ns, time.monotonic()
+            if made != self.seen:
+                self.seen, self.since = made, now
+            elif now - self.since > STALE_AFTER:
+                os.unlink(self.link)
+                warnings.warn(
+                    f"the lock {self.link!r} was removed: {STALE_AFTER:g} seconds without a write", stacklevel=2
+                )
 
     def _mend(self) -> None:
         with open(self.path, "rb") as file:

@@ -7,6 +7,8 @@ import threading
 from types import FrameType
 from typing import Any
 
+from skde.interrupts import interrupts
+
 
 class Termination:
     """SIGTERM as KeyboardInterrupt, while a command runs in the main thread and the signal has no other handler.
@@ -42,4 +44,4 @@ class Termination:
         if self.signal is signal.SIGTERM:
             return  # timeout(1) sends it twice, and after the first one the command prints its result
         self.signal = signal.SIGTERM
-        raise KeyboardInterrupt
+        interrupts.call(signal.default_int_handler, number, frame)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from threading import Timer
+from types import FrameType
+from typing import Any
 
+import optuna
+import optuna.storages.journal._file as optuna_file
 import pytest
 
+from skde.cli.signals import Termination
 from skde.tuning import journal
 from skde.tuning.study_storage import StudyRecord, open_storage
 
@@ -53,28 +63,54 @@ def run(disaster: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
+# -- locks that were left ----------------------------------------------------------------------------------------------
+
+
 @posix
-@pytest.mark.filterwarnings("ignore:The value of `grace_period`:UserWarning")
 def test_a_process_that_is_killed_with_the_lock(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run(KILLED_WITH_THE_LOCK)
     assert done.returncode == -9, done.stderr
     assert Path("studies/tuning.log.lock").is_symlink()
-    monkeypatch.setattr(journal, "STALE_AFTER", 1)
-    resumed = tuner(storage="studies/tuning.log", max_experiments=100).resume(cost)
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.5)
+    with pytest.warns(UserWarning, match=r"tuning.log.lock' was removed: 0.5 seconds without a write"):
+        resumed = tuner(storage="studies/tuning.log", max_experiments=100).resume(cost)
     assert decisions(resumed) == decisions(tuner(max_experiments=100).fit(cost))
     assert not Path("studies/tuning.log.lock").is_symlink()
 
 
 @posix
-def test_a_lock_that_leads_nowhere(here: Path) -> None:
+def test_a_lock_that_leads_nowhere(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the lock that Optuna makes for a relative name."""
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.1)
     open_storage("studies/tuning.log")
     lock = Path("studies/tuning.log.lock")
     lock.symlink_to("studies/tuning.log")
-    long_ago = time.time() - 2 * journal.STALE_AFTER
-    os.utime(lock, (long_ago, long_ago), follow_symlinks=False)
-    StudyRecord(open_storage("studies/tuning.log"), {}, resume=False)
+    with pytest.warns(UserWarning, match="was removed: 0.1 seconds without a write"):
+        StudyRecord(open_storage("studies/tuning.log"), {}, resume=False)
     assert not lock.is_symlink()
+
+
+@posix
+def test_locks_of_other_writes_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they take longer than one write may."""
+    storage, lock = open_storage(tmp_path / "tuning.log"), tmp_path / "tuning.log.lock"
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += 0.6 * journal.STALE_AFTER
+        lock.unlink()
+        if now < 9 * journal.STALE_AFTER:
+            lock.symlink_to(tmp_path / "tuning.log")
+            os.utime(lock, (now, now), follow_symlinks=False)
+
+    lock.symlink_to(tmp_path / "tuning.log")
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "sleep", sleep)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        storage.create_new_study([optuna.study.StudyDirection.MINIMIZE], "a")
+    assert now >= 9 * journal.STALE_AFTER
 
 
 def test_a_storage_stays_where_it_was_opened(here: Path) -> None:
@@ -180,18 +216,101 @@ def test_invalid_operations_are_refused(fields: str, tmp_path: Path) -> None:
         open_storage(path)
 
 
-def test_an_interruption_waits_for_the_end_of_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = journal.JournalLock(str(tmp_path / "study.log"), 30)
-    (tmp_path / "study.log").touch()
-    unlink = os.unlink
+# -- Ctrl-C ------------------------------------------------------------------------------------------------------------
 
-    def interrupted(path: str) -> None:
-        signal.raise_signal(signal.SIGINT)
-        unlink(path)
 
-    lock.acquire()
-    monkeypatch.setattr(os, "unlink", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        lock.release()
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise, also where the shell ignores it for its jobs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def begin_study(storage: optuna.storages.BaseStorage) -> None:
+    storage.create_new_study([optuna.study.StudyDirection.MINIMIZE], "study")
+
+
+@posix
+@pytest.mark.parametrize("function", ["symlink", "fsync", "rename", "unlink"])
+@pytest.mark.parametrize(
+    ("sent", "handler"),
+    [
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_IGN),  # as in the jobs of a shell
+    ],
+)
+def test_an_interruption_waits_for_the_end_of_a_write(
+    sent: signal.Signals, handler: Any, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, original = open_storage(tmp_path / "tuning.log"), getattr(os, function)
+
+    def pressed(*given: Any) -> None:
+        original(*given)
+        os.kill(os.getpid(), sent)
+
+    monkeypatch.setattr(os, function, pressed)
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with Termination(), pytest.raises(KeyboardInterrupt):
+            begin_study(storage)
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     monkeypatch.undo()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["study.log"]
+    assert os.listdir(tmp_path) == ["tuning.log"]
+    assert [study.study_name for study in open_storage(tmp_path / "tuning.log").get_all_studies()] == ["study"]
+
+
+@posix
+@pytest.mark.parametrize("write", [begin_study, lambda storage: open_storage(storage._backend._file_path)])
+def test_an_interruption_ends_a_wait(write: Callable[..., object], ctrl_c: None, tmp_path: Path) -> None:
+    storage, lock = open_storage(tmp_path / "tuning.log"), tmp_path / "tuning.log.lock"
+    lock.symlink_to(tmp_path / "tuning.log")
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        write(storage)
+    assert time.monotonic() - begin < 1.5
+    assert lock.is_symlink()
+
+
+class Moment:
+    """Ctrl-C at the k-th line of a write."""
+
+    def __init__(self, k: int) -> None:
+        self.k, self.lines = k, 0
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        name = frame.f_code.co_filename
+        if name not in (journal.__file__, optuna_file.__file__) or frame.f_code.co_name == "read_logs":
+            return None  # a read takes no lock
+        # Tracing sees the exit of a context as a line, and would leave the file open.
+        if event == "line" and "with open(" not in linecache.getline(name, frame.f_lineno):
+            self.lines += 1
+            if self.lines == self.k:
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+    def during(self, call: Callable[[], None]) -> None:
+        """Call something."""
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+
+
+@posix
+def test_ctrl_c_at_any_line_of_a_write(ctrl_c: None, tmp_path: Path) -> None:
+    whole = Moment(0)
+    whole.during(lambda: begin_study(open_storage(tmp_path / "tuning.log")))
+    for k in range(1, whole.lines + 1):
+        path = tmp_path / str(k) / "tuning.log"
+        path.parent.mkdir()
+        with pytest.raises(KeyboardInterrupt):
+            Moment(k).during(partial(lambda path: begin_study(open_storage(path)), path))
+        assert set(os.listdir(path.parent)) <= {"tuning.log"}
+        assert not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
