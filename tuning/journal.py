@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 import warnings
@@ -19,6 +20,7 @@ from skde.interrupts import interrupts
 # A process that was killed leaves its lock, which others remove when it has not changed for so many seconds.
 STALE_AFTER = 30.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 1.0  # seconds between attempts at the lock; each pause is twice the last one
+logger = logging.getLogger("skde.tuning")
 FIELDS = {"op_code": int, "worker_id": str}
 
 
@@ -165,9 +167,7 @@ class JournalLock(JournalFileSymlinkLock):
                 self.seen, self.since = made, now
             elif now - self.since > STALE_AFTER:
                 os.unlink(self.link)
-                warnings.warn(
-                    f"the lock {self.link!r} was removed: {STALE_AFTER:g} seconds without a write", stacklevel=2
-                )
+                logger.warning("the lock %r was removed: %g seconds without a write", self.link, STALE_AFTER)
 
     def _mend(self) -> None:
         with open(self.path, "rb") as file:
