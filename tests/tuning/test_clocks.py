@@ -181,9 +181,9 @@ def test_one_batch_runs_at_a_time_while_others_are_made_ready(device: str, monke
     monkeypatch.setattr(execution, "SLICE_SECONDS", 0.02)  # others have many places to come in between
     if device == "cpu":  # which does not make batches wait for each other
         monkeypatch.setattr(engine, "exclusive", Lock())
-    target = as_target("de", Limits(0.2), 2, device)
+    target = as_target("de", Limits(0.2), 1, device)
     target.threaded = True
-    jobs = [Job(k, {"pop_size": 10 + k}, k // 2, PROBLEM, 7) for k in range(16)]
+    jobs = [Job(k, {"pop_size": 10 + k}, k, PROBLEM, 7) for k in range(8)]
     load, run = engine.load, engine.run
     loaded: list[Any] = []
     slices: list[int] = []
