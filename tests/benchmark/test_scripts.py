@@ -142,3 +142,33 @@ def test_every_algorithm_is_measured(tmp_path, monkeypatch):
     assert {"de", "arrde", "rdex"} <= {row["algorithm"] for row in rows}
     assert rows[0]["ratio to de"] == 1.0
     assert [row["algorithm"] for row in json.loads(file.read_text())["figures"]] == [row["algorithm"] for row in rows]
+
+
+def test_rotated_functions_are_timed_alone_and_together(tmp_path):
+    file = tmp_path / "rotations.json"
+    arguments = ["--device", "cpu", "--evals", "1000", "--runs", "2", "--repeats", "1", "--functions", "F1,F8"]
+    main = main_of("speed/rotations.py")
+    rows = main([*arguments, "--out", str(file)])
+    record = json.loads(file.read_text())
+    assert record["figures"] == rows
+    assert (record["device"], record["driver"]) == ("cpu", None)
+    assert record["settings"] == {"evals": 1000, "runs": 2, "repeats": 1}
+    assert [row["function"] for row in rows] == ["F1", "F8"]
+    assert min(row[name] for row in rows for name in ("alone", "together")) > 0
+    with pytest.raises(ValueError, match="each of --functions must be one of"):
+        main(["--device", "cpu", "--functions", "F1,F11"])
+
+
+def test_a_rotated_functions_time_is_a_median_of_turns_and_of_one_run(monkeypatch):
+    measure = main_of("speed/rotations.py").__globals__["measure"]
+    fits, spent = [], iter([99.0, 99.0, 3.0, 50.0, 1.0, 40.0, 2.0, 90.0])
+
+    def seconds(problem, evals, n_runs, seed, device):
+        fits.append((evals, n_runs, seed, device))
+        return next(spent)
+
+    monkeypatch.setitem(measure.__globals__, "fit_seconds", seconds)
+    assert measure("F3", 7000, 10, 3, "cpu") == {"function": "F3", "alone": 2.0, "together": 5.0}
+    short, turns = fits[:2], fits[2:]
+    assert short == [(500, 1, 0, "cpu"), (500, 10, 0, "cpu")]
+    assert turns == [(7000, n_runs, seed, "cpu") for seed in range(3) for n_runs in (1, 10)]
