@@ -211,6 +211,46 @@ def test_a_record_of_sizes_makes_a_section(render: ModuleType) -> None:
     assert "Not installed: evosax de." in lines
 
 
+def rotations_record(alone: float, together: float) -> dict[str, Any]:
+    """Return a record of rotated functions with the same times on each."""
+    rows = [{"function": f"F{number}", "alone": alone, "together": together} for number in range(1, 11)]
+    return {
+        **{"date": "2026-01-01T00:00:00", "commit": "0123456789ab", "device": "cuda", "driver": {"gpu": "card"}},
+        **{"settings": {"evals": 10_000_000, "runs": 30, "repeats": 3}, "figures": rows},
+    }
+
+
+def test_rotated_functions_have_a_section_if_there_is_a_record(
+    render: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = importlib.import_module("pages.rotations")
+    monkeypatch.setattr(page, "DOCS", tmp_path)
+    assert page.section() == []
+    (tmp_path / "benchmarks").mkdir()
+    record = rotations_record(alone=0.2, together=0.1004)
+    record["figures"][9]["alone"] = 1.85
+    (tmp_path / "benchmarks" / "rotations-card.json").write_text(json.dumps(record))
+    lines = page.section()
+    assert lines[0].startswith("## Rotated functions on a GPU")
+    assert "| function | one run | 30 together, each | paper | paper / one run |" in lines
+    assert "| F1 | 0.200 | 0.100 | 0.63 | 3.15 |" in lines
+    assert "| F10 | 1.850 | 0.100 | 1.85 | 1.00 |" in lines
+    assert "| mean | 0.365 | 0.100 | 0.97 | 2.66 |" in lines
+    found = lines[-2]
+    assert "less than 0.11 s (F1, F2), 0.22 s (F3, F4), 0.35 s (F5, F6, F7) and 0.9 s (F8, F9, F10);" in found
+    assert "One run reaches it on F3, F4, F5, F6, F7, F8 and F9. One run takes longer on " in found
+    assert "F1 (1.82 times the aim), F2 (1.82 times the aim) and F10 (2.06 times the aim)." in found
+    assert found.endswith("With 30 together the mean is 0.100 s, 1.00 times the aim.")
+
+
+def test_rotated_functions_that_reach_or_miss_every_aim(render: ModuleType) -> None:
+    page = importlib.import_module("pages.rotations")
+    fast, slow = (page.finding(rotations_record(alone, 0.1)["figures"], 30) for alone in (0.1, 0.9))
+    assert "One run reaches it on every function. With 30 together the mean is 0.100 s, within the aim." in fast
+    assert "reaches" not in slow
+    assert "F10 (1.00 times the aim). With 30" in slow
+
+
 def test_a_plot_of_sizes_has_the_limit_and_the_peers(render: ModuleType) -> None:
     first, second = (render.scale.plot(scale_record()) for _ in range(2))
     assert first == second

@@ -17,11 +17,16 @@ fewer than 10000 components (pop_size times dim) keeps to one thread.
 
 Threads with different runs share nothing. Threads that share a run read rows that others have just written, from the
 caches of other cores. So 16 threads make a generation of 10^5 individuals 15 times as fast as one, which has to read
-them from memory, and one of 2000 or 10000 individuals, which fit into a core's cache, only 6 to 8 times. To fetch these
-rows eight individuals ahead changed nothing there (134 us instead of 123 with D=100, NP=2000), and neither did threads
-that are bound to cores, close together or spread (130 and 165 us; single trials). The virtual machine shows its 32
-processors as cores of one socket, without NUMA nodes and hyper-threads. If two of them share a core, a thread is slower
-next to another: two threads are 1.6 to 1.9 times as fast as one.
+them from memory, and one of 2000 or 10000 individuals, which fit into a core's cache, only 6 to 8 times.
+
+A cache line takes long from one core to another: a round trip of a flag between two threads is 250 to 440 ns, nearly
+always about 400, on the virtual machine with the Xeon. A run that 16 threads share waits for that. By a trial no two of
+the machine's 32 processors share a core: a thread on processor 0, 8, 16 or 24 keeps 0.81 to 1.09 of its speed next to
+one on any other processor, nearly always 0.95 to 1.05.
+
+None of these made a generation with D=100, NP=2000 faster, in single trials: to fetch rows eight individuals ahead (134
+us instead of 123), or into the second cache instead of the first; threads that are bound to cores, close together or
+spread (130 and 165 us); a barrier with a cache line for every thread; a run's status that is written only at its end.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
 would cross in every generation: of 10^6 individuals in 30 variables 120 MB, which take NVLink, with 450 GB/s each way,

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from . import large, parallel, plots, scale
+from . import large, parallel, plots, rotations, scale
 
 DOCS = Path(__file__).resolve().parents[1]
 HEAD = """# Speed
@@ -206,7 +206,8 @@ def page() -> str:
     lines = [HEAD.format(repeats=" or ".join(map(str, sorted(repeats))))]
     for name, record in records.items():
         lines += cpu(record, name) if record["device"] == "cpu" else gpu(record, name)
-    lines += every_algorithm() + compositions() + scale.section() + large.section() + parallel.section()
+    lines += every_algorithm() + compositions() + scale.section() + large.section()
+    lines += rotations.section() + parallel.section()
     lines += ["## Effects of changes", ""]
     for name, what in CHANGES.items():
         lines += change(what, json.loads((DOCS / "benchmarks" / name).read_text()), name)
