@@ -119,15 +119,16 @@ class CudaEngine:
     def _make_program(self, kernels: Kernels, work: Work) -> Launcher:
         """Return the launcher of the persistent driver for a batch of these sizes, compiled."""
 
-        def module(team: str, threads: int, resident: int, trials_shared: bool) -> Any:
+        def module(team: str, threads: int, resident: int, trials_shared: int) -> Any:
             return self._module("gpu_run", kernels, team, threads, resident, trials_shared)
 
-        def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+        def occupancy(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
             return blocks_per_multiprocessor(module(team, threads, least, trials_shared), "run", threads, shared_bytes)
 
         with self._loading.setdefault(kernels, Lock()):
             plan = make_plan(work, self.machine, occupancy)
-        return Launcher(module(plan.team, plan.threads, plan.resident, plan.trials_shared), plan, work.scratch)
+        program = module(plan.team, plan.threads, plan.resident, plan.trials_shared)
+        return Launcher(program, plan, work.vectors(max(plan.trials_shared, 1)))
 
     def load_model(self, batch: Batch, objective: Compiled, model: str) -> None:
         """Make a batch ready to run a compiled objective by launches for every generation: one of MODELS."""
@@ -145,7 +146,7 @@ class CudaEngine:
                     return self._module(source, kernels, *shape)
                 return self._module(source, evaluating, *shape, plan.trials_shared)
 
-            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+            def occupancy(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
                 module = self._module(GENERATION, evaluating, team, threads, least, trials_shared)
                 return blocks_per_multiprocessor(module, "make", threads, shared_bytes)
 
@@ -170,6 +171,7 @@ class CudaEngine:
             has_stages=needs.stages > 0,
             has_tiles=divides or not needs.stages,
             has_vectors=bool(batch.kernel.vectors),
+            repeated=getattr(objective, "repeated", 0),
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:
@@ -320,12 +322,12 @@ class CudaEngine:
                 has_tiles=False,
             )
 
-            def module(team: str, threads: int, resident: int, trials_shared: bool) -> Any:
+            def module(team: str, threads: int, resident: int, trials_shared: int) -> Any:
                 needed = (*switches, TRIALS_SHARED) if trials_shared else switches
                 options = game_options(batch.spec.dtype, team, threads, resident, game, algorithms, constants, needed)
                 return compile_module(self.device, "gpu_cycles", options)
 
-            def occupancy(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+            def occupancy(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
                 return blocks_per_multiprocessor(
                     module(team, threads, least, trials_shared), "cycles", threads, shared_bytes
                 )
@@ -411,7 +413,7 @@ class CudaEngine:
         team: str,
         threads: int,
         resident: int,
-        trials_shared: bool = False,
+        trials_shared: int = 0,
     ) -> Any:
         options = kernel_options(kernels, team, threads, resident, trials_shared)
         return compile_module(self.device, source, options)
@@ -419,4 +421,4 @@ class CudaEngine:
 
 def step_plan(blocks: int, n_runs: int = 1) -> Plan:
     """Return the plan of a launch with a warp for each individual; `blocks` is the number for each run."""
-    return Plan("Warp", STEP_THREADS, 1, blocks, n_runs, 0, False, 0)
+    return Plan("Warp", STEP_THREADS, 1, blocks, n_runs, 0, 0, 0)

@@ -88,12 +88,12 @@ def generation_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
 def operator_plan(plan: Plan) -> Plan:
     """Return the plan of the kernels that evaluate nothing: the same teams, without trials in shared memory."""
     shared_bytes = plan.teams * (CONSTANTS["BLOCK_BYTES"] if plan.team == "Block" else 0)
-    return Plan(plan.team, plan.threads, plan.resident, plan.blocks, plan.groups, 0, False, shared_bytes)
+    return Plan(plan.team, plan.threads, plan.resident, plan.blocks, plan.groups, 0, 0, shared_bytes)
 
 
 def lane_plan(batch: Batch) -> Plan:
     """Return the plan of a kernel in which each lane has an individual."""
-    return Plan("Warp", BLOCK, 1, -(-batch.pop_max // BLOCK), batch.n_runs, 0, False, 0)
+    return Plan("Warp", BLOCK, 1, -(-batch.pop_max // BLOCK), batch.n_runs, 0, 0, 0)
 
 
 class GenerationKernels(ABC):
@@ -293,7 +293,7 @@ class FpdeKernels(OperatorKernels):
     def operator_plans(self, plan: Plan) -> tuple[Plan, Plan]:
         """Return the launches of the other kernels: a thread an individual."""
         blocks = -(-self.batch.pop_max // FPDE_THREADS)
-        operators = Plan("Tile1", FPDE_THREADS, FPDE_RESIDENT, blocks, self.batch.n_runs, 0, False, 0)
+        operators = Plan("Tile1", FPDE_THREADS, FPDE_RESIDENT, blocks, self.batch.n_runs, 0, 0, 0)
         return operators, operators
 
 

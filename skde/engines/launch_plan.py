@@ -37,9 +37,13 @@ MANY = ((4, "Tile1"), (16, "Tile4"), (128, "Tile8"))
 MANY_WITH_STAGES = 2**15  # individuals; fewer have warps, of which one works for the run
 LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a block
 
-# (kind of team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
+# Where teams load the elements of a matrix once for several trials: the largest number of these.
+MOST_TOGETHER = 4
+BLOCK_SHARED = 1024  # bytes of shared memory that each block takes in addition to its own
+
+# (kind of team, threads, resident, trials in shared memory, shared bytes) -> number of such blocks that one
 # multiprocessor holds.
-Occupancy = Callable[[str, int, int, bool, int], int]
+Occupancy = Callable[[str, int, int, int, int], int]
 
 
 class Device(NamedTuple):
@@ -61,11 +65,16 @@ class Work(NamedTuple):
     has_stages: bool = False  # whether there is work between generations
     has_tiles: bool = True  # whether the teams of many individuals may be other than warps
     has_vectors: bool = False  # whether an individual has vectors in addition to its point
+    repeated: int = 0  # vectors of `scratch` that every trial needs where several are evaluated together; 0: none are
 
     @property
     def is_narrow(self) -> bool:
         """Whether numbers have 32 bits."""
         return self.itemsize == 4
+
+    def vectors(self, trials: int) -> int:
+        """Return the number of vectors of length dim for evaluating so many trials together."""
+        return self.scratch + (trials - 1) * self.repeated
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class Plan:
     blocks: int  # of a group, which works on one run at a time
     groups: int
     staged: int
-    trials_shared: bool
+    trials_shared: int  # trials of a team in shared memory, which it evaluates together; 0: none
     shared_bytes: int
 
     @property
@@ -141,13 +150,27 @@ def resident_small_teams(work: Work) -> int:
     return RESIDENT_NARROW if work.is_narrow and not work.has_vectors else RESIDENT_LONG
 
 
-def shared_memory(work: Work, device: Device, team: str, teams: int, resident: int = 1) -> tuple[int, bool, int]:
-    """Return which arrays are staged (bits), whether trials fit into shared memory, and the bytes in all.
+def trials_together(work: Work, device: Device, team: str, teams: int, resident: int) -> int:
+    """Return how many trials a team evaluates together: as many as it has, or a part of them."""
+    if team != "Warp" or resident == 1 or not work.repeated:
+        return 1
+    of_a_team = -(-work.pop * work.n_runs // (resident * teams * device.multiprocessors))
+    trials = -(-of_a_team // -(-of_a_team // MOST_TOGETHER))
+    while trials > 1 and not shared_memory(work, device, team, teams, resident, trials)[1]:
+        trials -= 1
+    return trials
+
+
+def shared_memory(
+    work: Work, device: Device, team: str, teams: int, resident: int = 1, trials: int = 1
+) -> tuple[int, int, int]:
+    """Return which arrays are staged (bits), how many trials of a team are in shared memory, and the bytes in all.
 
     The most used arrays come first: trials and scratch, bounds, then the data arrays as far as they fit. A block of
-    many small teams, or for one individual, leaves memory for the other resident blocks.
+    many small teams, for one individual, or of teams with several trials leaves memory for the other resident blocks.
     """
-    most = device.shared_per_block // (resident if team != "Warp" else 1)
+    shares = resident if team != "Warp" or trials > 1 else 1
+    most = (device.shared_per_block + BLOCK_SHARED) // shares - BLOCK_SHARED
     used = teams * CONSTANTS["BLOCK_BYTES"] if team == "Block" else 0
     staged = 0
 
@@ -158,7 +181,7 @@ def shared_memory(work: Work, device: Device, team: str, teams: int, resident: i
         used += elements * work.itemsize
         return True
 
-    trials_shared = fits(teams * (1 + work.scratch) * work.dim)
+    trials_shared = trials if fits(teams * (trials + work.vectors(trials)) * work.dim) else 0
     for bit, elements in enumerate((2 * work.dim, *work.array_sizes)):
         if fits(elements):
             staged |= 1 << bit
@@ -173,13 +196,14 @@ def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     work, device
         The sizes of the batch, and the machine.
     occupancy : callable
-        (team, threads, resident, whether trials are shared, shared bytes) -> number of such blocks that one
+        (team, threads, resident, trials in shared memory, shared bytes) -> number of such blocks that one
         multiprocessor holds.
     """
     team, teams = choose_team(work, device)
     threads = LANES[team] * teams
     resident = resident_blocks(work, device, team, teams)
-    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident)
+    trials = trials_together(work, device, team, teams, resident)
+    staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident, trials)
     capacity = max(1, occupancy(team, threads, resident, trials_shared, shared_bytes) * device.multiprocessors)
     # As many blocks for a run as leave every run resident; then only as many as the passes over a population need.
     most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))

@@ -21,7 +21,7 @@ from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
-TRIALS_SHARED = "SKDE_TRIALS_SHARED"  # the definition for trials in shared memory
+TRIALS_SHARED = "SKDE_TRIALS_SHARED"  # the definition for trials in shared memory, with their number for a team
 
 
 class Launcher:
@@ -128,7 +128,7 @@ def kernels_of(batch: Batch) -> Kernels:
 
 @lru_cache(maxsize=1024)
 def kernel_options(
-    kernels: Kernels, team: str, threads: int, resident: int = 1, trials_shared: bool = False
+    kernels: Kernels, team: str, threads: int, resident: int = 1, trials_shared: int = 0
 ) -> tuple[str, ...]:
     """Return the compiler's options for kernels and the shape of their launch."""
     options = basic_options(kernels.dtype, team, threads, resident)
@@ -136,7 +136,8 @@ def kernel_options(
         options.append(f"-DSKDE_ALGORITHM=skde::{algorithm_entry(kernels.algorithm).cpp_type}")
     options += [f"-DSKDE_{name.upper()}={value}" for name, value in kernels.constants]
     options += [f"-D{switch}" for switch in kernels.switches]
-    options += [f"-D{TRIALS_SHARED}"] * trials_shared
+    if trials_shared:
+        options.append(f"-D{TRIALS_SHARED}={trials_shared}")
     if kernels.objective:
         cpp_type, *own = kernels.objective
         options += [f"-DSKDE_OBJECTIVE=skde::{cpp_type}", *own]

@@ -13,7 +13,7 @@ from skde.typing import Array, FloatArray
 
 DEFAULT_DIM = 30
 # Of every compiled function: its number, its C++ type, and the vectors of working memory that it needs.
-FUNCTORS: dict[str, tuple[int, str, int]] = _cpu.problems()
+FUNCTORS: dict[str, tuple[int, str, int, int]] = _cpu.problems()
 
 
 class DimRange(NamedTuple):
@@ -90,6 +90,11 @@ class Problem:
     def scratch(self) -> int:
         """Number of vectors of length dim that one evaluation needs as working memory."""
         return FUNCTORS[self.kernel][2]
+
+    @property
+    def repeated(self) -> int:
+        """Number of these vectors that every point needs where several are evaluated together; 0: none are."""
+        return FUNCTORS[self.kernel][3]
 
     def cpu_address(self, single: bool) -> int:
         """Return the address of the compiled function for float32 (`single`) or float64."""

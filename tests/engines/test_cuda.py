@@ -49,6 +49,29 @@ def test_persistent_driver_equals_the_cpu(
     assert [run.fun for run in gpu.runs_] == [run.fun for run in cpu.runs_]
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "dim", "n_runs", "options"),
+    [
+        (DE(pop_size=250), "janssen2024/F9", 100, 30, {}),
+        (JDE(pop_size=100), "janssen2024/F7", 100, 30, {"dtype": "float32"}),
+        (DE(pop_size=613), "janssen2024/F8", 50, 9, {}),
+        (GODE(pop_size=300), "janssen2024/F1", 30, 10, {"n_islands": 3}),
+        (DE(pop_size=250), "rotated_rastrigin", 130, 30, {}),
+        (JDE(pop_size=250), "shifted_rosenbrock", 100, 30, {}),
+    ],
+)
+def test_several_trials_together_equal_the_cpu(
+    algorithm: Any, problem: str, dim: int, n_runs: int, options: dict[str, Any]
+) -> None:
+    """A multiprocessor has many teams, and a team evaluates several trials together if there is a matrix."""
+    gpu, cpu = (
+        Minimizer(algorithm, max_iter=6, n_runs=n_runs, random_state=0, device=device, **options).fit(problem, dim=dim)
+        for device in ("cuda", "cpu")
+    )
+    assert same(gpu, cpu)
+    assert [run.fun for run in gpu.runs_] == [run.fun for run in cpu.runs_]
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_too_large_for_shared_memory(dtype: str) -> None:
     """Trials and scratch are then in the new population and in the workspace."""

@@ -14,7 +14,7 @@ from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
 
-def resident(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+def resident(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
     """A multiprocessor with 2048 threads, 228 KiB of shared memory, and 128 registers a thread."""
     return max(min(2048 // threads, 233_472 // (shared_bytes + 1024), 65_536 // (128 * threads)), 0)
 
@@ -70,15 +70,22 @@ def test_every_individual_is_served_once(dim: int, pop: int, n_runs: int, scratc
     dim=st.integers(1, 30_000),
     pop=st.integers(1, 3000),
     scratch=st.integers(0, 4),
+    repeated=st.integers(0, 2),
     arrays=st.lists(st.integers(1, 60_000), max_size=8),
     itemsize=st.sampled_from([4, 8]),
 )
-def test_shared_memory_holds_staged_arrays(dim: int, pop: int, scratch: int, arrays: list[int], itemsize: int) -> None:
+def test_shared_memory_holds_staged_arrays(
+    dim: int, pop: int, scratch: int, repeated: int, arrays: list[int], itemsize: int
+) -> None:
     """The launch asks for as many bytes as the kernel uses (gpu.cuh)."""
-    found = plan(dim=dim, pop=pop, scratch=scratch, array_sizes=tuple(arrays), itemsize=itemsize)
+    repeated = min(repeated, scratch)
+    found = plan(
+        dim=dim, pop=pop, n_runs=20, scratch=scratch, repeated=repeated, array_sizes=tuple(arrays), itemsize=itemsize
+    )
+    trials = found.trials_shared
     elements = sum(size for bit, size in enumerate((2 * dim, *arrays)) if found.staged >> bit & 1)
-    if found.trials_shared:
-        elements += found.teams * (1 + scratch) * dim
+    if trials:
+        elements += found.teams * (trials * (1 + repeated) + scratch - repeated) * dim
     partials = 2 * 128 * 8 if found.team == "Block" else 0
     assert found.shared_bytes == elements * itemsize + partials
     assert found.shared_bytes <= H200.shared_per_block
@@ -99,6 +106,18 @@ def test_many_runs_share_staged_matrices() -> None:
     assert (found.team, found.threads, found.groups) == ("Warp", 256, 30)
     assert found.staged == 0b11
     assert found.trials_shared
+
+
+@pytest.mark.parametrize(
+    ("dim", "pop", "n_runs", "trials"),
+    [(100, 250, 1, 1), (100, 250, 30, 4), (100, 100, 30, 2), (100, 500, 30, 4), (500, 99, 30, 1)],
+)
+def test_teams_with_several_trials_share_the_elements_of_a_matrix(dim: int, pop: int, n_runs: int, trials: int) -> None:
+    sizes: dict[str, Any] = {"dim": dim, "pop": pop, "n_runs": n_runs, "scratch": 3, "array_sizes": (3 * dim * dim,)}
+    found = plan(**sizes, repeated=2)
+    assert found.trials_shared == trials
+    assert trials == 1 or found.blocks * found.teams * trials < 2 * pop  # most of the places have a trial
+    assert plan(**sizes).trials_shared == 1
 
 
 @pytest.mark.parametrize(
@@ -123,9 +142,9 @@ def test_many_individuals_have_small_teams_and_large_ones_large_teams(
 
 @pytest.mark.parametrize(
     ("itemsize", "dim", "resident", "trials_shared"),
-    [(8, 3000, 3, True), (4, 10_000, 4, True), (8, 10_000, 8, False)],
+    [(8, 3000, 3, 1), (4, 10_000, 4, 1), (8, 10_000, 8, 0)],
 )
-def test_blocks_are_fewer_where_their_trials_fit(itemsize: int, dim: int, resident: int, trials_shared: bool) -> None:
+def test_blocks_are_fewer_where_their_trials_fit(itemsize: int, dim: int, resident: int, trials_shared: int) -> None:
     found = plan(dim=dim, pop=3000, itemsize=itemsize)
     assert (found.team, found.resident, found.trials_shared) == ("Block", resident, trials_shared)
 
@@ -161,8 +180,8 @@ def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:
     assert plan(dim=10_000, pop=1000, has_tiles=False).team == "Warp"
 
 
-@pytest.mark.parametrize(("dim", "trials_shared"), [(1000, True), (40_000, False)])
-def test_large_arrays_stay_in_global_memory(dim: int, trials_shared: bool) -> None:
+@pytest.mark.parametrize(("dim", "trials_shared"), [(1000, 1), (40_000, 0)])
+def test_large_arrays_stay_in_global_memory(dim: int, trials_shared: int) -> None:
     assert plan(dim=dim, pop=20).trials_shared == trials_shared
 
 
@@ -192,7 +211,7 @@ def test_blocks_have_more_warps_only_where_more_individuals_are_then_at_work() -
         found = generation_plan(Work(10, pop, 1, 0, (), 8), H200, occupancy)
         return found.team, found.teams
 
-    def few(team: str, threads: int, least: int, trials_shared: bool, shared_bytes: int) -> int:
+    def few(team: str, threads: int, least: int, trials_shared: int, shared_bytes: int) -> int:
         """A multiprocessor with two blocks, however large."""
         return 2
 

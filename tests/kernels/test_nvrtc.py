@@ -101,6 +101,13 @@ def test_runs(algorithm: str, team: str, dtype: str, switches: tuple[str, ...]) 
     build("gpu_run", 90, given, machine_code=team == "Warp" and algorithm in ("jade", "lsrtde", "pso"))
 
 
+@pytest.mark.parametrize(("algorithm", "dtype"), [("de", "float64"), ("ss", "float32"), ("arrde", "float32")])
+def test_several_trials_together(algorithm: str, dtype: str) -> None:
+    problem = get_problem("janssen2024/F8", dim=10)
+    given = options("Warp", dtype, algorithm, constants=CONSTANTS, objective=problem, switches=(f"{TRIALS_SHARED}=3",))
+    build("gpu_run", 90, given, machine_code=algorithm == "de")
+
+
 @pytest.mark.parametrize("algorithm", kernels())
 def test_steps(algorithm: str) -> None:
     """With the strategy left open."""

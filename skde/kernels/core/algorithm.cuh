@@ -80,7 +80,6 @@ struct ReferenceSet {
 };
 
 // Whether an algorithm's settings have a component.
-template <class...> using Void = void;
 template <class S, class = void> constexpr bool has_reduction = false;
 template <class S> constexpr bool has_reduction<S, Void<decltype(&S::reduction)>> = true;
 template <class S, class = void> constexpr bool has_opposition = false;

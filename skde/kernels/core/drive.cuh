@@ -203,15 +203,27 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
   return g == 0 ? typename Algorithm::Context{} : Algorithm::context(team, run, g);
 }
 
+// body(k, p) for individuals k = i, i + step, ... of a share, at most m of them, with p = 0, 1, ...
+template <int m, class Share, class Body> SKDE_FN void each_together(const Share& share, int i, Body body) {
+  if constexpr (m == 1) {
+    body(i, 0);
+  } else {
+    SKDE_NO_UNROLL
+    for (int p = 0; p < m && i + p * share.step < share.end; ++p) body(i + p * share.step, p);
+  }
+}
+
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` if the team has some (shared
-// memory). The draws of a team's first individual are made between arrive() and wait(), because there is nothing else
-// to do. Where an iteration has several generations, a team makes them individual by individual, and the barrier is at
-// the iteration's end.
+// memory); then it may make m of them before it evaluates these together (problem.cuh), and lane p has the numbers of
+// trial p. The draws of a team's first individual are made between arrive() and wait(), because there is nothing else to
+// do. Where an iteration has several generations, a team makes them individual by individual, and the barrier is at the
+// iteration's end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
   using Draws = DrawsOf<Algorithm, Team>;
   using R = Run<Algorithm, real>;
+  constexpr int m = R::ITERATES ? 1 : TOGETHER;
   if (task.status[r] != RUNNING || task.generation[r] >= until) return;
   R run(task, shared, r);
   i64 g = task.generation[r] + 1;
@@ -225,23 +237,30 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     turn = {turn.next, Opposition<Algorithm>::opposes(run, g + 1)};
     const auto context = context_of<Algorithm>(team, run, g);
     const i64 last = R::ITERATES ? min_of(run.last_of_iteration(g), max_of(min_of(until, run.limit), g)) : g;
-    for (int i = share.begin; i < share.end; i += share.step) {
+    for (int i = share.begin; i < share.end; i += m * share.step) {
       for (i64 h = g;; ++h) {
-        real* const trial = trial_place<Algorithm>(run, h, i, room);
-        const int index = parent_of<Algorithm>(run, h, i);
-        make_trial<Algorithm>(team, run, h, i, turn.now, draws, context, trial);
-        const auto parent = parent_with_value(run, h, index);
-        if constexpr (EARLY_ROWS)
-          if (g > 0 && i + share.step < share.end) Algorithm::fetch(team, run, g, i + share.step);
+        real* const trials = trial_place<Algorithm>(run, h, i, room);
+        Parent<real> parents{};
+        each_together<m>(share, i, [&](int k, int p) SKDE_INLINED {
+          const int index = parent_of<Algorithm>(run, h, k);
+          make_trial<Algorithm>(team, run, h, k, turn.now, draws, context, trials + p * run.dim);
+          if (m == 1 || team.lane == p) parents = parent_with_value(run, h, index);
+          if constexpr (EARLY_ROWS)
+            if (g > 0 && k + share.step < share.end) Algorithm::fetch(team, run, g, k + share.step);
+        });
         team.sync();
-        const real f = objective(team, trial, run.dim, shared.data);
+        const real f = values_of<m>(objective, team, trials, run.dim, shared.data);
         if constexpr (!TRIALS_SHARED) team.sync();  // the trial is at a row that the selection may write
-        judge_trial<Algorithm>(team, run, h, i, turn.now, trial, f, parent);
-        team.sync();
+        each_together<m>(share, i, [&](int k, int p) SKDE_INLINED {
+          const Parent<real> parent{value_at<m>(team, parents.index, p), value_at<m>(team, parents.f, p),
+                                    parents.unchanged};
+          judge_trial<Algorithm>(team, run, h, k, turn.now, trials + p * run.dim, value_at<m>(team, f, p), parent);
+          team.sync();
+        });
         if (!R::ITERATES || h == last) break;
         draws = Draws(team, run, h + 1, i);
       }
-      if (i + share.step < share.end) draws = Draws(team, run, opaque(g), i + share.step);
+      if (i + m * share.step < share.end) draws = Draws(team, run, opaque(g), i + m * share.step);
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;

@@ -132,6 +132,9 @@ SKDE_FN u64 order_key(double value) {
   return value != value ? ~u64(0) : word & sign ? ~word : word | sign;
 }
 
+// Of types that exist.
+template <class...> using Void = void;
+
 template <class T> SKDE_FN T min_of(T a, T b) { return b < a ? b : a; }
 template <class T> SKDE_FN T max_of(T a, T b) { return a < b ? b : a; }
 template <class real> SKDE_FN real abs_of(real a) { return a < real(0) ? -a : a; }

@@ -19,12 +19,14 @@ template <class real> struct Shared {
   SKDE_FN explicit Shared(const Task<real>& task) : lower(task.lower), upper(task.upper), data(task.data) {}
 };
 
-// Whether trials are made in the team's fast memory. With a constant the compiler knows the memory that a pointer
-// leads to, and no trial needs a test.
+// Whether trials are made in the team's fast memory, and how many a team then evaluates together. With constants the
+// compiler knows the memory that a pointer leads to, and no trial needs a test.
 #ifdef SKDE_TRIALS_SHARED
 constexpr bool TRIALS_SHARED = true;
+constexpr int TOGETHER = SKDE_TRIALS_SHARED;
 #else
 constexpr bool TRIALS_SHARED = false;
+constexpr int TOGETHER = 1;
 #endif
 
 // Whether each run has a clock and ends by it. The GPU's kernels for runs without clocks have no code for it.

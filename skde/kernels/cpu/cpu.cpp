@@ -109,11 +109,12 @@ nb::dict algorithm_traits() {
   return table;
 }
 
-// {name: (number, C++ type, scratch vectors)}
+// {name: (number, C++ type, scratch vectors, those of them that each of several points needs)}
 nb::dict problems() {
   nb::dict table;
   int number = 0;
-#define SKDE_CASE(name, Problem) table[#name] = nb::make_tuple(number++, #Problem, skde::Problem::scratch);
+#define SKDE_CASE(name, Problem) \
+  table[#name] = nb::make_tuple(number++, #Problem, skde::Problem::scratch, skde::repeated_vectors<skde::Problem>);
   SKDE_PROBLEMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;

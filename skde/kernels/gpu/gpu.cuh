@@ -6,8 +6,9 @@
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
 //   SKDE_ISLANDS      where runs are islands that migrate inside a launch, SKDE_TIMED, where runs have clocks,
 //                     SKDE_LARGE, where populations are large, SKDE_RANKED, where they are ranked, SKDE_OPPOSITION,
-//                     where there are generations of opposites, and SKDE_TRIALS_SHARED, where a team's trial and scratch
-//                     are in shared memory; else they are in the new population and in task.workspace
+//                     where there are generations of opposites, and SKDE_TRIALS_SHARED, where a team's trials and
+//                     scratch are in shared memory, with the number of trials that the team evaluates together
+//                     (problem.cuh); else they are in the new population and in task.workspace
 //
 // A group is the blocks that work on one run at a time: `blocks` of them, which follow each other in the grid.
 #pragma once
@@ -20,7 +21,7 @@ using real = SKDE_REAL;
 using Team = SKDE_TEAM<real>;
 
 // The places of this block and this team in the grid, and the team's memory. Shared memory has, in this order: the
-// staged arrays; the partial sums of every team (Block only); trial and scratch of every team (with
+// staged arrays; the partial sums of every team (Block only); trials and scratch of every team (with
 // SKDE_TRIALS_SHARED only).
 struct Place {
   int teams, number;  // of the block; this one
@@ -39,13 +40,13 @@ struct Place {
   static constexpr int partials = Team::size == PARTIALS ? BLOCK_BYTES / int(sizeof(real)) : 0;
 
   __device__ Team team() const { return Team(memory + number * partials); }
-  // The place of the team's trial, or null.
+  // The place of the team's trials, or null.
   __device__ real* room(int dim) const {
-    return TRIALS_SHARED ? memory + teams * partials + number * (1 + scratch) * dim : nullptr;
+    return TRIALS_SHARED ? memory + teams * partials + number * (TOGETHER + scratch) * dim : nullptr;
   }
   // The team's scratch. `workspace` is that of all teams.
   __device__ real* scratch_of(real* workspace, int dim) const {
-    return TRIALS_SHARED ? room(dim) + dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
+    return TRIALS_SHARED ? room(dim) + TOGETHER * dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
   }
 };
 
@@ -69,6 +70,12 @@ struct BlockBarrier {
     // In a block of one warp all lanes read the counter, so that the warp does not diverge.
     if (SKDE_THREADS == 32 || threadIdx.x == 0) {
       unsigned arrived;
+      // A load that acquires empties the first cache, which may have a matrix that other blocks read.
+      if constexpr (TOGETHER > 1) {
+        do {
+          asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
+        } while (arrived < expected);
+      }
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
       } while (arrived < expected);

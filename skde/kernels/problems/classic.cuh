@@ -7,32 +7,36 @@ namespace SKDE_NAMESPACE {
 template <class real> SKDE_FN real square(real a) { return a * a; }
 
 // Base at z = x - o + offset; data: o, then the data of Base.
-template <class Base, int offset = 0> struct Shifted {
+template <class Base, int offset = 0> struct Shifted : OnePoint<Shifted<Base, offset>> {
   static constexpr int scratch = 1 + Base::scratch;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+  static constexpr int repeated = repeated_vectors<Base> > 0 ? 1 + repeated_vectors<Base> : 0;
+  template <int m, class Team, class real>
+  SKDE_FN real values(Team& team, const real* x, int d, const Data<real>& data) const {
     real* const z = team.scratch;
     const real* const o = data.array[0];
-    team.each(d, [&](int j) { z[j] = x[j] - o[j] + real(offset); });
+    team.each(d, [&](int j) {
+      SKDE_UNROLL
+      for (int p = 0; p < m; ++p) z[p * d + j] = x[p * d + j] - o[j] + real(offset);
+    });
     team.sync();
-    team.scratch += d;
-    const real f = Base{}(team, z, d, data.from(1));
-    team.scratch -= d;
+    team.scratch += m * d;
+    const real f = values_of<m>(Base{}, team, z, d, data.from(1));
+    team.scratch -= m * d;
     return f;
   }
 };
 
 // Base at M x; data: M by columns, then the data of Base.
-template <class Base> struct Rotated {
-  static constexpr int scratch = 1 + Base::scratch;
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+template <class Base> struct Rotated : OnePoint<Rotated<Base>> {
+  static constexpr int scratch = 1 + Base::scratch, repeated = 1 + repeated_vectors<Base>;
+  template <int m, class Team, class real>
+  SKDE_FN real values(Team& team, const real* x, int d, const Data<real>& data) const {
     real* const y = team.scratch;
-    team.multiply(data.array[0], x, y, d);
+    team.template multiply<m>(data.array[0], x, y, d);
     team.sync();
-    team.scratch += d;
-    const real f = Base{}(team, y, d, data.from(1));
-    team.scratch -= d;
+    team.scratch += m * d;
+    const real f = values_of<m>(Base{}, team, y, d, data.from(1));
+    team.scratch -= m * d;
     return f;
   }
 };

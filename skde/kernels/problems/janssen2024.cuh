@@ -146,19 +146,20 @@ template <class Base> using Transformed = Shifted<Rotated<Scaled<Base>>>;
 // sum w_k (lambda_k g_k + b_k) / sum w_k, g_k = base function k at M_k (x - o_k),
 // w_k = exp(-r_k / (2 d sigma_k^2)) / sqrt(r_k), r_k = |x - o_k|^2; at o_k it is lambda_k g_k + b_k. data: all o_k; all
 // M_k, each by columns; 1 / (2 d sigma_k^2), lambda_k and b_k of every k; then the data of each base function.
-template <class... Bases> struct Composition {
+template <class... Bases> struct Composition : OnePoint<Composition<Bases...>> {
   static constexpr int many = sizeof...(Bases);
   static constexpr int scratch = 3 + (Bases::scratch + ...);  // x - o_k, its image, and that at scale and offset
+  static constexpr int repeated = 2;
 
-  template <class Team, class real>
-  SKDE_FN real operator()(Team& team, const real* x, int d, const Data<real>& data) const {
+  template <int m, class Team, class real>
+  SKDE_FN real values(Team& team, const real* x, int d, const Data<real>& data) const {
     Several<real, many> height, distance;
-    add<0, Bases...>(team, x, d, data, data.from(3), height, distance);
+    add<m, 0, Bases...>(team, x, d, data, data.from(3), height, distance);
     return mean(height, distance, data.array[2]);
   }
 
  private:
-  template <int k, class Base, class... Rest, class Team, class real>
+  template <int m, int k, class Base, class... Rest, class Team, class real>
   SKDE_FN static void add(Team& team, const real* x, int d, const Data<real>& data, const Data<real>& bases,
                           Several<real, many>& height, Several<real, many>& distance) {
     const real* const o = data.array[0] + k * d;
@@ -166,10 +167,11 @@ template <class... Bases> struct Composition {
     for (int n = 2; n < MAX_ARRAYS; ++n) own.array[n] = bases.array[n - 2], own.size[n] = bases.size[n - 2];
     own.array[0] = o, own.array[1] = data.array[1] + i64(k) * d * d;
     const real* const constants = data.array[2] + 3 * k;
-    distance.of[k] = team.sum(d, [&](int j) { return square(x[j] - o[j]); });
-    height.of[k] = constants[1] * Outlined<Transformed<Base>>{}(team, x, d, own) + constants[2];
+    distance.of[k] =
+        one_by_one<m>(team, [&](int p) { return team.sum(d, [&](int j) { return square(x[p * d + j] - o[j]); }); });
+    height.of[k] = constants[1] * Outlined<Transformed<Base>>{}.template values<m>(team, x, d, own) + constants[2];
     if constexpr (sizeof...(Rest) > 0)
-      add<k + 1, Rest...>(team, x, d, data, bases.from(Domain<Base>::arrays), height, distance);
+      add<m, k + 1, Rest...>(team, x, d, data, bases.from(Domain<Base>::arrays), height, distance);
   }
 
   // The largest exponent is taken from all, since exp would underflow in float32.

@@ -80,7 +80,8 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     __builtin_prefetch(row + n - 1);
   }
 
-  SKDE_APART void multiply(const real* columns, const real* z, real* y, int n) const {
+  template <int m = 1> SKDE_APART void multiply(const real* columns, const real* z, real* y, int n) const {
+    static_assert(m == 1, "a lane of a CPU evaluates one point at a time");
     int i = 0;
     for (; i + ROWS <= n; i += ROWS) rows(columns + i, z, y + i, n, ROWS);
     if (i < n) rows(columns + i, z, y + i, n, n - i);

@@ -266,7 +266,16 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     fill(n, out, value, [](int, real) { return false; });
   }
 
-  SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+  template <int m = 1> SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
+    if constexpr (m > 1) {
+      for (int base = 0; base < n; base += STRIDE) {
+        if (n - base > 2 * size)
+          multiply_rows<m, 4>(columns, z, y, n, base);
+        else
+          multiply_rows<m, 2>(columns, z, y, n, base);
+      }
+      return;
+    }
     constexpr int AT_ONCE = BATCH == 1 ? 20 : 4;  // columns that are read at a time
     for (int base = lane; base < n; base += STRIDE) {
       real sum[BATCH];
@@ -288,6 +297,36 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
  private:
   static constexpr int FEW = 5;  // numbers of a lane that middles() stores
+
+  // The rows base + lane + k size, k < rows, of a matrix for m vectors. There is no branch between the loads.
+  template <int m, int rows>
+  SKDE_FN void multiply_rows(const real* columns, const real* z, real* y, int n, int base) const {
+    int row[rows];
+    real sum[m][rows];
+#pragma unroll
+    for (int k = 0; k < rows; ++k) row[k] = min_of(base + lane + k * size, n - 1);
+#pragma unroll
+    for (int p = 0; p < m; ++p)
+#pragma unroll
+      for (int k = 0; k < rows; ++k) sum[p][k] = real(0);
+#pragma unroll 2
+    for (int j = 0; j < n; ++j) {
+      real element[rows];
+#pragma unroll
+      for (int k = 0; k < rows; ++k) element[k] = columns[product(j, n) + row[k]];
+#pragma unroll
+      for (int p = 0; p < m; ++p) {
+        const real z_j = z[p * n + j];
+#pragma unroll
+        for (int k = 0; k < rows; ++k) sum[p][k] += element[k] * z_j;
+      }
+    }
+#pragma unroll
+    for (int p = 0; p < m; ++p)
+#pragma unroll
+      for (int k = 0; k < rows; ++k)
+        if (base + lane + k * size < n) y[p * n + base + lane + k * size] = sum[p][k];
+  }
 
   template <int batch, bool first, class Value, class Test>
   SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test) const {

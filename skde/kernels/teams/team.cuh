@@ -7,7 +7,8 @@
 //                               components; k is the place of the component's word in ComponentWords; value() must not
 //                               write, because it may be called for components that are not written
 //   map(n, out, value)   the same without a test
-//   multiply(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their components
+//   multiply<m>(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their
+//                     components. z and y are m vectors each, which follow each other; m = 1 unless given
 //   sum(n, term)      the sum of term(j) over all components, in every lane; also prod, max, and count for whole
 //                     numbers, where term() must not write, as in fill()
 //   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), counts, t) writes
