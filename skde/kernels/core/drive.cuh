@@ -203,16 +203,6 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
   return g == 0 ? typename Algorithm::Context{} : Algorithm::context(team, run, g);
 }
 
-// body(k, p) for individuals k = i, i + step, ... of a share, at most m of them, with p = 0, 1, ...
-template <int m, class Share, class Body> SKDE_FN void each_together(const Share& share, int i, Body body) {
-  if constexpr (m == 1) {
-    body(i, 0);
-  } else {
-    SKDE_NO_UNROLL
-    for (int p = 0; p < m && i + p * share.step < share.end; ++p) body(i + p * share.step, p);
-  }
-}
-
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` if the team has some (shared
 // memory); then it may make m of them before it evaluates these together (problem.cuh), and lane p has the numbers of
 // trial p. The draws of a team's first individual are made between arrive() and wait(), because there is nothing else to
@@ -240,23 +230,27 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     for (int i = share.begin; i < share.end; i += m * share.step) {
       for (i64 h = g;; ++h) {
         real* const trials = trial_place<Algorithm>(run, h, i, room);
+        // Individual k makes trial p of the team.
+        const int many = m == 1 ? 1 : min_of(m, (share.end - i + share.step - 1) / share.step);
         Parent<real> parents{};
-        each_together<m>(share, i, [&](int k, int p) SKDE_INLINED {
+        SKDE_NO_UNROLL
+        for (int p = 0, k = i; p < many; ++p, k += share.step) {
           const int index = parent_of<Algorithm>(run, h, k);
           make_trial<Algorithm>(team, run, h, k, turn.now, draws, context, trials + p * run.dim);
           if (m == 1 || team.lane == p) parents = parent_with_value(run, h, index);
           if constexpr (EARLY_ROWS)
             if (g > 0 && k + share.step < share.end) Algorithm::fetch(team, run, g, k + share.step);
-        });
+        }
         team.sync();
         const real f = values_of<m>(objective, team, trials, run.dim, shared.data);
         if constexpr (!TRIALS_SHARED) team.sync();  // the trial is at a row that the selection may write
-        each_together<m>(share, i, [&](int k, int p) SKDE_INLINED {
+        SKDE_NO_UNROLL
+        for (int p = 0, k = i; p < many; ++p, k += share.step) {
           const Parent<real> parent{value_at<m>(team, parents.index, p), value_at<m>(team, parents.f, p),
                                     parents.unchanged};
           judge_trial<Algorithm>(team, run, h, k, turn.now, trials + p * run.dim, value_at<m>(team, f, p), parent);
           team.sync();
-        });
+        }
         if (!R::ITERATES || h == last) break;
         draws = Draws(team, run, h + 1, i);
       }
