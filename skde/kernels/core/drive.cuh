@@ -230,7 +230,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     for (int i = share.begin; i < share.end; i += m * share.step) {
       for (i64 h = g;; ++h) {
         real* const trials = trial_place<Algorithm>(run, h, i, room);
-        // Individual k makes trial p of the team.
+        // Individual k has trial p of the team. Nobody reads the values of places without a trial.
         const int many = m == 1 ? 1 : min_of(m, (share.end - i + share.step - 1) / share.step);
         Parent<real> parents{};
         SKDE_NO_UNROLL
