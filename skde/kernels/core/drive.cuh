@@ -205,9 +205,9 @@ SKDE_FN typename Algorithm::Context context_of(Team& team, const R& run, i64 g) 
 
 // Whole generations, up to number `until` or the run's end. Trials are made in `room` if the team has some (shared
 // memory); then it may make m of them before it evaluates these together (problem.cuh), and lane p has the numbers of
-// trial p. The draws of a team's first individual are made between arrive() and wait(), because there is nothing else to
-// do. Where an iteration has several generations, a team makes them individual by individual, and the barrier is at the
-// iteration's end.
+// trial p. The draws of a team's first individual are made between arrive() and wait(), because there is nothing else
+// to do. Where an iteration has several generations, a team makes them individual by individual, and the barrier is at
+// the iteration's end.
 template <class Algorithm, class Team, class real, class Share, class Objective>
 SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>& shared, i64 r, Share& share,
                          const Objective& objective, real* room, i64 until) {
