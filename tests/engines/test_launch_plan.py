@@ -120,6 +120,13 @@ def test_teams_with_several_trials_share_the_elements_of_a_matrix(dim: int, pop:
     assert plan(**sizes).trials_shared == 1
 
 
+@pytest.mark.parametrize(("pop", "trials"), [(100, 1), (250, 4)])
+def test_a_staged_matrix_is_better_than_two_trials_together(pop: int, trials: int) -> None:
+    found = plan(dim=100, pop=pop, n_runs=30, scratch=2, repeated=2, array_sizes=(100 * 100,))
+    assert found.trials_shared == trials
+    assert (found.staged == 3) == (trials == 1)
+
+
 @pytest.mark.parametrize(
     ("dim", "pop", "team", "teams"),
     [

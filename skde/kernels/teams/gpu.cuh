@@ -309,7 +309,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     for (int p = 0; p < m; ++p)
 #pragma unroll
       for (int k = 0; k < rows; ++k) sum[p][k] = real(0);
-#pragma unroll 2
+#pragma unroll 4
     for (int j = 0; j < n; ++j) {
       real element[rows];
 #pragma unroll
