@@ -83,7 +83,6 @@ SKDE_FN void cross_mutants(Team& team, const Task<real>& task, i64 r, Share& sha
   const bool opposes = Opposition<Algorithm>::opposes(run, g);
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const out = run.x(g, i);
-    if (team.lane == 0) run.mark_unchanged(g, i, false);
     if (CAN_OPPOSE<Algorithm> && opposes) {
       Opposition<Algorithm>::propose(team, run, g, i, out);
       continue;

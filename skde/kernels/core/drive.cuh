@@ -97,7 +97,7 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
   if (!SKDE_RARELY(g == 0)) return Algorithm::select(team, run, g, i, trial, f, parent);
   typename R::real* const x = run.x(0, i);
   if (x != trial) team.each(run.dim, [&](int j) { x[j] = trial[j]; });
-  if (team.lane == 0) run.f(0)[i] = f, run.mark_unchanged(0, i, false);
+  if (team.lane == 0) run.f(0)[i] = f;
   Algorithm::initialize(team, run, i, x);
 }
 
@@ -312,7 +312,6 @@ SKDE_FN void repeat_population(Team& team, const Task<real>& task, i64 r, Share&
     const real* const x = run.x(last, i % run.pop);
     real* const out = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
     if (x != out) team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) run.mark_unchanged(g, i, false);
   }
 }
 
@@ -331,7 +330,7 @@ SKDE_FN void propose(Team& team, const Task<real>& task, i64 r, Share& share, i6
   for (int i = share.begin; i < share.end; i += share.step) {
     real* const trial = trials ? trials + (r * task.pop_max + i) * task.dim : run.x(g, i);
     make_trial<Algorithm>(team, run, g, i, opposes, Draws(team, run, g, i), context, trial);
-    if (team.lane == 0 && !trials) run.mark_unchanged(g, i, false);
+    if (team.lane == 0) run.mark_unchanged(g, i, false);
   }
 }
 
