@@ -150,6 +150,16 @@ def resident_small_teams(work: Work) -> int:
     return RESIDENT_NARROW if work.is_narrow and not work.has_vectors else RESIDENT_LONG
 
 
+def blocks_of_run(work: Work, teams: int, capacity: int) -> int:
+    """Return the blocks that work on a run at a time, where `capacity` blocks are resident at once.
+
+    They are as many as leave every run resident; then only as many as the passes over a population need.
+    """
+    most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
+    passes = -(-work.pop // (most * teams))
+    return -(-work.pop // (passes * teams))
+
+
 def trials_together(work: Work, device: Device, team: str, teams: int, resident: int) -> int:
     """Return how many trials a team evaluates together: as many as it has, or a part of them.
 
@@ -157,7 +167,8 @@ def trials_together(work: Work, device: Device, team: str, teams: int, resident:
     """
     if team != "Warp" or resident == 1 or not work.repeated:
         return 1
-    of_a_team = -(-work.pop * work.n_runs // (resident * teams * device.multiprocessors))
+    blocks = blocks_of_run(work, teams, resident * device.multiprocessors)
+    of_a_team = -(-work.pop // (blocks * teams))  # of one run: a group makes further runs one after another
     if (
         of_a_team <= 2
         and shared_memory(work, device, team, teams, resident)[0] >> 1 == (1 << len(work.array_sizes)) - 1
@@ -213,10 +224,7 @@ def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:
     trials = trials_together(work, device, team, teams, resident)
     staged, trials_shared, shared_bytes = shared_memory(work, device, team, teams, resident, trials)
     capacity = max(1, occupancy(team, threads, resident, trials_shared, shared_bytes) * device.multiprocessors)
-    # As many blocks for a run as leave every run resident; then only as many as the passes over a population need.
-    most = max(1, min(-(-work.pop // teams), capacity // work.n_runs))
-    passes = -(-work.pop // (most * teams))
-    blocks = -(-work.pop // (passes * teams))
+    blocks = blocks_of_run(work, teams, capacity)
     return Plan(
         team, threads, resident, blocks, min(work.n_runs, capacity // blocks), staged, trials_shared, shared_bytes
     )

@@ -120,6 +120,14 @@ def test_teams_with_several_trials_share_the_elements_of_a_matrix(dim: int, pop:
     assert plan(**sizes).trials_shared == 1
 
 
+@pytest.mark.parametrize(("pop", "n_runs", "trials"), [(8, 1000, 1), (16, 1000, 2), (24, 3000, 3), (50, 1000, 4)])
+def test_runs_that_follow_each_other_do_not_share_a_turn(pop: int, n_runs: int, trials: int) -> None:
+    """A team evaluates trials of one run together, however many runs wait for its group."""
+    found = plan(dim=100, pop=pop, n_runs=n_runs, scratch=3, repeated=2, array_sizes=(30_000,))
+    assert found.groups < n_runs
+    assert found.trials_shared == trials
+
+
 @pytest.mark.parametrize(("pop", "trials"), [(100, 1), (250, 4)])
 def test_a_staged_matrix_is_better_than_two_trials_together(pop: int, trials: int) -> None:
     found = plan(dim=100, pop=pop, n_runs=30, scratch=2, repeated=2, array_sizes=(100 * 100,))
