@@ -21,8 +21,8 @@ individuals in {dim} variables. They are those of whole fits, of one run and of 
 second is divided by the number of runs. The paper's figures are those of its fused program, {program}, on another
 machine ({machine}); [Reproduction of papers](reproduce.md#janssen2024) has the same model here.
 
-Where a function has a rotation matrix, a team of threads evaluates up to four trials together, so that it loads an
-element of the matrix once for them.
+Where many runs are made together, a team of threads evaluates up to four trials of a run together, so that it loads an
+element of a rotation matrix once for them. With one run of this size a team has one trial.
 """
 PAPER, PROGRAM = Janssen2024.paper, MODELS["fused"]
 # Functions -> seconds that one run should take less than, and seconds of a run that many together should take at most.
