@@ -17,7 +17,7 @@ from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 
 from skde.interrupts import interrupts
 
-# A process that was killed leaves its lock, which others remove when it has not changed for so many seconds.
+# A process that was killed leaves its lock. Others remove one that has not changed for this time, in seconds.
 STALE_AFTER = 30.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 1.0  # seconds between attempts at the lock; each pause is twice the last one
 logger = logging.getLogger("skde.tuning")

@@ -73,7 +73,7 @@ class Work(NamedTuple):
         return self.itemsize == 4
 
     def vectors(self, trials: int) -> int:
-        """Return the number of vectors of length dim for evaluating so many trials together."""
+        """Return the number of vectors of length dim for the evaluation of `trials` points together."""
         return self.scratch + (trials - 1) * self.repeated
 
 
