@@ -22,7 +22,8 @@ second is divided by the number of runs. The paper's figures are those of its fu
 machine ({machine}); [Reproduction of papers](reproduce.md#janssen2024) has the same model here.
 
 Where many runs are made together, a team of threads evaluates up to four trials of a run together, so that it loads an
-element of a rotation matrix once for them. With one run of this size a team has one trial.
+element of a rotation matrix once for them. With one run of this size a team has one trial. Populations that shrink have
+one trial a team, too.
 """
 PAPER, PROGRAM = Janssen2024.paper, MODELS["fused"]
 # Functions -> seconds that one run should take less than, and seconds of a run that many together should take at most.

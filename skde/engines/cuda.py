@@ -22,6 +22,7 @@ from skde.engines.decoded_game import DecodedGame, variables_of_sides
 from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
+from skde.engines.graph_replay import sizes_vary
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
     TRIALS_SHARED,
@@ -159,6 +160,8 @@ class CudaEngine:
         """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
+        # Places without a trial would be evaluated, too, where populations shrink.
+        repeated = 0 if sizes_vary(batch) else getattr(objective, "repeated", 0)
         # Else one team does the work of a run, and should have many lanes.
         divides = batch.kernel.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
         return Work(
@@ -171,7 +174,7 @@ class CudaEngine:
             has_stages=needs.stages > 0,
             has_tiles=divides or not needs.stages,
             has_vectors=bool(batch.kernel.vectors),
-            repeated=getattr(objective, "repeated", 0),
+            repeated=repeated,
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:

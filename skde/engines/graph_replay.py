@@ -57,7 +57,7 @@ class Pace(NamedTuple):
 
 
 def sizes_vary(batch: Batch) -> bool:
-    """Whether the generations of the runs have different sizes: a recorded one has the same size every time."""
+    """Whether the generations of the runs have different sizes. A recorded one has the same size every time."""
     return bool(batch.varies or (batch.pop_sizes != batch.pop_max).any())
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import LinearConstraint
 
 from skde import DE, GODE, JDE, DeviceObjective, Migration, Minimizer, get_problem
+from skde.algorithms import get_algorithm
 from skde.algorithms.de import strategies
 from skde.arrays import array_namespace
 from skde.benchmark.generations import constant_size, new_batch
@@ -70,6 +71,16 @@ def test_several_trials_together_equal_the_cpu(
     )
     assert same(gpu, cpu)
     assert [run.fun for run in gpu.runs_] == [run.fun for run in cpu.runs_]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "trials"), [(constant_size("shade", 250), 4), (get_algorithm("lshade", pop_size=250), 1)]
+)
+def test_populations_that_shrink_have_one_trial_at_a_time(algorithm: Any, trials: int) -> None:
+    """Else places without a trial would be evaluated, too."""
+    engine = choose_device("cuda")[0]
+    batch = new_batch(engine, algorithm, get_problem("janssen2024/F8", dim=100), 30, 3)
+    assert batch.program.plan.trials_shared == trials
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

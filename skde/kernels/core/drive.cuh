@@ -214,6 +214,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
   using Draws = DrawsOf<Algorithm, Team>;
   using R = Run<Algorithm, real>;
   constexpr int m = R::ITERATES ? 1 : TOGETHER;
+  static_assert(m == 1 || Team::size == WARP, "each of several trials has a lane of one warp");
   if (task.status[r] != RUNNING || task.generation[r] >= until) return;
   R run(task, shared, r);
   i64 g = task.generation[r] + 1;
