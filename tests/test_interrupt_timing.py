@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import random
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import joblib
@@ -22,6 +21,7 @@ from skde.interrupts import Interrupts
 from skde.pointwise import array_namespace
 
 from .fuzz.settings import examples
+from .interrupted_lines import Moment
 from .minmax.games import game, ring
 
 SOURCES = str(Path(skde.__file__).parent)
@@ -118,31 +118,13 @@ def test_ctrl_c_while_the_old_handler_is_restored(function: str, monkeypatch: py
     assert interrupts.old_handler is None
 
 
-class Moment:
-    """Ctrl-C at the k-th line of the package that the main thread runs."""
+def ctrl_c_at(k: int) -> Moment:
+    """Return Ctrl-C at the k-th line of the package."""
 
-    def __init__(self, k: int | None = None) -> None:
-        self.k, self.lines = k, 0
+    def of_package(code: CodeType) -> bool:
+        return code.co_filename.startswith(SOURCES) and not code.co_filename.endswith("interrupts.py")
 
-    def __call__(self, frame: Any, event: str, argument: Any) -> Any:
-        name = frame.f_code.co_filename
-        if not name.startswith(SOURCES) or name.endswith("interrupts.py"):
-            return None
-        # Tracing sees the exit of a context as a line; a signal comes before or after it.
-        if event == "line" and "with interrupts" not in linecache.getline(name, frame.f_lineno):
-            self.lines += 1
-            if self.lines == self.k:
-                signal.raise_signal(signal.SIGINT)
-        return self
-
-    def during(self, call: Callable[[], Any]) -> None:
-        """Call something."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
-            call()
-        finally:
-            sys.settrace(before)
+    return Moment(k, of_package, "with interrupts")
 
 
 def outcomes(solver: Any) -> list[Any]:
@@ -160,11 +142,11 @@ def test_ctrl_c_at_any_moment(way: str, device: str, tmp_path: Path, capsys: pyt
     draw = random.Random(way)
     with joblib.parallel_config("threading"):
         whole = make(device).fit(**given)
-        moment = Moment()
-        moment.during(lambda: make(device).fit(**given))
+        counted = ctrl_c_at(0)
+        counted.during(lambda: make(device).fit(**given))
         for _ in range(examples(6 if way == "joblib" else 25)):
             part = make(device)
-            pressed = Moment(draw.randint(1, moment.lines))
+            pressed = ctrl_c_at(draw.randint(1, counted.lines))
             try:
                 pressed.during(lambda part=part: part.fit(**given))
             except KeyboardInterrupt:

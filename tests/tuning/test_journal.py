@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import linecache
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from threading import Timer
-from types import FrameType
+from types import CodeType
 from typing import Any
 
 import optuna
@@ -24,6 +23,7 @@ from skde.cli.signals import Termination
 from skde.tuning import journal
 from skde.tuning.study_storage import StudyRecord, open_storage
 
+from ..interrupted_lines import Moment
 from .landscape import cost, decisions, tuner
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
@@ -277,41 +277,24 @@ def test_an_interruption_ends_a_wait(write: Callable[..., object], ctrl_c: None,
     assert lock.is_symlink()
 
 
-class Moment:
-    """Ctrl-C at the k-th line of a write."""
+def ctrl_c_at(k: int) -> Moment:
+    """Return Ctrl-C at the k-th line of a write."""
 
-    def __init__(self, k: int) -> None:
-        self.k, self.lines = k, 0
+    def of_write(code: CodeType) -> bool:
+        here = code.co_filename in (journal.__file__, optuna_file.__file__)
+        return here and code.co_name != "read_logs"  # a read takes no lock
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        name = frame.f_code.co_filename
-        if name not in (journal.__file__, optuna_file.__file__) or frame.f_code.co_name == "read_logs":
-            return None  # a read takes no lock
-        # Tracing sees the exit of a context as a line, and would leave the file open.
-        if event == "line" and "with open(" not in linecache.getline(name, frame.f_lineno):
-            self.lines += 1
-            if self.lines == self.k:
-                signal.raise_signal(signal.SIGINT)
-        return self
-
-    def during(self, call: Callable[[], None]) -> None:
-        """Call something."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
-            call()
-        finally:
-            sys.settrace(before)
+    return Moment(k, of_write, "with open(")  # the file would stay open
 
 
 @posix
 def test_ctrl_c_at_any_line_of_a_write(ctrl_c: None, tmp_path: Path) -> None:
-    whole = Moment(0)
+    whole = ctrl_c_at(0)
     whole.during(lambda: begin_study(open_storage(tmp_path / "tuning.log")))
     for k in range(1, whole.lines + 1):
         path = tmp_path / str(k) / "tuning.log"
         path.parent.mkdir()
         with pytest.raises(KeyboardInterrupt):
-            Moment(k).during(partial(lambda path: begin_study(open_storage(path)), path))
+            ctrl_c_at(k).during(partial(lambda path: begin_study(open_storage(path)), path))
         assert set(os.listdir(path.parent)) <= {"tuning.log"}
         assert not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
