@@ -25,7 +25,7 @@ from skde.minimizer_spec import choose_execution
 from skde.objectives.objective import as_objective
 from skde.testing.base import PROBE_CALLS
 
-from ..test_interrupt_timing import Moment
+from ..test_interrupt_timing import ctrl_c_at
 
 pytestmark = pytest.mark.usefixtures("without_jax")
 BOX = [(-5.0, 5.0)] * 4
@@ -278,11 +278,11 @@ def test_ctrl_c_at_any_moment(monkeypatch: pytest.MonkeyPatch, kind: type[Replay
         return Minimizer(SHADE(pop_size=8), max_iter=12, n_runs=2, random_state=1)
 
     whole = results(make().fit(squares, bounds=BOX))
-    moment = Moment()
+    moment = ctrl_c_at(0)
     moment.during(lambda: make().fit(squares, bounds=BOX))
     for _ in range(40):
         part = make()
-        pressed = Moment(draw.randint(1, moment.lines))
+        pressed = ctrl_c_at(draw.randint(1, moment.lines))
         try:
             pressed.during(lambda part=part: part.fit(squares, bounds=BOX))
         except KeyboardInterrupt:
