@@ -160,8 +160,6 @@ class CudaEngine:
         """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
-        # Places without a trial would be evaluated, too, where populations shrink.
-        repeated = 0 if sizes_vary(batch) else getattr(objective, "repeated", 0)
         # Else one team does the work of a run, and should have many lanes.
         divides = batch.kernel.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
         return Work(
@@ -174,7 +172,7 @@ class CudaEngine:
             has_stages=needs.stages > 0,
             has_tiles=divides or not needs.stages,
             has_vectors=bool(batch.kernel.vectors),
-            repeated=repeated,
+            repeated=repeated_vectors(objective, batch),
         )
 
     def _make_workspace(self, batch: Batch, plan: Plan, length: int) -> None:
@@ -420,6 +418,15 @@ class CudaEngine:
     ) -> Any:
         options = kernel_options(kernels, team, threads, resident, trials_shared)
         return compile_module(self.device, source, options)
+
+
+def repeated_vectors(objective: Compiled, batch: Batch) -> int:
+    """Return the vectors of working memory that each of several trials needs; 0 where a team evaluates one at a time.
+
+    That is so for an objective without a matrix, and where population sizes differ: else places without a trial would
+    be evaluated, too.
+    """
+    return 0 if sizes_vary(batch) else getattr(objective, "repeated", 0)  # problems of the registry have the number
 
 
 def step_plan(blocks: int, n_runs: int = 1) -> Plan:

@@ -12,7 +12,8 @@ from skde.engines import evaluate
 from skde.typing import Array, FloatArray
 
 DEFAULT_DIM = 30
-# Of every compiled function: its number, its C++ type, and the vectors of working memory that it needs.
+# Of every compiled function: its number, its C++ type, the vectors of working memory that it needs, and those of them
+# that each of several points needs.
 FUNCTORS: dict[str, tuple[int, str, int, int]] = _cpu.problems()
 
 

@@ -8,6 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skde import DeviceObjective, get_problem
+from skde.algorithms import get_algorithm
+from skde.benchmark.generations import constant_size, new_batch
+from skde.engines import choose_device
+from skde.engines.cuda import repeated_vectors
 from skde.engines.generation_kernels import FpdeKernels, generation_plan, operator_plan
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 
@@ -118,6 +123,26 @@ def test_teams_with_several_trials_share_the_elements_of_a_matrix(dim: int, pop:
     assert found.trials_shared == trials
     assert trials == 1 or found.blocks * found.teams * trials < 2 * pop  # most of the places have a trial
     assert plan(**sizes).trials_shared == 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "objective", "vectors"),
+    [
+        (constant_size("lshade", 9), "janssen2024/F8", 2),
+        (get_algorithm("lshade", pop_size=9), "janssen2024/F8", 0),  # the population shrinks
+        (get_algorithm("de", pop_size=9), "rotated_rastrigin", 1),
+        (get_algorithm("de", pop_size=9), "rastrigin", 0),
+    ],
+)
+def test_trials_are_evaluated_together_where_there_is_a_matrix_and_one_size(
+    algorithm: Any, objective: str, vectors: int
+) -> None:
+    problem = get_problem(objective, dim=10)
+    batch = new_batch(choose_device("cpu")[0], algorithm, problem, 3, 5)
+    assert repeated_vectors(problem, batch) == vectors
+    assert repeated_vectors(DeviceObjective("return x[0];", scratch=2), batch) == 0
+    batch.pop_sizes[1] -= 1
+    assert repeated_vectors(problem, batch) == 0
 
 
 @pytest.mark.parametrize(("pop", "n_runs", "trials"), [(8, 1000, 1), (16, 1000, 2), (24, 3000, 3), (50, 1000, 4)])
