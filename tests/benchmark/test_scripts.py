@@ -11,10 +11,15 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source distribution has no benchmarks")
 
 
-def main_of(script):
+def names_of(script):
+    """The script's functions and constants."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend((BENCHMARKS / script).parent)  # as for a command
-        return runpy.run_path(str(BENCHMARKS / script))["main"]
+        return runpy.run_path(str(BENCHMARKS / script))
+
+
+def main_of(script):
+    return names_of(script)["main"]
 
 
 def test_fits_without_residuals_count_digits(tmp_path):
@@ -32,9 +37,7 @@ def test_fits_without_residuals_count_digits(tmp_path):
 
 def test_ranks_on_suites_that_no_choice_has_seen():
     pytest.importorskip("ioh")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS / "auto")
-        script = runpy.run_path(str(BENCHMARKS / "auto/held_out.py"))
+    script = names_of("auto/held_out.py")
     rows = script["rows"]
     names = rows.__globals__["EXPERIMENTS"] = ((100, ("worst", "best", "middle")),)
     size = {"worst": 9.0, "best": 1e-9, "middle": 1e-9}
@@ -54,9 +57,7 @@ def test_ranks_on_suites_that_no_choice_has_seen():
 
 def test_a_second_reading_of_auto_among_the_runs_of_the_others():
     pytest.importorskip("ioh")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS / "auto")
-        script = runpy.run_path(str(BENCHMARKS / "auto/held_out_auto.py"))
+    script = names_of("auto/held_out_auto.py")
     readings = script["readings"]
     experiments = ((100, ("auto", "rdex", "arrde")),)
     readings.__globals__["EXPERIMENTS"] = script["rows"].__globals__["EXPERIMENTS"] = experiments
@@ -81,9 +82,7 @@ def test_a_second_reading_of_auto_among_the_runs_of_the_others():
 
 def test_runs_that_the_polish_solves_or_loses():
     pytest.importorskip("ioh")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS / "auto")
-        script = runpy.run_path(str(BENCHMARKS / "auto/polish.py"))
+    script = names_of("auto/polish.py")
     rows, measure = script["rows"], script["measure"]
     rows.__globals__.update(DIMS=(2,), EVALS=(4000,), INSTANCES=(2,), FUNCTIONS=(1, 8))
     parts = [measure(2, 4000, polish) for polish in (False, True)]
@@ -97,9 +96,7 @@ def test_runs_that_the_polish_solves_or_loses():
 def test_functions_on_which_the_end_of_small_budgets_is_better_or_worse():
     pytest.importorskip("ioh")
     pytest.importorskip("minionpy")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCHMARKS / "auto")
-        script = runpy.run_path(str(BENCHMARKS / "auto/small_budgets.py"))
+    script = names_of("auto/small_budgets.py")
     rows, measure = script["rows"], script["measure"]
     rows.__globals__.update(DIMS=(("ioh:bbob", 2),), EVALS=(100,), FUNCTIONS=(1, 8))
     parts = [measure("ioh:bbob", 2, 100, polish) for polish in (False, True)]
