@@ -26,7 +26,8 @@ one on any other processor, nearly always 0.95 to 1.05.
 
 None of these made a generation with D=100, NP=2000 faster, in single trials: to fetch rows eight individuals ahead (134
 us instead of 123), or into the second cache instead of the first; threads that are bound to cores, close together or
-spread (130 and 165 us); a barrier with a cache line for every thread; a run's status that is written only at its end.
+spread (130 and 165 us); and, both in one build, a barrier with a cache line for every thread and a run's status that is
+written only at its end.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
 would cross in every generation: of 10^6 individuals in 30 variables 120 MB, which take NVLink, with 450 GB/s each way,
