@@ -70,12 +70,6 @@ struct BlockBarrier {
     // In a block of one warp all lanes read the counter, so that the warp does not diverge.
     if (SKDE_THREADS == 32 || threadIdx.x == 0) {
       unsigned arrived;
-      // A load that acquires empties the first cache, which may have a matrix that other blocks read.
-      if constexpr (TOGETHER > 1) {
-        do {
-          asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
-        } while (arrived < expected);
-      }
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
       } while (arrived < expected);
