@@ -29,6 +29,7 @@ RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS
 RESIDENT_STAGED, RESIDENT_LONG, RESIDENT_SMALL, RESIDENT_NARROW = 2, 3, 4, 6
 LONG_ROW = 64
 RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number
+RESIDENT_BLOCK_STAGED = 2  # where there is work between generations
 RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
 # Where there are many individuals: the largest dimension, and the team of each individual. In larger dimensions it is a
 # warp. A warp with several teams does the work that each individual needs once, such as its indices, for all of them at
@@ -101,6 +102,28 @@ class Plan:
         return self.threads // LANES[self.team]
 
 
+def is_long_row(dim: int, itemsize: int) -> bool:
+    """Return whether a trial of `dim` numbers is a large one."""
+    return dim * itemsize > LARGE_TRIAL
+
+
+def resident_warps(device: Device) -> int:
+    """Return how many individuals have a resident warp each."""
+    return RESIDENT["Warp", FEW_WARPS] * FEW_WARPS * device.multiprocessors
+
+
+def has_block_each(work: Work, many: bool) -> bool:
+    """Return whether each individual has a block although there are more than unused blocks; `many`: than warps.
+
+    Where there is work between generations, few blocks do it in more time than many warps.
+    """
+    if not is_long_row(work.dim, work.itemsize):
+        return False
+    if work.has_tiles or not work.has_stages:
+        return work.has_tiles
+    return not many or (work.dim * work.itemsize > 2 * LARGE_TRIAL and not work.has_vectors)
+
+
 def choose_team(work: Work, device: Device) -> tuple[str, int]:
     """Return the kind of team and the number of teams in a block.
 
@@ -113,9 +136,9 @@ def choose_team(work: Work, device: Device) -> tuple[str, int]:
         return "Block", 1
     if sum(work.array_sizes) * work.itemsize >= MUCH_STAGED:
         most = MAX_WARPS
-    elif work.has_tiles and work.dim * work.itemsize > LARGE_TRIAL:
+    elif has_block_each(work, individuals > resident_warps(device)):
         return "Block", 1
-    elif work.has_tiles and individuals > RESIDENT["Warp", FEW_WARPS] * FEW_WARPS * device.multiprocessors:
+    elif work.has_tiles and individuals > resident_warps(device):
         team = next((team for dim, team in MANY if work.dim <= dim), "Warp")
         if team == "Tile8" and work.dim > LONG_ROW and work.has_vectors and not (work.is_narrow or work.has_stages):
             team = "Tile16"
@@ -134,7 +157,7 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
     if work.pop * work.n_runs <= many:
         return 1
     if team == "Block":
-        resident = RESIDENT_BLOCK[work.itemsize]
+        resident = RESIDENT_BLOCK_STAGED if work.has_stages else RESIDENT_BLOCK[work.itemsize]
         return resident if shared_memory(work, device, team, teams, resident)[1] else RESIDENT_LARGE
     if LANES[team] < LANES["Tile16"]:
         return resident_small_teams(work)

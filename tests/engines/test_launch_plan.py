@@ -194,6 +194,28 @@ def test_large_trials_are_told_by_their_bytes() -> None:
     assert plan(dim=500, pop=10_000, itemsize=4).team == "Warp"
 
 
+@pytest.mark.parametrize(
+    ("dim", "pop", "has_vectors", "team"),
+    [
+        (300, 1000, False, "Warp"),  # a short row
+        (400, 1000, False, "Block"),
+        (400, 1000, True, "Block"),
+        (400, 10_000, False, "Warp"),
+        (1000, 10_000, False, "Block"),
+        (1000, 10_000, True, "Warp"),
+    ],
+)
+def test_work_between_generations_needs_many_teams(dim: int, pop: int, has_vectors: bool, team: str) -> None:
+    found = plan(dim=dim, pop=pop, has_stages=True, has_tiles=False, has_vectors=has_vectors)
+    assert found.team == team
+    assert found.team == "Warp" or found.resident == 2
+
+
+def test_teams_of_a_game_are_warps() -> None:
+    """It has neither tiles nor stages."""
+    assert plan(dim=1000, pop=10_000, has_tiles=False).team == "Warp"
+
+
 def test_runs_count_as_individuals() -> None:
     assert plan(dim=10, pop=50, n_runs=1).team == "Warp"
     assert plan(dim=10, pop=50, n_runs=10_000).team == "Tile4"
