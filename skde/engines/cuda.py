@@ -25,6 +25,7 @@ from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernel
 from skde.engines.graph_replay import sizes_vary
 from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
 from skde.engines.nvrtc import (
+    ROOM,
     TRIALS_SHARED,
     Kernels,
     Launcher,
@@ -35,6 +36,7 @@ from skde.engines.nvrtc import (
     kernel_options,
     kernels_of,
     load_function,
+    mark_switches,
 )
 from skde.engines.row_evaluator import RowEvaluator
 from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
@@ -115,7 +117,7 @@ class CudaEngine:
             # One more team adapts the parameters between generations while the others work on individuals.
             work = self._attach(batch, objective, batch.pop_max + int(batch.spec.needs.stages > 0))
             batch.program = self._program(kernels_of(batch).with_objective(objective), work)
-            self._make_workspace(batch, batch.program.plan, objective.scratch * batch.dim)
+            self._make_workspace(batch, batch.program.plan, workspace_vectors(objective, batch) * batch.dim)
 
     def _make_program(self, kernels: Kernels, work: Work) -> Launcher:
         """Return the launcher of the persistent driver for a batch of these sizes, compiled."""
@@ -154,7 +156,7 @@ class CudaEngine:
             with self._loading.setdefault(evaluating, Lock()):
                 plan = MODELS[model].plan(work, self.machine, occupancy)
                 batch.program = MODELS[model](batch, plan, objective.scratch, compile_for)
-            self._make_workspace(batch, plan, objective.scratch * batch.dim)
+            self._make_workspace(batch, plan, workspace_vectors(objective, batch) * batch.dim)
 
     def _attach(self, batch: Batch, objective: Compiled, teams: int) -> Work:
         """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
@@ -418,6 +420,11 @@ class CudaEngine:
     ) -> Any:
         options = kernel_options(kernels, team, threads, resident, trials_shared)
         return compile_module(self.device, source, options)
+
+
+def workspace_vectors(objective: Compiled, batch: Batch) -> int:
+    """Return the vectors of a team in the workspace, if it has none in shared memory: scratch, and room for a trial."""
+    return objective.scratch + (ROOM in mark_switches(batch))
 
 
 def repeated_vectors(objective: Compiled, batch: Batch) -> int:

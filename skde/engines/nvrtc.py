@@ -16,11 +16,12 @@ from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
-from skde.engines.launch_plan import Plan
+from skde.engines.launch_plan import Plan, is_long_row
 from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 PLAN = np.dtype([(name, "i8") for name in _cpu.plan_fields()])
+MARKS, ROOM = "SKDE_MARKS", "SKDE_ROOM"
 TRIALS_SHARED = "SKDE_TRIALS_SHARED"  # the definition for trials in shared memory, with their number for a team
 
 
@@ -123,7 +124,15 @@ class Kernels(NamedTuple):
 
 def kernels_of(batch: Batch) -> Kernels:
     """Return the kernels of a batch's algorithm."""
-    return Kernels(batch.spec.dtype, batch.spec.algorithm, batch.constants, kernel_switches(batch.spec))
+    switches = kernel_switches(batch.spec) + mark_switches(batch)
+    return Kernels(batch.spec.dtype, batch.spec.algorithm, batch.constants, switches)
+
+
+def mark_switches(batch: Batch) -> tuple[str, ...]:
+    """Return the definitions for marks of kept points, which take less time than the copies of long rows."""
+    if "unchanged" not in batch.kernel.scratch or not is_long_row(batch.dim, batch.spec.dtype.itemsize):
+        return ()
+    return (MARKS,) if "trials" in batch.kernel.vectors else (MARKS, ROOM)
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ import pytest
 
 from skde import DeviceObjective, Fixed, Integer, Variables, _cpu
 from skde.engines import DecodedGame, DecodedObjective, Game
-from skde.engines.nvrtc import KERNELS, TRIALS_SHARED, Kernels, game_options, kernel_options
+from skde.engines.nvrtc import KERNELS, MARKS, ROOM, TRIALS_SHARED, Kernels, game_options, kernel_options
 from skde.problems import get_problem, problem_names
 
 WANTED = (75, 80, 86, 89, 90, 100, 120)
@@ -106,6 +106,15 @@ def test_several_trials_together(algorithm: str, dtype: str) -> None:
     problem = get_problem("janssen2024/F8", dim=10)
     given = options("Warp", dtype, algorithm, constants=CONSTANTS, objective=problem, switches=(f"{TRIALS_SHARED}=3",))
     build("gpu_run", 90, given, machine_code=algorithm == "de")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "switches"), [("de", (MARKS, ROOM)), ("sade", (MARKS, ROOM, TRIALS_SHARED)), ("pso", (MARKS,))]
+)
+def test_marks_of_kept_points(algorithm: str, switches: tuple[str, ...]) -> None:
+    problem = get_problem("rastrigin", dim=2)
+    given = options("Block", "float64", algorithm, constants=CONSTANTS, objective=problem, switches=switches)
+    build("gpu_run", 90, given)
 
 
 @pytest.mark.parametrize("algorithm", kernels())

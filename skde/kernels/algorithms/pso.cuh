@@ -17,7 +17,8 @@ SKDE_ENUM_CLASS(Topology, int, GLOBAL, RING, RANDOM);
 
 struct Pso : BaseAlgorithm {
   SKDE_PARAMETERS(pop_size, topology, n_neighbors, link, repair, w, c1, c2, v_max);
-  SKDE_VECTORS(position, velocity);
+  SKDE_VECTORS(trials, velocity);  // the trials are the particles' positions
+  SKDE_SCRATCH(unchanged);
   // Of the random topology: the best value so far, and the generation that drew the graph.
   SKDE_ENUM(Memory, int, LEAST, DRAWN, NUMBERS);
 
@@ -57,7 +58,7 @@ struct Pso : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static void fetch(const Team& team, const R& run, i64 g, int i) {
-    team.fetch(run.dim, run.vector(Vectors::position, g - 1, i));
+    team.fetch(run.dim, run.vector(Vectors::trials, g - 1, i));
     team.fetch(run.dim, run.vector(Vectors::velocity, g - 1, i));
     team.fetch(run.dim, run.x(g - 1, i));
   }
@@ -66,7 +67,7 @@ struct Pso : BaseAlgorithm {
   template <class Team, class R>
   SKDE_FN static void initialize(Team& team, const R& run, int i, const typename R::real* x) {
     using real = typename R::real;
-    real *const position = run.vector(Vectors::position, 0, i), *const velocity = run.vector(Vectors::velocity, 0, i);
+    real *const position = run.vector(Vectors::trials, 0, i), *const velocity = run.vector(Vectors::velocity, 0, i);
     const Stream stream = run.stream(0, i, VELOCITY);
     team.each(run.dim, [&](int j) {
       const real target = run.lower[j] + (run.upper[j] - run.lower[j]) * unit<real>(stream.component(j));
@@ -81,7 +82,7 @@ struct Pso : BaseAlgorithm {
     using real = typename R::real;
     const auto& s = run.settings;
     const real w = real(s.w), c1 = real(s.c1), c2 = real(s.c2);
-    const real *const x = run.vector(Vectors::position, g - 1, i), *const v = run.vector(Vectors::velocity, g - 1, i);
+    const real *const x = run.vector(Vectors::trials, g - 1, i), *const v = run.vector(Vectors::velocity, g - 1, i);
     const real *const own = run.x(g - 1, i), *const best = run.x(g - 1, leader(team, run, g, i, context));
     const real *const lower = run.lower, *const upper = run.upper;
     real* const velocity = run.vector(Vectors::velocity, g, i);
@@ -103,8 +104,8 @@ struct Pso : BaseAlgorithm {
   template <class Team, class R>
   SKDE_FN static void select(Team& team, const R& run, i64 g, int i, const typename R::real* trial,
                              typename R::real f_trial, const Parent<typename R::real>& parent) {
-    auto* const position = run.vector(Vectors::position, g, i);
-    team.copy(run.dim, trial, position);
+    auto* const position = run.vector(Vectors::trials, g, i);
+    if (trial != position) team.copy(run.dim, trial, position);
     select_better(team, run, g, i, parent, trial, f_trial);
   }
 

@@ -73,11 +73,13 @@ template <class Algorithm, class Team>
 using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Draws<Team>>::type;
 
 // The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population. A
-// CPU has room, too, for algorithms that need not write all rows of the new population.
+// CPU has room, too, for algorithms that need not write all rows of the new population. Where kept points are not
+// marked, a trial in the new population takes less time than one of an algorithm that marks them.
 template <class Algorithm, class R>
 SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i, typename R::real* room) {
   if constexpr (TRIALS_SHARED) return room;
-  if constexpr (has_trials<typename Algorithm::Vectors>) return run.vector(Algorithm::Vectors::trials, g, i);
+  if constexpr (has_trials<typename Algorithm::Vectors> && (R::MARKS || !has_unchanged<typename Algorithm::Scratch>))
+    return run.vector(Algorithm::Vectors::trials, g, i);
   if (R::MARKS && room) return room;
   return run.x(g, i);
 }

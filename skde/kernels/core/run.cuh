@@ -165,11 +165,13 @@ template <class Algorithm, class real_> struct Run {
   // Whether row i is the same in both halves of the population, after generation g: its individual has kept its point.
   // The next generation then need not copy the point if the individual keeps it again. A mark is a generation's number
   // that a float holds; 0: none. Whatever else writes another point there clears its mark. On a GPU the marks take more
-  // time than the copies.
-#ifdef __CUDACC__
+  // time than the copies of short rows, and on a CPU than those of swarms, whose particles keep few points.
+#ifdef SKDE_MARKS
+  static constexpr bool MARKS = has_unchanged<typename Algorithm::Scratch>;
+#elif defined(__CUDACC__)
   static constexpr bool MARKS = false;
 #else
-  static constexpr bool MARKS = has_unchanged<typename Algorithm::Scratch>;
+  static constexpr bool MARKS = has_unchanged<typename Algorithm::Scratch> && !has_trials<typename Algorithm::Vectors>;
 #endif
   SKDE_FN bool is_unchanged(i64 g, int i) const {
     if constexpr (MARKS) return scratch(Algorithm::Scratch::unchanged)[i] == mark(g);

@@ -9,6 +9,8 @@
 //                     where there are generations of opposites, and SKDE_TRIALS_SHARED, where a team's trials and
 //                     scratch are in shared memory, with the number of trials that the team evaluates together
 //                     (problem.cuh); else they are in the new population and in task.workspace
+//   SKDE_MARKS        where points that individuals keep are marked (run.cuh), and SKDE_ROOM, where a team then has room
+//                     for a trial in task.workspace if it has none in shared memory
 //
 // A group is the blocks that work on one run at a time: `blocks` of them, which follow each other in the grid.
 #pragma once
@@ -24,6 +26,11 @@ using Team = SKDE_TEAM<real>;
 // staged arrays; the partial sums of every team (Block only); trials and scratch of every team (with
 // SKDE_TRIALS_SHARED only).
 struct Place {
+#ifdef SKDE_ROOM
+  static constexpr int ROOM = 1;
+#else
+  static constexpr int ROOM = 0;
+#endif
   int teams, number;  // of the block; this one
   i64 group, groups, block, scratch;
   real* memory;  // after the staged arrays
@@ -40,13 +47,18 @@ struct Place {
   static constexpr int partials = Team::size == PARTIALS ? BLOCK_BYTES / int(sizeof(real)) : 0;
 
   __device__ Team team() const { return Team(memory + number * partials); }
-  // The place of the team's trials, or null.
-  __device__ real* room(int dim) const {
-    return TRIALS_SHARED ? memory + teams * partials + number * (TOGETHER + scratch) * dim : nullptr;
+  // The place of the team's trials, or null. `workspace` is that of all teams.
+  __device__ real* room(real* workspace, int dim) const {
+    if (TRIALS_SHARED) return memory + teams * partials + number * (TOGETHER + scratch) * dim;
+    return ROOM ? share_of(workspace, dim) : nullptr;
   }
-  // The team's scratch. `workspace` is that of all teams.
   __device__ real* scratch_of(real* workspace, int dim) const {
-    return TRIALS_SHARED ? room(dim) + TOGETHER * dim : workspace + (i64(blockIdx.x) * teams + number) * scratch * dim;
+    return TRIALS_SHARED ? room(workspace, dim) + TOGETHER * dim : share_of(workspace, dim) + ROOM * dim;
+  }
+
+ private:
+  __device__ real* share_of(real* workspace, int dim) const {
+    return workspace + (i64(blockIdx.x) * teams + number) * (ROOM + scratch) * dim;
   }
 };
 

@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   Team team = place.team();
   team.scratch = place.scratch_of(incumbents.workspace, dim);
   GroupShare share(place, plan, incumbents.arrivals);
-  const CompiledGame<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> evaluation{place.room(dim)};
+  const CompiledGame<SKDE_ALGORITHM_X, SKDE_ALGORITHM_Y, SKDE_GAME, real> evaluation{
+      place.room(incumbents.workspace, dim)};
   for (i64 r = place.group; r < incumbents.n_runs; r += place.groups)
     Cycle<Team, real, GroupShare>{co, x, y, incumbents, x.data, r, team, share}.cycles(evaluation, until);
 }

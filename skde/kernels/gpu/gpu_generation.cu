@@ -19,7 +19,7 @@ template <class Body> __device__ void with_memory(const Task<real>& task, const 
   Shared<real> shared(task);
   const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
   Team team = place.team();
-  real* const room = place.room(dim);
+  real* const room = place.room(task.workspace, dim);
   team.scratch = place.scratch_of(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
   for (i64 r = place.group; r < task.n_runs; r += place.groups) body(team, share, r, shared, room);

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   Shared<real> shared(task);
   const Place place(plan, stage(shared, plan, dim, reinterpret_cast<real*>(shared_memory)));
   Team team = place.team();
-  real* const room = place.room(dim);
+  real* const room = place.room(task.workspace, dim);
   team.scratch = place.scratch_of(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
   if (BUSY) team.ahead.stride = share.step;
