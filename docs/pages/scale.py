@@ -21,8 +21,8 @@ HEAD = """## Populations, dimensions and runs
 measures every algorithm on Rastrigin's function with 10^2 to 10^6 individuals, 10 to 10^4 dimensions and 1 to 10^4
 runs, in both precisions. A figure is the time of a generation inside a fit that is warm, without the fit's fixed cost;
 the median of repeats in which all sizes take turns. A peer runs right after ours in the same process; a ratio is the
-median over the repeats, and bold where the peer is faster. In PSO with D=10^4, NP=1000 the trials of all individuals
-that are at work, 80 kB each, are more than the shared memory and the L2 cache hold.
+median over the repeats, and bold where the peer is faster. With D=10^4, NP=1000 each individual has a block, and all
+blocks make their trials at one time and evaluate them at another, so that memory and arithmetic are used in turn.
 
 The limit is the time that memory needs for the bytes of a generation, at the rate of a copy measured in the same run.
 DE reads a target and three donors and writes a survivor: five vectors for each trial. PSO reads position, velocity and
@@ -53,12 +53,13 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
     link = f"[{name}.json](benchmarks/{name}.json)"
     source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
+    noted = f"; {record['note']}" if "note" in record else ""
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
     dtypes, axes = " and ".join(record["settings"]["dtypes"]), dict.fromkeys(row["axis"] for row in record["figures"])
     lines = [
         f"### {where}, {dtypes}: {' and '.join(axes)}",
         "",
-        f"{source}; copies: {rate:.4g} GB/s.",
+        f"{source}; copies: {rate:.4g} GB/s{noted}.",
         "",
         f"![Time of an evaluation]({name}.svg)",
         "",
