@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
@@ -166,6 +167,16 @@ class JournalLock(JournalFileSymlinkLock):
             if made != self.seen:
                 self.seen, self.since = made, now
             elif now - self.since > STALE_AFTER:
+                self._remove(made)
+
+    def _remove(self, made: int) -> None:
+        """Remove another process's link, made at this time.
+
+        One process at a time does so: a second one could remove the link that a third has made meanwhile.
+        """
+        with open(self.path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if os.lstat(self.link).st_mtime_ns == made:
                 os.unlink(self.link)
                 logger.warning("the lock %r was removed: %g seconds without a write", self.link, STALE_AFTER)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -88,6 +89,27 @@ def test_a_lock_that_leads_nowhere(here: Path, monkeypatch: pytest.MonkeyPatch) 
     lock.symlink_to("studies/tuning.log")
     StudyRecord(open_storage("studies/tuning.log"), {}, resume=False)
     assert not lock.is_symlink()
+
+
+@posix
+def test_two_processes_that_remove_one_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second does not remove the lock that a third has taken since the first removed the old one."""
+    path, lock = tmp_path / "tuning.log", tmp_path / "tuning.log.lock"
+    open_storage(path)
+
+    def taken_meanwhile(*_: Any) -> None:
+        lock.unlink()
+        lock.symlink_to(path)
+        os.utime(lock, (7, 7), follow_symlinks=False)
+
+    lock.symlink_to(path)
+    monkeypatch.setattr(journal, "STALE_AFTER", 0.0)
+    monkeypatch.setattr(fcntl, "flock", taken_meanwhile)
+    second = journal.JournalLock(str(path))
+    for _ in range(2):  # the first attempt only sees the lock
+        with pytest.raises(FileExistsError):
+            second.acquire()
+    assert os.lstat(lock).st_mtime == 7
 
 
 @posix
