@@ -113,15 +113,17 @@ def resident_warps(device: Device) -> int:
 
 
 def has_block_each(work: Work, many: bool) -> bool:
-    """Return whether each individual has a block although there are more than unused blocks; `many`: than warps.
+    """Return whether each individual has a block although there are no unused blocks, because its row is long.
 
-    Where there is work between generations, few blocks do it in more time than many warps.
+    `many`: whether there are more individuals than resident warps. Where there is work between generations, few blocks
+    take longer for it than many warps do, which long rows outweigh if an individual has no other rows. A game has no
+    such blocks.
     """
-    if not is_long_row(work.dim, work.itemsize):
-        return False
+    is_long = is_long_row(work.dim, work.itemsize)
     if work.has_tiles or not work.has_stages:
-        return work.has_tiles
-    return not many or (work.dim * work.itemsize > 2 * LARGE_TRIAL and not work.has_vectors)
+        return is_long and work.has_tiles
+    is_very_long = work.dim * work.itemsize > 2 * LARGE_TRIAL
+    return is_long and (not many or (is_very_long and not work.has_vectors))
 
 
 def choose_team(work: Work, device: Device) -> tuple[str, int]:

@@ -19,7 +19,8 @@
 //   reference_set  ReferenceSet: iterations of several generations, of which only a reference set survives
 //
 // A vector with the name `trials` is the place where trials are made. A scratch number with the name `unchanged` lets
-// select_better() leave out copies of parents on a CPU, if individual i is the parent of trial i.
+// select_better() leave out copies of parents on a CPU, and of long rows on a GPU, if individual i is the parent of
+// trial i. With both names the trials are made in the vector where copies are left out on a GPU (trial_place).
 #pragma once
 #include "core/math.cuh"
 #include "core/order.cuh"
