@@ -82,6 +82,19 @@ def test_points_are_those_of_steps(way: Any, algorithm: Any, parameters: dict[st
     assert np.array_equal(problem(points), m.fitness_.reshape(-1))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_trials_that_are_evaluated_together(algorithm: Any) -> None:
+    """Each of them has its own mark."""
+    problem = get_problem("rotated_rastrigin", dim=400)
+    m = make(algorithm(pop_size=4000), "cuda", 400, max_iter=15).fit(problem)
+    if m._runner.batch.program.plan.trials_shared < 2:
+        pytest.skip("this GPU evaluates one trial at a time")
+    steps = make(algorithm(pop_size=4000), "cuda", 400, max_iter=15, execution="step").fit(problem)
+    assert np.array_equal(m.population_, steps.population_)
+    assert np.array_equal(m.fitness_, steps.fitness_)
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_runs_that_have_ended_continue(algorithm: Any) -> None:
     """They repeat their populations while other runs make steps, and are behind these afterwards."""

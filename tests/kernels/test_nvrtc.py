@@ -109,11 +109,17 @@ def test_several_trials_together(algorithm: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "switches"), [("de", (MARKS, ROOM)), ("sade", (MARKS, ROOM, TRIALS_SHARED)), ("pso", (MARKS,))]
+    ("algorithm", "team", "switches"),
+    [
+        ("de", "Block", (MARKS, ROOM)),
+        ("sade", "Block", (MARKS, ROOM, TRIALS_SHARED)),
+        ("pso", "Block", (MARKS,)),
+        ("pso", "Warp", (MARKS, f"{TRIALS_SHARED}=2")),
+    ],
 )
-def test_marks_of_kept_points(algorithm: str, switches: tuple[str, ...]) -> None:
-    problem = get_problem("rastrigin", dim=2)
-    given = options("Block", "float64", algorithm, constants=CONSTANTS, objective=problem, switches=switches)
+def test_marks_of_kept_points(algorithm: str, team: str, switches: tuple[str, ...]) -> None:
+    problem = get_problem("rotated_rastrigin", dim=2)
+    given = options(team, "float64", algorithm, constants=CONSTANTS, objective=problem, switches=switches)
     build("gpu_run", 90, given)
 
 

@@ -250,7 +250,7 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
         SKDE_NO_UNROLL
         for (int p = 0, k = i; p < many; ++p, k += share.step) {
           const Parent<real> parent{value_at<m>(team, parents.index, p), value_at<m>(team, parents.f, p),
-                                    parents.unchanged};
+                                    R::MARKS && value_at<m>(team, int(parents.unchanged), p)};
           judge_trial<Algorithm>(team, run, h, k, turn.now, trials + p * run.dim, value_at<m>(team, f, p), parent);
           team.sync();
         }
