@@ -174,7 +174,7 @@ class JournalLock(JournalFileSymlinkLock):
 
         One process at a time does so: a second one could remove the link that a third has made meanwhile.
         """
-        with open(self.path, "rb") as file:
+        with open(self.path, "ab") as file:  # to write, as network file systems want it
             fcntl.flock(file, fcntl.LOCK_EX)
             if os.lstat(self.link).st_mtime_ns == made:
                 os.unlink(self.link)
