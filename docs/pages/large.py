@@ -39,7 +39,7 @@ first; the rest are ten stages between generations, to sort the values and to wr
 of all blocks. L-SRTDE and RDEx compete slot by slot, which one team does, so a generation is as long as the population.
 PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
 memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. These figures are older
-than the marks of kept points. With D=1000, NP=10^4 in float64 they shorten PSO's generation from 198 to 188
+than the marks of kept points. With D=1000, NP=10^4 in float64 they shorten PSO's generation from 199 to 188
 microseconds and de's from 170 to 157, measured in one call on an H200.
 """
 
