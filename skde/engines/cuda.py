@@ -12,7 +12,7 @@ import numpy as np
 
 from skde.arrays import address, contiguous, device_of
 from skde.engines.batch import Batch
-from skde.engines.batch_arrays import check_batch_memory
+from skde.engines.batch_arrays import MEMORY_ADVICE, check_batch_memory
 from skde.engines.coevolution import Coevolution
 from skde.engines.coevolution_arrays import check_coevolution_memory
 from skde.engines.coevolution_spec import CoevolutionSpec
@@ -43,6 +43,7 @@ from skde.engines.spec import CHUNK_SECONDS, Compiled, Spec
 from skde.engines.task import Decoding
 from skde.interrupts import interrupts
 from skde.islands import Step
+from skde.memory import check_memory
 from skde.typing import Array
 from skde.variables import Variables
 
@@ -181,6 +182,7 @@ class CudaEngine:
         """Allocate `length` numbers for each team, where a plan has no room for them in shared memory."""
         if not plan.trials_shared:
             size = max(1, plan.grid * plan.teams * length)
+            check_memory("the scratch of the GPU's teams", size * batch.spec.dtype.itemsize, MEMORY_ADVICE, self.xp)
             batch.replace_array("workspace", self.xp.empty(size, batch.spec.dtype))
 
     def run(self, batch: Batch, begin: int, until: int) -> None:

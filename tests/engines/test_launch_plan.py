@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from skde import DeviceObjective, get_problem
 from skde.algorithms import get_algorithm
 from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
-from skde.engines.cuda import repeated_vectors
+from skde.engines.cuda import CudaEngine, repeated_vectors
 from skde.engines.generation_kernels import FpdeKernels, generation_plan, operator_plan
 from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
 
@@ -211,9 +213,24 @@ def test_work_between_generations_needs_many_teams(dim: int, pop: int, has_vecto
     assert found.team == "Warp" or found.resident == 2
 
 
+def test_large_trials_are_evaluated_together() -> None:
+    """Where a function has a matrix, warps share it."""
+    problem = get_problem("rotated_rastrigin", dim=400)
+    found = plan(dim=400, pop=4000, scratch=problem.scratch, repeated=problem.repeated, array_sizes=(400 * 400,))
+    assert (found.team, found.trials_shared) == ("Warp", 2)
+
+
 def test_teams_of_a_game_are_warps() -> None:
     """It has neither tiles nor stages."""
     assert plan(dim=1000, pop=10_000, has_tiles=False).team == "Warp"
+
+
+def test_scratch_that_does_not_fit() -> None:
+    """With NumPy for CuPy the memory is the host's."""
+    batch: Any = SimpleNamespace(spec=SimpleNamespace(dtype=np.dtype("float64")))
+    engine: Any = SimpleNamespace(xp=np)
+    with pytest.raises(MemoryError, match="the scratch of the GPU's teams needs .* take fewer runs"):
+        CudaEngine._make_workspace(engine, batch, plan(dim=10**6, pop=1000, scratch=1), 10**12)
 
 
 def test_runs_count_as_individuals() -> None:
