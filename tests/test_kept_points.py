@@ -85,11 +85,9 @@ def test_points_are_those_of_steps(way: Any, algorithm: Any, parameters: dict[st
 @pytest.mark.gpu
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_trials_that_are_evaluated_together(algorithm: Any) -> None:
-    """Each of them has its own mark."""
+    """Each of them has its own mark (test_launch_plan.py: two trials of this size are evaluated together)."""
     problem = get_problem("rotated_rastrigin", dim=400)
     m = make(algorithm(pop_size=4000), "cuda", 400, max_iter=15).fit(problem)
-    if m._runner.batch.program.plan.trials_shared < 2:
-        pytest.skip("this GPU evaluates one trial at a time")
     steps = make(algorithm(pop_size=4000), "cuda", 400, max_iter=15, execution="step").fit(problem)
     assert np.array_equal(m.population_, steps.population_)
     assert np.array_equal(m.fitness_, steps.fitness_)

@@ -9,7 +9,7 @@ from typing import Any
 
 from skde.benchmark.papers.janssen2024 import DIM, MODELS, Janssen2024
 
-from .sources import joined
+from .sources import joined, noted
 
 DOCS = Path(__file__).resolve().parents[1]
 HEAD = """## Rotated functions on a GPU
@@ -49,11 +49,10 @@ def section() -> list[str]:
 def part(record: dict[str, Any], name: str) -> list[str]:
     """Return the figures of one record, and which aims they reach."""
     rows, settings = record["figures"], record["settings"]
-    noted = f"; {record['note']}" if "note" in record else ""
     where = record["driver"]["gpu"] if record["driver"] else record["machine"]["cpu"]
     return [
         f"{where}; {record['date'][:10]}, commit {record['commit'][:10]}; {settings['evals']} evaluations of a run, "
-        f"medians of {settings['repeats']} turns{noted} ([{name}](benchmarks/{name})).",
+        f"medians of {settings['repeats']} turns{noted(record)} ([{name}](benchmarks/{name})).",
         "",
         *table(rows, settings["runs"]),
         finding(rows, settings["runs"]),

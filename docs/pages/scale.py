@@ -12,6 +12,7 @@ from skde.benchmark.scale_sizes import cell_of
 from skde.benchmark.scale_table import derived
 
 from .plots import drawn
+from .sources import noted
 
 DOCS = Path(__file__).resolve().parents[1]
 HEAD = """## Populations, dimensions and runs
@@ -19,10 +20,11 @@ HEAD = """## Populations, dimensions and runs
     skde bench speed --scale --device cuda --out docs/benchmarks/scale-NAME.json
 
 measures every algorithm on Rastrigin's function with 10^2 to 10^6 individuals, 10 to 10^4 dimensions and 1 to 10^4
-runs, in both precisions. A figure is the time of a generation inside a fit that is warm, without the fit's fixed cost;
-the median of repeats in which all sizes take turns. A peer runs right after ours in the same process; a ratio is the
-median over the repeats, and bold where the peer is faster. With D=10^4, NP=1000 each individual has a block, and all
-blocks make their trials at one time and evaluate them at another, so that memory and arithmetic are used in turn.
+runs, in both precisions. A figure is the time of a generation inside a fit that is warm, without the fit's fixed
+cost; the median of repeats in which all sizes take turns. A peer runs right after ours in the same process; a ratio
+is the median over the repeats, and bold where the peer is faster. With D=10^4, NP=1000 in float64 each individual has
+a block, and all blocks make their trials at one time and evaluate them at another, so that memory and arithmetic are
+used in turn.
 
 The limit is the time that memory needs for the bytes of a generation, at the rate of a copy measured in the same run.
 DE reads a target and three donors and writes a survivor: five vectors for each trial. PSO reads position, velocity and
@@ -53,13 +55,12 @@ def part(record: dict[str, Any], name: str) -> list[str]:
     where = f"{driver['gpu']}, CUDA {driver['runtime'] // 1000}" if driver else f"{machine['cpu']}, one thread"
     link = f"[{name}.json](benchmarks/{name}.json)"
     source = f"{record['date'][:10]}, commit {record['commit'][:10]}, `{record['command']}` ({link})"
-    noted = f"; {record['note']}" if "note" in record else ""
     rate = median(record["memory"]["copy_bytes_per_second"]) / 1e9
     dtypes, axes = " and ".join(record["settings"]["dtypes"]), dict.fromkeys(row["axis"] for row in record["figures"])
     lines = [
         f"### {where}, {dtypes}: {' and '.join(axes)}",
         "",
-        f"{source}; copies: {rate:.4g} GB/s{noted}.",
+        f"{source}; copies: {rate:.4g} GB/s{noted(record)}.",
         "",
         f"![Time of an evaluation]({name}.svg)",
         "",

@@ -19,6 +19,11 @@ def joined(parts: Iterable[Any]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def noted(record: Record) -> str:
+    """Return a record's note, behind a semicolon; nothing where it has none."""
+    return f"; {record['note']}" if "note" in record else ""
+
+
 def link(algorithm: str) -> str:
     """Return an optimizer's name, as a link if it is an algorithm of skde."""
     name = algorithm.partition(":")[0]

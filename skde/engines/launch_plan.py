@@ -102,8 +102,8 @@ class Plan:
         return self.threads // LANES[self.team]
 
 
-def is_long_row(dim: int, itemsize: int) -> bool:
-    """Return whether a trial of `dim` numbers is a large one."""
+def is_large_trial(dim: int, itemsize: int) -> bool:
+    """Return whether a trial of `dim` numbers has many bytes."""
     return dim * itemsize > LARGE_TRIAL
 
 
@@ -113,17 +113,17 @@ def resident_warps(device: Device) -> int:
 
 
 def has_block_each(work: Work, many: bool) -> bool:
-    """Return whether each individual has a block although there are no unused blocks, because its row is long.
+    """Return whether each individual has a block because its trial is large.
 
-    `many`: whether there are more individuals than resident warps. Where there is work between generations, few blocks
-    take longer for it than many warps do, which long rows outweigh if an individual has no other rows. A game has no
-    such blocks.
+    Where there is work between generations, many warps do it in less time than few blocks. So that blocks are faster
+    there, the individuals must have a resident warp each (not `many`), or trials must be larger still and individuals
+    have no other vectors. A game has no such blocks.
     """
-    is_long = is_long_row(work.dim, work.itemsize)
+    is_large = is_large_trial(work.dim, work.itemsize)
     if work.has_tiles or not work.has_stages:
-        return is_long and work.has_tiles
-    is_very_long = work.dim * work.itemsize > 2 * LARGE_TRIAL
-    return is_long and (not many or (is_very_long and not work.has_vectors))
+        return is_large and work.has_tiles
+    is_larger = work.dim * work.itemsize > 2 * LARGE_TRIAL
+    return is_large and (not many or (is_larger and not work.has_vectors))
 
 
 def choose_team(work: Work, device: Device) -> tuple[str, int]:

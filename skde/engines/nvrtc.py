@@ -16,7 +16,7 @@ from skde.engines.batch import Batch
 from skde.engines.coevolution import Coevolution
 from skde.engines.decoded_game import DecodedGame
 from skde.engines.game import Game
-from skde.engines.launch_plan import Plan, is_long_row
+from skde.engines.launch_plan import Plan, is_large_trial
 from skde.engines.spec import Compiled, Spec
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
@@ -130,7 +130,7 @@ def kernels_of(batch: Batch) -> Kernels:
 
 def mark_switches(batch: Batch) -> tuple[str, ...]:
     """Return the definitions for marks of kept points, which take less time than the copies of long rows."""
-    if "unchanged" not in batch.kernel.scratch or not is_long_row(batch.dim, batch.spec.dtype.itemsize):
+    if "unchanged" not in batch.kernel.scratch or not is_large_trial(batch.dim, batch.spec.dtype.itemsize):
         return ()
     return (MARKS,) if "trials" in batch.kernel.vectors else (MARKS, ROOM)
 

@@ -20,7 +20,7 @@
 //
 // A vector with the name `trials` is the place where trials are made. A scratch number with the name `unchanged` lets
 // select_better() leave out copies of parents on a CPU, and of long rows on a GPU, if individual i is the parent of
-// trial i. With both names the trials are made in the vector where copies are left out on a GPU (trial_place).
+// trial i. With both names, trials are made in the vector only where kept points are marked (trial_place).
 #pragma once
 #include "core/math.cuh"
 #include "core/order.cuh"

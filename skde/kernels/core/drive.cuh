@@ -73,8 +73,8 @@ template <class Algorithm, class Team>
 using DrawsOf = typename EarlyDraws<EARLY_DRAWS, typename Algorithm::template Draws<Team>>::type;
 
 // The place of a trial: `room` in the team's fast memory, the algorithm's trials, or the row in the new population. A
-// CPU has room, too, for algorithms that need not write all rows of the new population. Where kept points are not
-// marked, a trial in the new population takes less time than one of an algorithm that marks them.
+// CPU has room, too, for algorithms that need not write all rows of the new population. An algorithm that could mark kept
+// points, but does not here, makes its trials in the new population, which takes less time.
 template <class Algorithm, class R>
 SKDE_FN typename R::real* trial_place(const R& run, i64 g, int i, typename R::real* room) {
   if constexpr (TRIALS_SHARED) return room;

@@ -164,8 +164,8 @@ template <class Algorithm, class real_> struct Run {
   SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
   // Whether row i is the same in both halves of the population, after generation g: its individual has kept its point.
   // The next generation then need not copy the point if the individual keeps it again. A mark is a generation's number
-  // that a float holds; 0: none. Whatever else writes another point there clears its mark. On a GPU the marks take more
-  // time than the copies of short rows, and on a CPU than those of swarms, whose particles keep few points.
+  // that a float holds; 0: none. Whatever else writes another point there clears its mark. On a GPU
+  // copies of short rows take less time than marks. On a CPU copies of a swarm do: its particles keep few points.
 #ifdef SKDE_MARKS
   static constexpr bool MARKS = has_unchanged<typename Algorithm::Scratch>;
 #elif defined(__CUDACC__)
