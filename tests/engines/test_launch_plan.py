@@ -229,7 +229,7 @@ def test_scratch_that_does_not_fit() -> None:
     """With NumPy for CuPy the memory is the host's."""
     batch: Any = SimpleNamespace(spec=SimpleNamespace(dtype=np.dtype("float64")))
     engine: Any = SimpleNamespace(xp=np)
-    with pytest.raises(MemoryError, match="the scratch of the GPU's teams needs .* take fewer runs"):
+    with pytest.raises(MemoryError, match=r"the scratch of the GPU's teams needs .* take fewer runs"):
         CudaEngine._make_workspace(engine, batch, plan(dim=10**6, pop=1000, scratch=1), 10**12)
 
 
