@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
@@ -216,8 +216,14 @@ class CpuEngine:
         """Copy an array into another of the same shape."""
         np.copyto(target, source)
 
+    def mark(self) -> None:
+        """Return a mark of the work that was started: nothing, because calls return when the work is done."""
+
+    def follow(self, marks: Sequence[None]) -> None:
+        """Do nothing, for the same reason."""
+
     def synchronize(self) -> None:
-        """Do nothing: calls return when the work is done."""
+        """Do nothing, for the same reason."""
 
 
 def shareable_copy(array: FloatArray) -> FloatArray:

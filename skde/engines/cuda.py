@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
 from threading import Lock
@@ -388,12 +388,25 @@ class CudaEngine:
     def copy_array(self, target: Array, source: Array) -> None:
         """Copy a contiguous array into another, by a memory copy, which starts faster than a kernel.
 
-        A source on another GPU has to be complete.
+        The work that writes a source on another GPU has to be complete, or followed.
         """
         address(target, target.dtype, device=self.device)
         address(source, target.dtype, target.size, device_of(source))
         with self.device_context:
             target.data.copy_from_device_async(source.data, source.nbytes, self.xp.cuda.get_current_stream())
+
+    def mark(self) -> Any:
+        """Return a mark of the work on the current stream."""
+        with self.device_context:
+            event = self.xp.cuda.Event(disable_timing=True)
+            event.record(self.xp.cuda.get_current_stream())
+            return event
+
+    def follow(self, marks: Sequence[Any]) -> None:
+        """Let later work on the current stream wait for the work before some marks, which may be of other GPUs."""
+        with self.device_context:
+            for mark in marks:
+                self.xp.cuda.get_current_stream().wait_event(mark)
 
     def synchronize(self) -> None:
         """Wait for all work on the current stream."""

@@ -1,10 +1,10 @@
-"""Threads that work on the parts of a batch, one for each device."""
+"""Threads that work on the parts of a batch: one for each device, or one that starts the work of all."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ class PartEngine(Protocol):
 
 
 class IslandBarrier:
-    """The barriers of a migration between threads.
+    """The barriers of a migration between threads, which pass marks of their devices' work to each other.
 
     A thread that fails breaks the barrier `arrive`, so that the others do not wait for it. After `arrive` all threads
     pass `leave`: a migration happens on all islands, or on none.
@@ -33,18 +33,25 @@ class IslandBarrier:
     ----------
     n : int
         Number of threads.
+
+    Attributes
+    ----------
+    sent, copied : list
+        For each thread a mark of its device's work up to each barrier.
     """
 
     def __init__(self, n: int) -> None:
         self.arrive, self.leave = threading.Barrier(n), threading.Barrier(n)
+        self.sent: list[Any] = [None] * n
+        self.copied: list[Any] = [None] * n
 
 
-# The work of one thread, given its number and the barriers.
-PartWork = Callable[[int, IslandBarrier], None]
+# The work on one part, given its number and the barriers: it yields each barrier that it has to pass.
+PartWork = Callable[[int, IslandBarrier], Iterator[threading.Barrier]]
 
 
 class DeviceThreads:
-    """A thread for every device.
+    """Threads for some devices.
 
     Parameters
     ----------
@@ -59,35 +66,49 @@ class DeviceThreads:
     def _start(self) -> None:
         self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
 
-    def run(self, work: PartWork) -> None:
-        """Run the work in every thread and wait for its end.
+    def run(self, work: PartWork, in_turn: bool) -> None:
+        """Do the work on all parts and wait for its end.
 
-        When a thread fails, the others do not wait for it, and its exception is raised.
+        Parameters
+        ----------
+        work : callable
+            The work on one part.
+        in_turn : bool
+            Whether one thread does it, in turn up to each barrier, which takes less time where the work only starts
+            that of GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
+            exception is raised.
         """
         if self.process != os.getpid():
             self._start()  # threads do not survive a fork
-        barrier = IslandBarrier(len(self.devices))
+        barrier, parts = IslandBarrier(len(self.devices)), range(len(self.devices))
 
         def run_one(k: int) -> None:
             try:
                 with self.devices[k].device_context:
-                    work(k, barrier)
+                    for place in work(k, barrier):
+                        place.wait()
                     self.devices[k].synchronize()
             except BaseException:
                 barrier.arrive.abort()
                 raise
 
         def run_all() -> None:
-            futures = [self.pool.submit(run_one, k) for k in range(len(self.devices))]
+            futures = [self.pool.submit(run_one, k) for k in parts]
             errors = [error for future in futures if (error := future.exception()) is not None]
             for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
                 raise error
+
+        def run_in_turn() -> None:
+            for _ in zip(*(work(k, barrier) for k in parts), strict=True):
+                pass
+            for device in self.devices:
+                device.synchronize()
 
         # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and waits for all of them.
         started: list[Future[None]] = []
         try:
             with interrupts.deferred:
-                started.append(self.pool.submit(run_all))
+                started.append(self.pool.submit(run_in_turn if in_turn else run_all))
             wait(started)
         finally:
             wait(started)

@@ -99,4 +99,5 @@ def advance_state(
     batch.restore(state)
     load(engine, batch, objective, execution)
     advance(engine, batch, objective, execution, begin, until)
+    engine.synchronize()
     return batch.state()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -142,9 +143,10 @@ class SplitCoevolution(IncumbentRuns, SplitBatch):
 class MultiDeviceEngine:
     """Runs a batch, or a co-evolution, on several devices of one kind, with the same bits as on one of them.
 
-    Each device has a thread and consecutive runs of the batch: islands, where runs have islands. Where the islands of a
-    run are on several devices, the threads wait for each other at a migration, and each one copies the migrants of the
-    other devices' islands. Otherwise each thread works independently.
+    Each device has consecutive runs of the batch: islands, where runs have islands. Where the islands of a run are on
+    several devices, these wait for each other at a migration, and each one copies the migrants of the other devices'
+    islands. Otherwise each works independently. Devices have a thread each; but where the work is that of GPUs, one
+    thread starts it all in time, and a GPU waits for the others by itself.
 
     Parameters
     ----------
@@ -220,42 +222,43 @@ class MultiDeviceEngine:
         objective, execution = batch.work
         islands = batch.shared_islands
 
-        def work(k: int, barrier: IslandBarrier) -> None:
+        def work(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
             for g, end in islands.stretches(begin, until):
                 if islands.migrates(g):
-                    self._migrate(batch, k, barrier, g)
+                    yield from self._migrate(batch, k, barrier, g)
                 self._advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
-        self.threads.run(work)
+        self.threads.run(work, self._only_starts and execution == "run")
 
     def judge(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
-        self.threads.run(lambda k, barrier: self.engines[k].judge(batch.parts[k], g))
+        self._each(lambda k: self.engines[k].judge(batch.parts[k], g))
 
     def propose(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g - 1 and make the trials of generation g."""
 
-        def work(k: int, barrier: IslandBarrier) -> None:
+        def work(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
             if batch.shared_islands.migrates(g - 1):
                 self.engines[k].migrate(batch.parts[k], g - 1, Step.JUDGE)
-                self._migrate(batch, k, barrier, g - 1)
+                yield from self._migrate(batch, k, barrier, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
-        self.threads.run(work)
+        self.threads.run(work, self._only_starts)
 
     def accept(self, batch: SplitBatch, g: int, trials: Array, f: Array) -> None:
         """Select between parents and trials by the trials' values; both are whole, on the first device."""
         trials, f = trials.reshape(-1, batch.pop_max, batch.dim), f.reshape(-1, batch.pop_max)
         self.engines[0].synchronize()
 
-        def work(k: int, barrier: IslandBarrier) -> None:
+        def work(k: int) -> None:
             engine, rows = self.engines[k], slice(*batch.ranges[k])
-            own = [batch.xp.empty(array[rows].shape, array.dtype) for array in (trials, f)]
+            with engine.device_context:
+                own = [batch.xp.empty(array[rows].shape, array.dtype) for array in (trials, f)]
             for target, source in zip(own, (trials, f), strict=True):
                 engine.copy_array(target, source[rows])
             engine.accept(batch.parts[k], g, *own)
 
-        self.threads.run(work)
+        self._each(work)
 
     def trials(self, batch: SplitBatch, g: int) -> Array:
         """Return a copy of the trials of generation g, of shape (R * P, D), on the first device."""
@@ -268,19 +271,35 @@ class MultiDeviceEngine:
     def synchronize(self) -> None:
         """Do nothing: calls return when the work is done."""
 
-    def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> None:
+    @property
+    def _only_starts(self) -> bool:
+        """Whether the engines' own work is that of GPUs, which a call only starts."""
+        return self.xp is not np
+
+    def _each(self, work: Callable[[int], None]) -> None:
+        """Do work without barriers on each part."""
+
+        def steps(k: int, barrier: IslandBarrier) -> Iterator[Barrier]:
+            work(k)
+            return iter(())
+
+        self.threads.run(steps, self._only_starts)
+
+    def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> Iterator[Barrier]:
         """Do part k's share of the migration after generation g."""
         engine, part = self.engines[k], batch.parts[k]
         engine.migrate(part, g, Step.EMIGRATE)
-        engine.synchronize()
-        barrier.arrive.wait()
+        barrier.sent[k] = engine.mark()
+        yield barrier.arrive
         try:
+            engine.follow(barrier.sent)
             for target, source in batch.migrant_copies[k]:
                 engine.copy_array(target, source)
-            engine.synchronize()
+            barrier.copied[k] = engine.mark()
         except BaseException:
             barrier.leave.abort()
             raise
-        barrier.leave.wait()  # no thread may write its migrants again before all have copied them
+        yield barrier.leave
+        engine.follow(barrier.copied)  # no device may write its migrants again before all have copied them
         engine.migrate(part, g, Step.IMMIGRATE)
         engine.migrate(part, g, Step.REORDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
@@ -106,6 +106,12 @@ class DeviceEngine(Engine, Protocol):
 
     def copy_array(self, target: Array, source: Array) -> None:
         """Copy an array into another of the same shape."""
+
+    def mark(self) -> Any:
+        """Return a mark of the work that was started."""
+
+    def follow(self, marks: Sequence[Any]) -> None:
+        """Let later work wait for the work before some marks, of this engine or of others of the kind."""
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:
         """Allocate a co-evolution."""

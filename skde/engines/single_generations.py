@@ -99,7 +99,9 @@ def load(engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution
 def advance(
     engine: DeviceEngine, batch: Batch, objective: ObjectiveLike, execution: str, begin: int, until: int
 ) -> None:
-    """Run whole generations of a loaded batch, up to number `until`, and judge the last one.
+    """Start whole generations of a loaded batch, up to number `until`, and judge the last one.
+
+    `engine.synchronize` waits for their end.
 
     Parameters
     ----------
@@ -123,4 +125,3 @@ def advance(
                     break
                 engine.accept(batch, g, None, evaluation.values(g, poll.status))
             engine.judge(batch, until)
-        engine.synchronize()

@@ -18,9 +18,12 @@ import joblib
 import numpy as np
 import pytest
 
-from skde import DE, JDE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, ParameterTrace, Status
+from skde import DE, JDE, LSHADE, SADE, DeviceObjective, Migration, Minimizer, ParameterTrace, Status, get_problem
 from skde.engines import find_gpus
+from skde.engines.cpu import CpuEngine
 from skde.engines.current_device import CurrentDevice
+from skde.engines.device_threads import DeviceThreads, IslandBarrier
+from skde.engines.multi_device import MultiDeviceEngine
 from skde.engines.parts import ranges
 from skde.islands import Archipelago
 from skde.testing.base import PROBE_CALLS, same
@@ -108,6 +111,42 @@ def test_the_number_of_devices_does_not_matter(algorithm: Any, habits: Any) -> N
     one = make(algorithm, migration=migration).fit("rastrigin", dim=6)
     for n in (1, 2, 3, 10):
         assert equal(one, make(algorithm, migration=migration, device=["cpu"] * n).fit("rastrigin", dim=6))
+
+
+@pytest.mark.parametrize(("objective", "divided"), [(get_problem("sphere", dim=4), False), (squares, True)])
+def test_one_thread_may_start_the_work_of_all(objective: Any, divided: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on GPUs: in turn up to each barrier of a migration, for compiled objectives and by ask and tell."""
+    one, asked = make(bounds=BOX).fit(objective), make(bounds=BOX).fit(squares)
+    monkeypatch.setattr(MultiDeviceEngine, "_only_starts", True)
+    threads: dict[int, set[int]] = {}  # of a migration
+    migrate = MultiDeviceEngine._migrate
+
+    def noted(engine: Any, batch: Any, k: int, barrier: Any, g: int) -> Any:
+        threads.setdefault(g, set()).add(threading.get_ident())
+        return migrate(engine, batch, k, barrier, g)
+
+    monkeypatch.setattr(MultiDeviceEngine, "_migrate", noted)
+    assert equal(one, make(device=["cpu"] * 4, bounds=BOX).fit(objective))
+    assert {len(some) for some in threads.values()} == {4 if divided else 1}
+    m = make(device=["cpu"] * 4, bounds=BOX)
+    while not m.stopped_:
+        X = m.ask()
+        m.tell(X, squares(X.reshape(-1, 4)).reshape(3, -1))
+    assert equal(m, asked)
+
+
+def test_a_part_that_fails_in_turn_ends_all() -> None:
+    threads = DeviceThreads([CpuEngine(1)] * 3)
+    begun: list[int] = []
+
+    def work(k: int, barrier: IslandBarrier) -> Iterator[threading.Barrier]:
+        begun.append(k)
+        yield barrier.arrive
+        raise ZeroDivisionError(k)
+
+    with pytest.raises(ZeroDivisionError, match="0"):
+        threads.run(work, in_turn=True)
+    assert begun == [0, 1, 2]
 
 
 @pytest.mark.parametrize("execution", ["run", "step"])
