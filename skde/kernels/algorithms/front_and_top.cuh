@@ -87,8 +87,8 @@ template <class A> struct FrontAndTop {
   //   FOLLOW           the slots and gains of the successful trials
   //   PLACES           the values of the successful trials in order, and how many members of each piece stay in the
   //                    front
-  //   LEARN            the places of these members in their order; find_and_record()
-  //   RANKS            the new top, and the ranks in the new front
+  //   LEARN            the ranks of these members in the new front; find_and_record()
+  //   RANKS            the new top, and the ranks of the trials in the new front
   //   LEAVING          how many members of each piece a smaller front leaves out
   //   LEAVING_PLACES   how many it leaves out before each slot
   //   FRONT            the new front
@@ -327,8 +327,11 @@ template <class A> struct FrontAndTop {
         break;
       case LEARN:
         number_piece(stays, [&](int k, int place, bool holds) {
-          run.scratch(Scratch::front_place)[of_front[k]] = real(place);
-          if (holds) run.scratch(Scratch::front_sorted)[place] = front[of_front[k]];
+          const real member = front[of_front[k]];  // in order, so that one search takes nearly the way of the last
+          const auto trial = [=](int m) { return won_sorted[m]; };
+          const int trials = is_nan(member) ? successes : bisect(0, successes, trial, member, true);
+          run.scratch(Scratch::front_rank)[of_front[k]] = real(place + trials);
+          if (holds) run.scratch(Scratch::front_sorted)[place] = member;
         });
         break;
       case RANKS: share.each_item(pop, [&](int i) { rank_all(team, run, g, i, Rows<Team>(team, run, g, i)); }); break;
@@ -375,14 +378,13 @@ template <class A> struct FrontAndTop {
 
     int rank_front = -1, rank_trial = pop;
     if (stays(i)) {
-      rank_front = trials_before(member);
       if (many)
-        rank_front += int(run.scratch(Scratch::front_place)[i]);
+        rank_front = int(run.scratch(Scratch::front_rank)[i]);
       else if (is_nan(member))
-        rank_front += team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
+        rank_front = successes + team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
       else
-        rank_front += team.count(i, [&](int k) { return survivors[k] <= member; }) +
-                      team.count(pop - i, [&](int k) { return survivors[i + k] < member; });
+        rank_front = trials_before(member) + team.count(i, [&](int k) { return survivors[k] <= member; }) +
+                     team.count(pop - i, [&](int k) { return survivors[i + k] < member; });
     }
     if (slot >= 0) {
       const int turn = turn_of(slot, next, pop);

@@ -87,11 +87,11 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   using Arrays = typename Rules::Arrays;
   // Of a trial: the slot of its rival c, whether it succeeds, by two rounds, and the number of successes before it.
   // Of the front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their
-  // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted, and the places
-  // of turns and of slots in these orders; whether the new front leaves out the member of a slot, and how many before
-  // it; a count for each piece, and partial sums.
+  // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted; the place of a
+  // turn in the order of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves
+  // out the member of a slot, and how many before it; a count for each piece, and partial sums.
   SKDE_SCRATCH(chosen, succeeds, now_succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted,
-               front_place, leaves, leaves_before, by_piece, partials);
+               front_rank, leaves, leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules.
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
@@ -133,9 +133,14 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      individual.fetch_early(team, run, g, [&](int k, auto words) {
+      int best = 0;
+      individual.fetch_early(team, run, g, [&](int k, auto words, auto number) {
+        if (best == 0) best = context(team, run, g).best;
         const Words4 indices = words(Layout::INDEX);
-        team.fetch(run.dim, run.vector(Vectors::front, g - 1, below(indices.w[0], run.pop)));
+        const int chosen = below(indices.w[0], run.pop);
+        team.fetch(run.dim, run.vector(Vectors::front, g - 1, chosen));
+        team.fetch(run.dim, Populations::top(run, g, pbest_of(chosen, indices.w[1], best)));
+        team.fetch(run.dim, run.vector(Vectors::front, g - 1, of_rank(run, g, number(Layout::FALLING))));
         team.fetch(run.dim, Populations::top(run, g, below(indices.w[3], run.pop - 2)));
         team.fetch(run.dim, run.vector(Vectors::trials, g, k));
       });
@@ -256,7 +261,7 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   SKDE_FN static auto usual_step(const R& run, i64 g, int i, const IndividualDraws<Layout>& draws, int chosen,
                                  const Context& context) {
     const Words4 &control = draws.block[Layout::CONTROLS], &indices = draws.block[Layout::INDEX];
-    const int pbest = other_than(chosen, below(indices.w[1], context.best - (chosen < context.best)));
+    const int pbest = pbest_of(chosen, indices.w[1], context.best);
     const int r1 = by_rank(run, g, i, pbest, draws.number[Layout::FALLING]);
     const int r2 = other_than(pbest, r1, below(indices.w[3], run.pop - 2));
 
@@ -269,10 +274,17 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
                                              Populations::top(run, g, r2), F, CR};
   }
 
-  // A member of the front, by rank with weights exp(-3 k / N), other than `excluded`.
+  // One of the best of the top, other than `chosen`.
+  SKDE_FN static int pbest_of(int chosen, u32 word, int best) {
+    return other_than(chosen, below(word, best - (chosen < best)));
+  }
+  // A member of the front, by rank with weights exp(-3 k / N); by_rank(): other than `excluded`.
+  template <class R> SKDE_FN static int of_rank(const R& run, i64 g, double draw) {
+    return int(run.order(g - 1)[min_of(int(draw * (run.pop / 3.0)), run.pop - 1)]);
+  }
   template <class R> SKDE_FN static int by_rank(const R& run, i64 g, int i, int excluded, double draw) {
     for (u32 retry = 2;; ++retry) {
-      const int k = min_of(int(draw * (run.pop / 3.0)), run.pop - 1), member = int(run.order(g - 1)[k]);
+      const int member = of_rank(run, g, draw);
       if (member != excluded) return member;
       draw = Layout::falling(run.stream(g, i, INDICES).block(retry).w[0]);
     }

@@ -46,18 +46,22 @@ template <class Layout> struct IndividualDraws {
     return value;
   }
 
-  // Calls fetch(k, words) for the individuals k of a large population for which this has made draws; words(b) is block
-  // b. So a CPU loads the rows that their trials read before the trials are made. On a GPU see BaseAlgorithm::fetch.
+  // Calls fetch(k, words, number) for the individuals k of a large population for which this has made draws; words(b) is
+  // block b, number(n) number n. So a CPU loads the rows that their trials read before the trials are made. On a GPU see
+  // BaseAlgorithm::fetch.
   template <class Team, class R, class Fetch>
   SKDE_FN void fetch_early(const Team& team, const R& run, i64 g, Fetch fetch) const {
 #ifndef __CUDACC__
     if (!SKDE_RARELY(is_large(run.pop) && g > 0)) return;
     const Ahead& ahead = *team.ahead;
     for (int lane = 0; fresh && lane < 8 && ahead.first + lane < run.pop; ++lane)
-      fetch(ahead.first + lane, [&](int b) {
-        const u32* const w = ahead.words[b] + lane;
-        return Words4{{w[0], w[8], w[16], w[24]}};
-      });
+      fetch(
+          ahead.first + lane,
+          [&](int b) {
+            const u32* const w = ahead.words[b] + lane;
+            return Words4{{w[0], w[8], w[16], w[24]}};
+          },
+          [&](int n) { return ahead.numbers[n][lane]; });
 #endif
   }
 
