@@ -90,8 +90,8 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted; the place of a
   // turn in the order of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves
   // out the member of a slot, and how many before it; a count for each piece, and partial sums.
-  SKDE_SCRATCH(chosen, succeeds, now_succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted,
-               front_rank, leaves, leaves_before, by_piece, partials);
+  SKDE_SCRATCH(chosen, succeeds, now_succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_rank,
+               leaves, leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules.
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
