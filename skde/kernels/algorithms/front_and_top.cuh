@@ -38,7 +38,7 @@ template <class A> struct FrontAndTop {
     using real = typename R::real;
     double* const now = A::numbers(run, g);
     const bool large = is_large(run.pop);
-    const int many = large ? int(now[A::SUCCESSES]) : compete(team, run, g);
+    const int many = large ? int(now[A::SUCCESSES]) : compete_alone(team, run, g);
     const real first = large && many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
     const real least = !large          ? smallest(team, run.array(Arrays::won, g), many)
                        : is_nan(first) ? real(infinity())
@@ -82,8 +82,7 @@ template <class A> struct FrontAndTop {
   };
 
   // The stages of a large population: the early ones, those of sorting, and the later ones.
-  //   SUPPOSE          whether each trial would succeed against the old member of its slot
-  //   COMPETE          whether it does, by one team, because a trial depends on those before it
+  //   COMPETE          whether each trial succeeds, by one team, because a trial depends on those before it
   //   FOLLOW           the slots and gains of the successful trials
   //   PLACES           the values of the successful trials in order, and how many members of each piece stay in the
   //                    front
@@ -92,7 +91,7 @@ template <class A> struct FrontAndTop {
   //   LEAVING          how many members of each piece a smaller front leaves out
   //   LEAVING_PLACES   how many it leaves out before each slot
   //   FRONT            the new front
-  enum EarlyStage : int { SUPPOSE, COMPETE, FOLLOW, EARLY_STAGES };
+  enum EarlyStage : int { COMPETE, FOLLOW, EARLY_STAGES };
   enum LaterStage : int { PLACES, LEARN, RANKS, LEAVING, LEAVING_PLACES, FRONT, LATER_STAGES };
   static constexpr int LARGE_STAGES = int(EARLY_STAGES) + int(LATER_STAGES);
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64 g) {
@@ -141,96 +140,82 @@ template <class A> struct FrontAndTop {
   // The number of successes before a slot of the front is replaced.
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
-  // The value with which each trial competes: that of a trial before it which has taken the slot, or of the old member.
-  template <class real> struct Rivals {
-    const real *const won, *const front, *const chosen, *const turn;
+  // A trial in the competition: its value, the slot of the member that it competes with, and the number of successes
+  // before that slot is replaced.
+  template <class real> struct Competitor {
+    real f;
+    int slot, replaced;
+  };
+  template <class real> struct Competition {
+    const real *const won, *const chosen, *const f;
+    const i64 members;  // from `won` to the values of the old members, in the same memory
     const int next, pop;
 
     template <class R>
-    SKDE_FN Rivals(const R& run, i64 g)
+    SKDE_FN Competition(const R& run, i64 g)
         : won(run.array(Arrays::won, g)),
-          front(run.array(Arrays::value, g - 1)),
           chosen(run.scratch(Scratch::chosen)),
-          turn(run.scratch(Scratch::turn)),
+          f(run.array(Arrays::f_trial, g)),
+          members(run.array(Arrays::value, g - 1) - won),
           next(int(A::numbers(run, g - 1)[A::NEXT_SLOT])),
           pop(run.pop) {}
-    SKDE_FN real value(int i) const {
-      const int slot = int(chosen[i]), replaced = turn_of(slot, next, pop);
-      const real trial = won[replaced], member = front[slot];  // no branch between the loads: then they vectorise
-      return real(replaced) < turn[i] ? trial : member;
+    SKDE_FN Competitor<real> trial(int i) const {
+      const int slot = int(chosen[i]);
+      return {f[i], slot, turn_of(slot, next, pop)};
+    }
+    // The value with which a trial competes after some successes: that of a trial which has taken its slot, or of the
+    // old member. One load, so that there is no branch.
+    SKDE_FN real rival(const Competitor<real>& trial, int successes) const {
+      return won[trial.replaced < successes ? i64(trial.replaced) : members + trial.slot];
     }
   };
 
   // Finds the successes of a generation, and returns their number. Each trial competes with the member in slot c of the
-  // front after the trials before it; if it succeeds, it takes the next slot. A round decides all trials from the
-  // successes of the last round, until a round changes nothing. After k rounds the first k trials are right, and nearly
-  // always all are after two or three.
+  // front after the trials before it; if it succeeds, it takes the next slot.
   template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
-    suppose(team, run, g, 0, run.pop);
-    const int successes = compete_on(team, run, g);
+    using real = typename R::real;
+    using Trial = Competitor<real>;
+    const Competition<real> competition(run, g);
+    real *const succeeds = run.scratch(Scratch::succeeds), *const turn = run.scratch(Scratch::turn);
+    real* const won = run.array(Arrays::won, g);
+    const int successes = team.in_turn(
+        run.pop, [=](int i) { return competition.trial(i); }, [](const Trial& trial) { return trial.replaced; },
+        [=](const Trial& trial, int before) {
+          return replaces(trial.f, competition.rival(trial, before)) & !is_nan(trial.f);
+        },
+        [=](int i, const Trial& trial, int before, bool succeeded) {
+          turn[i] = real(before), succeeds[i] = real(succeeded);
+          if (succeeded) won[before] = trial.f;
+        });
+    team.sync();
+    return successes;
+  }
+  // The same, and what follows from it, of a small population.
+  template <class Team, class R> SKDE_FN static int compete_alone(Team& team, const R& run, i64 g) {
+    const int successes = compete(team, run, g);
     team.each(run.pop - successes,
               [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // saved states have no old values
     follow(team, run, g, 0, run.pop, successes);
     team.sync();
     return successes;
   }
-  // The rounds, from the supposed results on. In a large population they decide few trials at a time, because more
-  // trials need more rounds.
-  template <class Team, class R> SKDE_FN static int compete_on(Team& team, const R& run, i64 g) {
-    using real = typename R::real;
-    const int pop = run.pop, some = is_large(pop) ? PARTIALS : pop;
-    const Rivals<real> all_rivals(run, g);
-    const real* const all_f = run.array(Arrays::f_trial, g);
-    real *const all_succeed = run.scratch(Scratch::succeeds), *const all_now = run.scratch(Scratch::now_succeeds);
-    real *const all_turns = run.scratch(Scratch::turn), *const won = run.array(Arrays::won, g);
-    int successes = 0;
-    for (int begin = 0; begin < pop; begin += some) {
-      const int n = min_of(some, pop - begin);
-      const real* const f = all_f + begin;
-      real *succeeds = all_succeed + begin, *now = all_now + begin, *const turn = all_turns + begin;
-      int more, changed;
-      do {
-        team.sync();
-        more = team.pack(n, [=](int i) { return succeeds[i] > 0; }, [=](int i) { return f[i]; }, turn, won, successes);
-        team.sync();
-        const bool here = team.fill(
-            n, now, [=](int i, int) { return wins(f[i], all_rivals.value(begin + i)); },
-            [=](int i, real wins_now) { return wins_now != succeeds[i]; });
-        changed = team.count(Team::size, [=](int) { return here; });
-        real* const last = succeeds;
-        succeeds = now, now = last;
-      } while (changed);  // then both have the same
-      successes += more;
-    }
-    return successes;
-  }
-
-  // The steps before and after the rounds, for the n trials from number `begin` on. suppose() lets each compete with the
-  // old member of its slot; follow() computes slots, gains and the values of the front's survivors.
-  template <class real> SKDE_FN static real wins(real trial, real other) {
-    return real(replaces(trial, other) & !is_nan(trial));
-  }
-  template <class Team, class R> SKDE_FN static void suppose(Team& team, const R& run, i64 g, int begin, int n) {
-    using real = typename R::real;
-    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
-    const real* const chosen = run.scratch(Scratch::chosen) + begin;
-    team.map(n, run.scratch(Scratch::succeeds) + begin, [&](int i, int) { return wins(f[i], front[int(chosen[i])]); });
-  }
+  // The slots and gains of the n trials from number `begin` on, and the values of the front's survivors.
   template <class Team, class R>
   SKDE_FN static void follow(Team& team, const R& run, i64 g, int begin, int n, int successes) {
     using real = typename R::real;
     const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
-    const real *const front = run.array(Arrays::value, g - 1), *const f = run.array(Arrays::f_trial, g) + begin;
-    const real *const turn = run.scratch(Scratch::turn) + begin, *const succeeds =
-                                                                     run.scratch(Scratch::succeeds) + begin;
-    const Rivals<real> rivals(run, g);
+    const real *const front = run.array(Arrays::value, g - 1), *const turn = run.scratch(Scratch::turn) + begin;
+    const real* const succeeds = run.scratch(Scratch::succeeds) + begin;
+    const Competition<real> competition(run, g);
     const real none = real(infinity()) - real(infinity());
     team.map(n, run.array(Arrays::slot, g) + begin, [=](int i, int) {
       const real slot = real(next) + turn[i];
       return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
     });
-    team.map(n, run.array(Arrays::gain, g) + begin,
-             [=](int i, int) { return succeeds[i] * improvement(f[i], rivals.value(begin + i)); });
+    team.map(n, run.array(Arrays::gain, g) + begin, [=](int i, int) {
+      const auto trial = competition.trial(begin + i);
+      return succeeds[i] * improvement(trial.f, competition.rival(trial, int(turn[i])));
+    });
     team.map(n, run.scratch(Scratch::survivors) + begin,
              [=](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
   }
@@ -257,9 +242,8 @@ template <class A> struct FrontAndTop {
   // compete() in stages. One team does the part in which a trial depends on those before it.
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void compete_in_stages(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    if (stage == SUPPOSE) each_piece(run, share, [&](int, int begin, int n) { suppose(team, run, g, begin, n); });
     if (stage == COMPETE && share.adapts(run.pop)) {
-      const int successes = compete_on(team, run, g);
+      const int successes = compete(team, run, g);
       if (team.lane == 0) A::numbers(run, g)[A::SUCCESSES] = successes;
     }
     if (stage == FOLLOW) {

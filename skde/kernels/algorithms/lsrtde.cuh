@@ -85,13 +85,13 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // front (-1: no success), its rank in the new front; rank_front: the rank there of the old member of slot i (-1:
   // replaced). won: the values of the successful trials in their turn. top: the rows of x in the order of their values.
   using Arrays = typename Rules::Arrays;
-  // Of a trial: the slot of its rival c, whether it succeeds, by two rounds, and the number of successes before it.
+  // Of a trial: the slot of its rival c, whether it succeeds, and the number of successes before it.
   // Of the front: the values of the members that are not replaced (NaN: replaced). Of the top: its values in their
   // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted; the place of a
   // turn in the order of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves
   // out the member of a slot, and how many before it; a count for each piece, and partial sums.
-  SKDE_SCRATCH(chosen, succeeds, now_succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_rank,
-               leaves, leaves_before, by_piece, partials);
+  SKDE_SCRATCH(chosen, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_rank, leaves,
+               leaves_before, by_piece, partials);
   SKDE_VECTORS(front, trials);
   // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules.
   SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);

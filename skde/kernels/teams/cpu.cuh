@@ -215,6 +215,18 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return many;
   }
 
+  template <class At, class Reads, class Test, class Visit>
+  SKDE_FN int in_turn(int n, At at, Reads, Test test, Visit visit) const {
+    int many = 0;
+    for (int j = 0; j < n; ++j) {
+      const auto item = at(j);
+      const bool holds = test(item, many);
+      visit(j, item, many, holds);
+      many += holds;
+    }
+    return many;
+  }
+
   template <int m, int n, class Term> SKDE_FN Several<int, m> middles(Term term) const {
     Several<int, m> found;
     for (int s = 0; s < m; ++s) {

@@ -186,6 +186,65 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
+  // Every warp of a team does the same; the first one calls visit(). A lane has several items of a batch, and loads those
+  // of the next one early. At first they are tested as if it held for none of the batch. Where a test may read what the
+  // batch writes, which is rare if items are many, a round tests such items after those for which it held in the last
+  // round, until a round changes nothing. After k rounds the first k items are right, and nearly always all are after
+  // two.
+  template <class At, class Reads, class Test, class Visit>
+  SKDE_FN int in_turn(int n, At at, Reads reads, Test test, Visit visit) const {
+    constexpr int AT_ONCE = 4, ALL = AT_ONCE * width;
+    const int l = lane % width;
+    decltype(at(0)) item[AT_ONCE], next[AT_ONCE];
+    const auto load = [&](int base) {
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) next[k] = at(min_of(base + k * width, n - 1));
+    };
+    int many = 0;
+    load(l);
+#pragma unroll 1
+    for (int base = l; base < n + l; base += ALL) {
+      bool holds[AT_ONCE], open[AT_ONCE], rounds = false;
+      int before[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) item[k] = next[k];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) holds[k] = test(item[k], many) & (base + k * width < n);
+      load(base + ALL);
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        open[k] = unsigned(reads(item[k]) - many) < unsigned(ALL) && base + k * width < n;
+        rounds |= open[k];
+      }
+      rounds = ballot(rounds);
+      for (int first = many;;) {
+        int all = first;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+          const unsigned held = ballot(holds[k]);
+          before[k] = all + __popc(held & ((1u << l) - 1));
+          all += __popc(held);
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k)
+          if (lane < width && base + k * width < n) visit(base + k * width, item[k], before[k], holds[k]);
+        static_cast<const Self*>(this)->sync();
+        many = all;
+        if (!rounds) break;
+        bool changes = false;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k)
+          if (open[k]) {
+            const bool now = test(item[k], before[k]);
+            changes |= now != holds[k], holds[k] = now;
+          }
+        if (!ballot(changes)) break;
+        static_cast<const Self*>(this)->sync();
+      }
+    }
+    return many;
+  }
+
   // Every warp of a team does the same.
   template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
     for (int base = begin; base < end; base += width) {

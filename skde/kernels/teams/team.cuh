@@ -31,6 +31,11 @@
 //                     holds; packed[rank[j]] is value(j) where it holds for j; returns the number of these
 //   number(n, test, visit)   visit(j, before, holds) for all j: the number of those before j for which test holds, and
 //                     whether it holds for j; returns the number of all for which it holds
+//   in_turn(n, at, reads, test, visit)   for j = 0, 1, ...: visit(j, item, before, holds), where item = at(j), holds =
+//                     test(item, before), and `before` is the number of those before j for which it held; returns the
+//                     number of all for which it held. test() may read what visit() wrote for the one with before =
+//                     reads(item), after this one was visited, and nothing else that visit() writes. visit() may be
+//                     called with a wrong `before` and `holds` first
 //   each_found(begin, end, find, body)   body(found) for one found = find(k), k = begin ... end - 1, after another, where
 //                     it is not negative; find() must not read what body() writes, because many may be found at a time
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
