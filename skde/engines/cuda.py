@@ -163,8 +163,9 @@ class CudaEngine:
         """Upload an objective's data, and return the sizes for a plan with `teams` teams for a run."""
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
+        divides = batch.kernel.large_stages > 0
         # Else one team does the work of a run, and should have many lanes.
-        divides = batch.kernel.large_stages > 0 and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
+        has_small_teams = divides and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
         return Work(
             batch.dim,
             teams,
@@ -173,7 +174,8 @@ class CudaEngine:
             tuple(array.size for array in arrays),
             batch.spec.dtype.itemsize,
             has_stages=needs.stages > 0,
-            has_tiles=divides or not needs.stages,
+            divides=divides,
+            has_tiles=has_small_teams or not needs.stages,
             has_vectors=bool(batch.kernel.vectors),
             repeated=repeated_vectors(objective, batch),
         )

@@ -24,8 +24,9 @@ MUCH_STAGED = 16 * 1024  # bytes
 # Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
 # hold, for which the compiler limits the registers. Measured on an H200, as all numbers of this kind below.
 RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS): 4}
-# The same for teams of less than half a warp: a thread needs more registers for work between generations and for rows
-# of more than LONG_ROW components, except where numbers have 32 bits and its individual has no vector but its point.
+# The same for warps that divide the work between generations of a large population, and for teams of less than half a
+# warp: a thread needs more registers for such work and for rows of more than LONG_ROW components, except where numbers
+# have 32 bits and its individual has no vector but its point.
 RESIDENT_STAGED, RESIDENT_LONG, RESIDENT_SMALL, RESIDENT_NARROW = 2, 3, 4, 6
 LONG_ROW = 64
 RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number
@@ -64,6 +65,7 @@ class Work(NamedTuple):
     array_sizes: tuple[int, ...]  # elements
     itemsize: int
     has_stages: bool = False  # whether there is work between generations
+    divides: bool = False  # whether all teams divide it in a large population
     has_tiles: bool = True  # whether the teams of many individuals may be other than warps
     has_vectors: bool = False  # whether an individual has vectors in addition to its point
     repeated: int = 0  # vectors of `scratch` that every trial needs where several are evaluated together; 0: none are
@@ -161,6 +163,8 @@ def resident_blocks(work: Work, device: Device, team: str, teams: int) -> int:
     if team == "Block":
         resident = RESIDENT_BLOCK_STAGED if work.has_stages else RESIDENT_BLOCK[work.itemsize]
         return resident if shared_memory(work, device, team, teams, resident)[1] else RESIDENT_LARGE
+    if team == "Warp" and work.divides:
+        return RESIDENT_STAGED
     if LANES[team] < LANES["Tile16"]:
         return resident_small_teams(work)
     return RESIDENT.get((team, teams * LANES[team] // LANES["Warp"]), 1)

@@ -213,6 +213,12 @@ def test_work_between_generations_needs_many_teams(dim: int, pop: int, has_vecto
     assert found.team == "Warp" or found.resident == 2
 
 
+@pytest.mark.parametrize(("pop", "divides", "resident"), [(10_000, True, 2), (10_000, False, 5), (1000, True, 1)])
+def test_warps_that_divide_work_have_more_registers(pop: int, divides: bool, resident: int) -> None:
+    found = plan(dim=30, pop=pop, has_stages=True, has_tiles=False, divides=divides)
+    assert (found.team, found.resident) == ("Warp", resident)
+
+
 def test_large_trials_are_evaluated_together() -> None:
     """Where a function has a matrix, warps share it."""
     problem = get_problem("rotated_rastrigin", dim=400)
