@@ -3,7 +3,8 @@
     python benchmarks/speed/parallel.py --out docs/benchmarks/parallel-NAME.json
 
 A figure is the time of a generation in a fit of DE on Rastrigin's function, without the fixed cost of a fit: the
-difference of a long and a short fit, the median of repeats in which all numbers of threads or GPUs take turns.
+difference of a long and a short fit, the median of repeats in which all numbers of threads or GPUs take turns. As many
+processes as threads, with one thread each, which share nothing, show how much faster the machine can be.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import shlex
 import sys
 import time
+from multiprocessing import get_context
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -26,6 +28,7 @@ from skde.islands import Migration
 
 REPEATS = 5
 SHORT = 20  # generations
+ONE_THREAD = {"device": "cpu", "n_jobs": 1}
 
 
 class Setting(NamedTuple):
@@ -37,12 +40,14 @@ class Setting(NamedTuple):
     n_islands: int
     cpu: int
     gpu: int
+    migrate_every: int = 50
 
 
 SETTINGS = (
     Setting(30, 100, 64, 1, 300, 20_000),
     Setting(100, 1000, 64, 1, 20, 2000),
     Setting(30, 1000, 1, 64, 30, 4000),
+    Setting(30, 1000, 1, 64, 0, 8000, 500),
     Setting(30, 100_000, 2, 1, 20, 2000),
     Setting(100, 2000, 1, 1, 300, 0),
     Setting(30, 50, 1, 1, 10_000, 0),
@@ -54,12 +59,21 @@ SETTINGS = (
 )
 
 
+# The parts of some of them that independent processes make at once.
+ALONE = (
+    Setting(30, 100, 4, 1, 5000, 0),
+    Setting(100, 2000, 1, 1, 300, 0),
+    Setting(30, 100_000, 1, 1, 15, 0),
+)
+
+
 def fit_seconds(setting: Setting, generations: int, **where: Any) -> float:
     """Return the seconds of a fit."""
     minimizer = Minimizer(
         DE(pop_size=setting.pop_size),
         n_runs=setting.n_runs,
-        **({"n_islands": setting.n_islands, "migration": Migration(every=50)} if setting.n_islands > 1 else {}),
+        n_islands=setting.n_islands,
+        migration=Migration(every=setting.migrate_every) if setting.n_islands > 1 else None,
         max_iter=generations,
         random_state=0,
         **where,
@@ -76,12 +90,44 @@ def measure(setting: Setting, generations: int, places: dict[int, dict[str, Any]
     spent: dict[int, list[float]] = {number: [] for number in places}
     for _ in range(REPEATS):
         for number, where in places.items():
-            long, short = (fit_seconds(setting, SHORT + more, **where) for more in (generations, 0))
-            spent[number].append((long - short) / generations * 1e6)
+            spent[number].append(generation_us(setting, generations, **where))
+    return row(setting, {number: median(times) for number, times in spent.items()})
+
+
+def generation_us(setting: Setting, generations: int, **where: Any) -> float:
+    """Return the microseconds of a generation."""
+    long, short = (fit_seconds(setting, SHORT + more, **where) for more in (generations, 0))
+    return (long - short) / generations * 1e6
+
+
+def row(setting: Setting, us: dict[int, float]) -> dict[str, Any]:
+    """Return a row of the record."""
     return {
         **{"dim": setting.dim, "pop_size": setting.pop_size, "n_runs": setting.n_runs, "n_islands": setting.n_islands},
-        "us_per_generation": {str(number): round(median(times), 3) for number, times in spent.items()},
+        **({"migrate_every": setting.migrate_every} if setting.n_islands > 1 else {}),
+        "us_per_generation": {str(number): round(time, 3) for number, time in us.items()},
     }
+
+
+def measure_processes(setting: Setting, number: int) -> dict[str, Any]:
+    """Return one row: the time in one process, and in each of several at once, which share nothing but the machine."""
+    context, us = get_context("spawn"), {}
+    for many in (1, number):
+        barrier, times = context.Barrier(many), context.Queue()
+        processes = [context.Process(target=time_process, args=(setting, barrier, times)) for _ in range(many)]
+        for process in processes:
+            process.start()
+        us[many] = median(times.get() for _ in processes)
+        for process in processes:
+            process.join()
+    return row(setting, us)
+
+
+def time_process(setting: Setting, barrier: Any, times: Any) -> None:
+    """Put the time of a generation on one thread into a queue, after all processes have arrived at a barrier."""
+    fit_seconds(setting, SHORT, **ONE_THREAD)
+    barrier.wait()
+    times.put(median(generation_us(setting, setting.cpu, **ONE_THREAD) for _ in range(REPEATS)))
 
 
 def main(arguments: list[str]) -> None:
@@ -102,6 +148,9 @@ def main(arguments: list[str]) -> None:
             if places and generations:
                 rows.append({"part": part, **measure(setting, generations, places)})
                 print(json.dumps(rows[-1]), flush=True)
+    for setting in ALONE if numbers else ():
+        rows.append({"part": "processes", **measure_processes(setting, numbers[-1])})
+        print(json.dumps(rows[-1]), flush=True)
     if given.out:
         gpu = {"driver": driver(choose_device("cuda")[0])} if gpus else {}
         write_figures(given.out, {**here, **gpu, "figures": rows})

@@ -19,6 +19,8 @@ PEERS = ("scipy", "pygmo", "minionpy")
 AIM = 1.6  # times de's time
 CHANGES = {
     "layout-h200.json": "Large populations, fewer kernels, and fewer passes in L-SRTDE",
+    "competition-h200.json": "L-SRTDE's and RDEx's competition in registers, and more registers for warps that divide "
+    "work between generations",
 }
 
 # The bars of the plot, and their figures in the record.
