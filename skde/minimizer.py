@@ -111,8 +111,8 @@ class Minimizer(BaseSolver):
         The exchange of individuals between islands; None: Migration().
     device : {"auto", "cpu", "cuda", "cuda:N"} or list of these, default "auto"
         "auto": for names, problems and DeviceObjectives a GPU where there is one; for Python functions the CPU. A list
-        of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. Every
-        device has a thread, which calls a Python function with the points of its part.
+        of GPUs, ["cuda:0", "cuda:1"] (or of "cpu"), divides islands and runs among them, at least one for each. A
+        Python function is called in a thread for each device, with the points of its part.
     execution : str, default "auto"
         "auto", "run", "step", "graph", "joblib", or one of the models below.
         "run": whole generations inside the engine, for compiled objectives. "step": one generation after the other, for

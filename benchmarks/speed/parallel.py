@@ -59,7 +59,7 @@ SETTINGS = (
 )
 
 
-# The parts of some of them that independent processes make at once.
+# What each of several independent processes makes, all at once.
 ALONE = (
     Setting(30, 100, 4, 1, 5000, 0),
     Setting(100, 2000, 1, 1, 300, 0),
@@ -117,7 +117,7 @@ def measure_processes(setting: Setting, number: int) -> dict[str, Any]:
         processes = [context.Process(target=time_process, args=(setting, barrier, times)) for _ in range(many)]
         for process in processes:
             process.start()
-        us[many] = median(times.get() for _ in processes)
+        us[many] = median(times.get(timeout=600) for _ in processes)
         for process in processes:
             process.join()
     return row(setting, us)

@@ -38,10 +38,13 @@ JADE's family takes 3.6 to 4.2 times de's time with NP=10^5. Its trials take abo
 by its rank first; the rest are ten stages between generations, which end with barriers of all blocks. By the clock of
 one multiprocessor the trials are 38 % of a generation of jade with NP=10^5, sorting is 37 %, sums and archive are 23 %,
 and the best is 2 %. Half of the time of sorting is the wait for the largest bucket of values. Samples from the sorted
-values of the generation before make buckets of nearly equal sizes and that wait a seventh; but generations are only 3 %
-shorter in the mean, and where all values are new, as after a restart, one bucket has them all. L-SRTDE and RDEx compete
-slot by slot, which one team does, so a generation is as long as the population. The times of jade, sade and gade with
-NP=10^4 and of lsrtde are older than two changes that are [below](#effects-of-changes).
+values of the generation before make buckets of nearly equal sizes and shorten that wait to a seventh; but generations
+are only 3 % shorter in the mean, and where all values are new, as after a restart, one bucket has them all.
+
+L-SRTDE and RDEx compete slot by slot, which one team does, so the time of a generation grows with the population. The
+times of jade, sade and gade with NP=10^4 and of lsrtde were measured before two changes, which are
+[below](#effects-of-changes).
+
 PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
 memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. These figures are older
 than the marks of kept points. With D=1000, NP=10^4 in float64 they shorten PSO's generation from 199 to 188

@@ -13,8 +13,7 @@ HEAD = """## Threads and several GPUs
 
 Microseconds of a generation of DE on Rastrigin's function inside a fit, without the fit's fixed cost; the median of
 repeats in which all numbers of threads or GPUs take turns. On a CPU a run of fewer than 10000 components (pop_size
-times dim) keeps to one thread. Processes with one thread each, which make their runs at once and share nothing, show
-how much faster than one the machine can be.
+times dim) keeps to one thread.
 
 Threads with different runs share nothing. Threads that share a run read rows that others have just written, from the
 caches of other cores. So 16 threads make a generation of 10^5 individuals 15 times as fast as one, which has to read
@@ -30,11 +29,11 @@ us instead of 123), or into the second cache instead of the first; threads that 
 spread (130 and 165 us); and, both in one build, a barrier with a cache line for every thread and a run's status that is
 written only at its end.
 
-Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs alone take
-3.5 microseconds on one GPU, of which one run takes 2.1. A migration between GPUs takes about 0.1 ms: they wait for each
+Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs take 3.5
+microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes 0.1 to 0.2 ms: they wait for each
 other twice, copy the migrants and start four kernels. So 64 islands of 1000 gain 1.8 times where they migrate every 50
 generations, and 2.1 times where they do so every 500. One thread starts the work of all GPUs, which wait for each other
-by events; with a thread for each and waits on the host the first took 25.3 microseconds instead of 18.9.
+by events; with a thread for each and waits on the host the first of these took 25.3 microseconds instead of 18.9.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
 would cross in every generation: of 10^6 individuals in 30 variables 120 MB, which take NVLink, with 450 GB/s each way,
@@ -78,6 +77,6 @@ def setting(row: dict[str, Any]) -> str:
     """Return the name of a row."""
     counts = ((row["n_runs"], "runs"), (row["n_islands"], "islands"))
     batch = [f"{count} {name}" for count, name in counts if count > 1]
-    if "migrate_every" in row:
-        batch.append(f"migration every {row['migrate_every']}")
+    if row["n_islands"] > 1:
+        batch.append(f"migration every {row.get('migrate_every', 50)}")
     return ", ".join([f"D={row['dim']}, NP={row['pop_size']}", *batch])

@@ -192,8 +192,9 @@ def gpu(record: dict[str, Any], name: str) -> list[str]:
 
 
 def change(what: str, record: dict[str, Any], name: str) -> list[str]:
-    """Return the effect of a change of the kernels; the kernels of both commits were measured in one call."""
-    lines = [f"{what}, microseconds a generation:", "", *source(record, name)]
+    """Return the effect of a change of the kernels."""
+    statistic = record["settings"]["statistic"]
+    lines = [f"{what}, microseconds a generation; {statistic}:", "", *source(record, name)]
     lines += ["| algorithm | setting | before | after |", "|---|---|---|---|"]
     for row in record["figures"]:
         before, after = (median(row[when]) for when in ("before", "after"))

@@ -24,7 +24,7 @@ class PartEngine(Protocol):
 
 
 class IslandBarrier:
-    """The barriers of a migration between threads, which pass marks of their devices' work to each other.
+    """The barriers of a migration between parts, which pass marks of their devices' work to each other.
 
     A thread that fails breaks the barrier `arrive`, so that the others do not wait for it. After `arrive` all threads
     pass `leave`: a migration happens on all islands, or on none.
@@ -32,12 +32,12 @@ class IslandBarrier:
     Parameters
     ----------
     n : int
-        Number of threads.
+        Number of parts.
 
     Attributes
     ----------
     sent, copied : list
-        For each thread a mark of its device's work up to each barrier.
+        For each part a mark of its device's work up to each barrier.
     """
 
     def __init__(self, n: int) -> None:
@@ -99,10 +99,12 @@ class DeviceThreads:
                 raise error
 
         def run_in_turn() -> None:
-            for _ in zip(*(work(k, barrier) for k in parts), strict=True):
-                pass
-            for device in self.devices:
-                device.synchronize()
+            try:
+                for _ in zip(*(work(k, barrier) for k in parts), strict=True):
+                    pass
+            finally:
+                for device in self.devices:
+                    device.synchronize()
 
         # Ctrl-C reaches the thread that waits here: it starts the others by a single call, and waits for all of them.
         started: list[Future[None]] = []

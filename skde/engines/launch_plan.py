@@ -24,9 +24,9 @@ MUCH_STAGED = 16 * 1024  # bytes
 # Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
 # hold, for which the compiler limits the registers. Measured on an H200, as all numbers of this kind below.
 RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS): 4}
-# The same for warps that divide the work between generations of a large population, and for teams of less than half a
-# warp: a thread needs more registers for such work and for rows of more than LONG_ROW components, except where numbers
-# have 32 bits and its individual has no vector but its point.
+# The same for warps of algorithms that divide the work between generations of large populations, and for teams of less
+# than half a warp: a thread needs more registers for such work and for rows of more than LONG_ROW components, except
+# where numbers have 32 bits and its individual has no vector but its point.
 RESIDENT_STAGED, RESIDENT_LONG, RESIDENT_SMALL, RESIDENT_NARROW = 2, 3, 4, 6
 LONG_ROW = 64
 RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number
@@ -65,7 +65,7 @@ class Work(NamedTuple):
     array_sizes: tuple[int, ...]  # elements
     itemsize: int
     has_stages: bool = False  # whether there is work between generations
-    divides: bool = False  # whether all teams divide it in a large population
+    divides: bool = False  # whether the algorithm has stages in which all teams divide it in a large population
     has_tiles: bool = True  # whether the teams of many individuals may be other than warps
     has_vectors: bool = False  # whether an individual has vectors in addition to its point
     repeated: int = 0  # vectors of `scratch` that every trial needs where several are evaluated together; 0: none are

@@ -1,4 +1,4 @@
-"""One engine for several devices of one host: each device has a part of the runs, and a thread."""
+"""One engine for several devices of one host: each device has a part of the runs."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class MultiDeviceEngine:
     Each device has consecutive runs of the batch: islands, where runs have islands. Where the islands of a run are on
     several devices, these wait for each other at a migration, and each one copies the migrants of the other devices'
     islands. Otherwise each works independently. Devices have a thread each; but where the work is that of GPUs, one
-    thread starts it all in time, and a GPU waits for the others by itself.
+    thread starts the work of all, one GPU after the other, and a GPU waits for the others by itself.
 
     Parameters
     ----------

@@ -135,9 +135,12 @@ def test_one_thread_may_start_the_work_of_all(objective: Any, divided: bool, mon
     assert equal(m, asked)
 
 
-def test_a_part_that_fails_in_turn_ends_all() -> None:
+def test_a_part_that_fails_in_turn_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the work that was started."""
     threads = DeviceThreads([CpuEngine(1)] * 3)
     begun: list[int] = []
+    waits: list[object] = []
+    monkeypatch.setattr(CpuEngine, "synchronize", lambda engine: waits.append(engine))
 
     def work(k: int, barrier: IslandBarrier) -> Iterator[threading.Barrier]:
         begun.append(k)
@@ -146,7 +149,7 @@ def test_a_part_that_fails_in_turn_ends_all() -> None:
 
     with pytest.raises(ZeroDivisionError, match="0"):
         threads.run(work, in_turn=True)
-    assert begun == [0, 1, 2]
+    assert (begun, len(waits)) == ([0, 1, 2], 3)
 
 
 @pytest.mark.parametrize("execution", ["run", "step"])

@@ -188,16 +188,6 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
   }
 
-  template <class Test, class Value>
-  SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed, int first = 0) const {
-    int many = first;
-    for (int j = 0; j < n; ++j) {
-      rank[j] = real(many), packed[many] = value(j);
-      many += test(j);
-    }
-    return many - first;
-  }
-
   template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
     for (int k = begin; k < end; ++k) {
       const i64 found = find(k);

@@ -133,36 +133,6 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return found;
   }
 
-  // Every warp of a team does the same; the first one writes. Values are loaded before the first is stored, as in a row.
-  template <class Test, class Value>
-  SKDE_FN int pack(int n, Test test, Value value, real* rank, real* packed, int first = 0) const {
-    constexpr int AT_ONCE = 4;
-    const int l = lane % width;
-    int many = first;
-#pragma unroll 1
-    for (int base = l; base < n + l; base += AT_ONCE * width) {
-      bool holds[AT_ONCE];
-      real v[AT_ONCE];
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        const int j = min_of(base + k * width, n - 1);
-        holds[k] = test(j), v[k] = value(j);
-      }
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        const int j = base + k * width;
-        const unsigned held = ballot(holds[k] & (j < n));
-        const int before = many + __popc(held & ((1u << l) - 1));
-        if (lane < width && j < n) {
-          rank[j] = real(before);
-          if (holds[k]) packed[before] = v[k];
-        }
-        many += __popc(held);
-      }
-    }
-    return many - first;
-  }
-
   // Every warp of a team does the same; the first one calls visit().
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {
     constexpr int AT_ONCE = 4;  // tests
@@ -187,10 +157,10 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   // Every warp of a team does the same; the first one calls visit(). A lane has several items of a batch, and loads those
-  // of the next one early. At first they are tested as if it held for none of the batch. Where a test may read what the
-  // batch writes, which is rare if items are many, a round tests such items after those for which it held in the last
-  // round, until a round changes nothing. After k rounds the first k items are right, and nearly always all are after
-  // two.
+  // of the next one early. At first they are tested as if the test held for none of the batch. Where it may read what
+  // the batch writes, which is rare if items are many, a round tests such items after those for which it held in the
+  // last round, until a round changes nothing. After k rounds the first k items are right, and nearly always all are
+  // after two.
   template <class At, class Reads, class Test, class Visit>
   SKDE_FN int in_turn(int n, At at, Reads reads, Test test, Visit visit) const {
     constexpr int AT_ONCE = 4, ALL = AT_ONCE * width;

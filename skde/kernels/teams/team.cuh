@@ -27,15 +27,14 @@
 //   gather<m>(term)   term(0) ... term(m - 1), each made by one lane, in every lane; m is at most 32
 //   first(n, probe)   the first non-negative probe(j), j = 0, 1, ..., or -1
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
-//   pack(n, test, value, rank, packed, first)   rank[j]: `first` plus the number of those before j for which test
-//                     holds; packed[rank[j]] is value(j) where it holds for j; returns the number of these
 //   number(n, test, visit)   visit(j, before, holds) for all j: the number of those before j for which test holds, and
 //                     whether it holds for j; returns the number of all for which it holds
 //   in_turn(n, at, reads, test, visit)   for j = 0, 1, ...: visit(j, item, before, holds), where item = at(j), holds =
 //                     test(item, before), and `before` is the number of those before j for which it held; returns the
-//                     number of all for which it held. test() may read what visit() wrote for the one with before =
-//                     reads(item), after this one was visited, and nothing else that visit() writes. visit() may be
-//                     called with a wrong `before` and `holds` first
+//                     number of all for which it held; n is at least 1. test() may read what visit() wrote for the
+//                     one with before = reads(item), after this one was visited; else nothing reads what visit()
+//                     writes. visit() may be called with a wrong `before` and `holds` first, and the caller does not
+//                     use what it wrote for a `before` that is not less than the result
 //   each_found(begin, end, find, body)   body(found) for one found = find(k), k = begin ... end - 1, after another, where
 //                     it is not negative; find() must not read what body() writes, because many may be found at a time
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
