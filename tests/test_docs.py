@@ -251,6 +251,15 @@ def test_rotated_functions_that_reach_or_miss_every_aim(render: ModuleType) -> N
     assert "F10 (1.00 times the aim). With 30" in slow
 
 
+def test_processes_are_compared_by_their_runs(render: ModuleType) -> None:
+    page = importlib.import_module("pages.parallel")
+    row = {"dim": 30, "pop_size": 100, "n_runs": 4, "n_islands": 1, "us_per_generation": {"1": 50.0, "16": 64.0}}
+    record = {"machine": {"cpu": "A", "cores": 16}, "date": "2026-11-26", "commit": "0" * 40}
+    lines = page.table(record, "parallel-a.json", "processes", [row])
+    assert "| setting | 1 process | 16 processes | times the runs |" in lines
+    assert "| D=30, NP=100, 4 runs | 50 | 64 | 12.50 |" in lines
+
+
 def test_a_plot_of_sizes_has_the_limit_and_the_peers(render: ModuleType) -> None:
     first, second = (render.scale.plot(scale_record()) for _ in range(2))
     assert first == second

@@ -59,7 +59,7 @@ SETTINGS = (
 )
 
 
-# What each of several independent processes makes, all at once.
+# The batch of a process; several processes run at the same time.
 ALONE = (
     Setting(30, 100, 4, 1, 5000, 0),
     Setting(100, 2000, 1, 1, 300, 0),
@@ -114,7 +114,9 @@ def measure_processes(setting: Setting, number: int) -> dict[str, Any]:
     context, us = get_context("spawn"), {}
     for many in (1, number):
         barrier, times = context.Barrier(many), context.Queue()
-        processes = [context.Process(target=time_process, args=(setting, barrier, times)) for _ in range(many)]
+        processes = [
+            context.Process(target=time_process, args=(setting, barrier, times), daemon=True) for _ in range(many)
+        ]
         for process in processes:
             process.start()
         us[many] = median(times.get(timeout=600) for _ in processes)
@@ -148,7 +150,7 @@ def main(arguments: list[str]) -> None:
             if places and generations:
                 rows.append({"part": part, **measure(setting, generations, places)})
                 print(json.dumps(rows[-1]), flush=True)
-    for setting in ALONE if numbers else ():
+    for setting in ALONE if numbers and numbers[-1] > 1 else ():
         rows.append({"part": "processes", **measure_processes(setting, numbers[-1])})
         print(json.dumps(rows[-1]), flush=True)
     if given.out:

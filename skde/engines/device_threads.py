@@ -66,15 +66,15 @@ class DeviceThreads:
     def _start(self) -> None:
         self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
 
-    def run(self, work: PartWork, in_turn: bool) -> None:
+    def run(self, work: PartWork, one_thread: bool) -> None:
         """Do the work on all parts and wait for its end.
 
         Parameters
         ----------
         work : callable
             The work on one part.
-        in_turn : bool
-            Whether one thread does it, in turn up to each barrier, which takes less time where the work only starts
+        one_thread : bool
+            Whether one thread does it, part by part up to each barrier. That takes less time where the work only starts
             that of GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
             exception is raised.
         """
@@ -98,7 +98,7 @@ class DeviceThreads:
             for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
                 raise error
 
-        def run_in_turn() -> None:
+        def run_by_one() -> None:
             try:
                 for _ in zip(*(work(k, barrier) for k in parts), strict=True):
                     pass
@@ -110,7 +110,7 @@ class DeviceThreads:
         started: list[Future[None]] = []
         try:
             with interrupts.deferred:
-                started.append(self.pool.submit(run_in_turn if in_turn else run_all))
+                started.append(self.pool.submit(run_by_one if one_thread else run_all))
             wait(started)
         finally:
             wait(started)

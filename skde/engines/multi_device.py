@@ -228,7 +228,7 @@ class MultiDeviceEngine:
                     yield from self._migrate(batch, k, barrier, g)
                 self._advance(self.engines[k], batch.parts[k], objective, execution, g, end)
 
-        self.threads.run(work, self._only_starts and execution == "run")
+        self.threads.run(work, self._is_asynchronous and execution == "run")
 
     def judge(self, batch: SplitBatch, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it."""
@@ -243,7 +243,7 @@ class MultiDeviceEngine:
                 yield from self._migrate(batch, k, barrier, g - 1)
             self.engines[k].propose(batch.parts[k], g)
 
-        self.threads.run(work, self._only_starts)
+        self.threads.run(work, self._is_asynchronous)
 
     def accept(self, batch: SplitBatch, g: int, trials: Array, f: Array) -> None:
         """Select between parents and trials by the trials' values; both are whole, on the first device."""
@@ -272,8 +272,8 @@ class MultiDeviceEngine:
         """Do nothing: calls return when the work is done."""
 
     @property
-    def _only_starts(self) -> bool:
-        """Whether the engines' own work is that of GPUs, which a call only starts."""
+    def _is_asynchronous(self) -> bool:
+        """Whether calls of the engines only start work, as those of GPUs do."""
         return self.xp is not np
 
     def _each(self, work: Callable[[int], None]) -> None:
@@ -283,7 +283,7 @@ class MultiDeviceEngine:
             work(k)
             return iter(())
 
-        self.threads.run(steps, self._only_starts)
+        self.threads.run(steps, self._is_asynchronous)
 
     def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> Iterator[Barrier]:
         """Do part k's share of the migration after generation g."""

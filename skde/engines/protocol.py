@@ -57,7 +57,10 @@ class Engine(Protocol):
         """Allocate a batch."""
 
     def run(self, batch: Any, begin: int, until: int) -> None:
-        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""
+        """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind.
+
+        On a GPU a call starts them, and `synchronize` waits for their end.
+        """
 
     def judge(self, batch: Any, g: int) -> None:
         """Judge the end of generation g, for the runs that are at it; `propose` does so for the one before."""

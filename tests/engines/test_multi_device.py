@@ -113,11 +113,13 @@ def test_the_number_of_devices_does_not_matter(algorithm: Any, habits: Any) -> N
         assert equal(one, make(algorithm, migration=migration, device=["cpu"] * n).fit("rastrigin", dim=6))
 
 
-@pytest.mark.parametrize(("objective", "divided"), [(get_problem("sphere", dim=4), False), (squares, True)])
-def test_one_thread_may_start_the_work_of_all(objective: Any, divided: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("objective", "has_threads"), [(get_problem("sphere", dim=4), False), (squares, True)])
+def test_one_thread_may_start_the_work_of_all(
+    objective: Any, has_threads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As on GPUs: in turn up to each barrier of a migration, for compiled objectives and by ask and tell."""
     one, asked = make(bounds=BOX).fit(objective), make(bounds=BOX).fit(squares)
-    monkeypatch.setattr(MultiDeviceEngine, "_only_starts", True)
+    monkeypatch.setattr(MultiDeviceEngine, "_is_asynchronous", True)
     threads: dict[int, set[int]] = {}  # of a migration
     migrate = MultiDeviceEngine._migrate
 
@@ -127,7 +129,7 @@ def test_one_thread_may_start_the_work_of_all(objective: Any, divided: bool, mon
 
     monkeypatch.setattr(MultiDeviceEngine, "_migrate", noted)
     assert equal(one, make(device=["cpu"] * 4, bounds=BOX).fit(objective))
-    assert {len(some) for some in threads.values()} == {4 if divided else 1}
+    assert {len(some) for some in threads.values()} == {4 if has_threads else 1}
     m = make(device=["cpu"] * 4, bounds=BOX)
     while not m.stopped_:
         X = m.ask()
@@ -135,7 +137,7 @@ def test_one_thread_may_start_the_work_of_all(objective: Any, divided: bool, mon
     assert equal(m, asked)
 
 
-def test_a_part_that_fails_in_turn_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_in_one_thread_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the work that was started."""
     threads = DeviceThreads([CpuEngine(1)] * 3)
     begun: list[int] = []
@@ -148,7 +150,7 @@ def test_a_part_that_fails_in_turn_ends_all(monkeypatch: pytest.MonkeyPatch) -> 
         raise ZeroDivisionError(k)
 
     with pytest.raises(ZeroDivisionError, match="0"):
-        threads.run(work, in_turn=True)
+        threads.run(work, one_thread=True)
     assert (begun, len(waits)) == ([0, 1, 2], 3)
 
 
