@@ -148,11 +148,13 @@ CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("arrde", "order", (0, slice(None)), 0, "the order of the population must be a permutation"),
     ("lsrtde", "memory", (slice(None), 0, 5), 1e9, "entries to be written next must be whole numbers"),
     ("lsrtde", "memory", (slice(None), 0, 6), -1.0, "success rates must be"),
+    ("lsrtde", "memory", (slice(None), 0, 10), 1e6, "means of F must be"),
+    ("lsrtde", "memory", (slice(None), 0, 11), 1e6, "decays must be"),  # more of the best than there are individuals
     ("lsrtde", "memory", (slice(None), 0, 7), -1e6, "slots that are next must be whole numbers"),
     ("lsrtde", "extra", (8, 0, 0), 1e6, "the top's order must be a permutation"),
     ("lsrtde", "order", (0, slice(None)), 0, "the front's order must be a permutation"),
-    ("rdex", "memory", (slice(None), 0, 11), 2.0, "rates of the second mutation must be"),
-    ("rdex", "memory", (slice(None), 0, 16), -1e300, "entries of F must be"),  # which would be drawn around for ever
+    ("rdex", "memory", (slice(None), 0, 12), 2.0, "rates of the second mutation must be"),
+    ("rdex", "memory", (slice(None), 0, 17), -1e300, "entries of F must be"),  # which would be drawn around for ever
     ("sade", "memory", (0, 0, 0), np.nan, "chances of strategies must be"),
     ("sade", "memory", (0, 0, 4), 1e9, "medians of CR must be"),  # around which no CR is in [0, 1]
     ("sade", "memory", (0, 0, 402), -1e9, "generations learned from must be whole numbers"),

@@ -98,7 +98,8 @@ class LSRTDE(Algorithm):
         numbers = {name: runs.memory[..., H + k] for name, k in NUMBERS.items()}
         last = np.where(runs.generation % 2 == [[0], [1]], runs.next_size, runs.size)
         runs.check_range("memory", "entries to be written next", numbers["NEXT_ENTRY"], 0, H - 1, whole=True)
-        runs.check_range("memory", "success rates", numbers["SUCCESS_RATE"], 0, 1)
+        for name, rates in {"success rates": "SUCCESS_RATE", "means of F": "MEAN_F", "decays": "DECAY"}.items():
+            runs.check_range("memory", name, numbers[rates], 0, 1)
         runs.check_range("memory", "slots that are next", numbers["NEXT_SLOT"], 0, last - 1, whole=True)
         runs.check_range(
             "memory", "numbers of successes", numbers["SUCCESSES"], 0, runs.parameters["pop_size"], whole=True

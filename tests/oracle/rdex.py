@@ -29,8 +29,8 @@ class Rdex(Lsrtde):
 
     @property
     def learned(self) -> list[Any]:
-        """The kernel's memory; three numbers in it are those of one generation."""
-        return [*super().learned, ANY, ANY, ANY, self.rate, *self.M_F]
+        """The kernel's memory; four numbers in it follow from the others."""
+        return [*super().learned, *[ANY] * 4, self.rate, *self.M_F]
 
     @property
     def spent(self) -> float:

@@ -34,31 +34,28 @@ template <class A> struct FrontAndTop {
 
   // Finds the successes, and writes the numbers that the later stages and the next generation read; by one team. In a
   // large population earlier stages, up to PLACES, have found the successes.
-  template <class Team, class R> SKDE_FN static void find_and_record(Team& team, const R& run, i64 g) {
+  template <class Team, class R> SKDE_OUTLINE static void find_and_record(Team& team, const R& run, i64 g) {
     using real = typename R::real;
     double* const now = A::numbers(run, g);
     const bool large = is_large(run.pop);
-    const int many = large ? int(now[A::SUCCESSES]) : compete_alone(team, run, g);
-    const real first = large && many > 0 ? run.scratch(Scratch::won_sorted)[0] : real(infinity());
-    const real least = !large          ? smallest(team, run.array(Arrays::won, g), many)
-                       : is_nan(first) ? real(infinity())
-                                       : first;
+    const int many = large ? int(now[A::SUCCESSES]) : compete(team, run, g);
+    if (!large) clear_unused(team, run, g, 0, run.pop, many), mark_survivors(team, run, g, many);
     if (team.lane == 0) {
       const int left = run.next_pop(g), next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
-      now[A::SUCCESSES] = many, now[A::LEAST] = least;
+      now[A::SUCCESSES] = many;
       now[A::NEXT_SLOT] = (next + many) % run.pop % left, now[A::NEXT_POP] = left;
     }
     team.sync();
   }
 
   // The stages of a small population, for each individual. Stage 0: the values of the top in their order, while the team
-  // of the first individual is in find_and_record(); stage 1: the new top, the ranks in the new front, and
-  // the new front; but stage 2: a front that shrinks, because it needs all ranks.
+  // of the first individual is in find_and_record(), so that the second one makes its value; stage 1: the new top, the
+  // ranks in the new front, and the new front; but stage 2: a front that shrinks, because it needs all ranks.
   static constexpr int STAGES = 3;
   template <class Team, class R, class P>
   SKDE_FN static void update(Team& team, const R& run, i64 g, int i, int stage, const P& rows) {
     if (stage == 0 && i == 0) find_and_record(team, run, g);
-    if (stage == 0) sort_top(team, run, g, i, 1);
+    if (stage == 0 && i > 0) sort_top(team, run, g, i == 1 ? 0 : i, i == 1 ? 2 : 1);
     if (stage == 1) {
       const Ranks ranks = rank_all(team, run, g, i, rows);
       if (!shrinks(run, g)) make_front(team, run, g, i, rows, ranks);
@@ -83,7 +80,7 @@ template <class A> struct FrontAndTop {
 
   // The stages of a large population: the early ones, those of sorting, and the later ones.
   //   COMPETE          whether each trial succeeds, by one team, because a trial depends on those before it
-  //   FOLLOW           the slots and gains of the successful trials
+  //   FOLLOW           the values of the top in their order
   //   PLACES           the values of the successful trials in order, and how many members of each piece stay in the
   //                    front
   //   LEARN            the ranks of these members in the new front; find_and_record()
@@ -124,11 +121,6 @@ template <class A> struct FrontAndTop {
   }
 
  private:
-  // The ranks of a member of the old front and of the trial with its number in the new front; -1: replaced.
-  struct Ranks {
-    int front, trial;
-  };
-
   template <class Team, class R>
   SKDE_FN static void place_member(Team& team, const R& run, i64 g, int i, int place, bool all_values) {
     if (team.lane == 0) run.array(Arrays::top, g)[place] = typename R::real(i);
@@ -140,84 +132,72 @@ template <class A> struct FrontAndTop {
   // The number of successes before a slot of the front is replaced.
   SKDE_FN static int turn_of(int slot, int next, int pop) { return slot < next ? slot - next + pop : slot - next; }
 
-  // A trial in the competition: its value, the slot of the member that it competes with, and the number of successes
-  // before that slot is replaced.
-  template <class real> struct Competitor {
-    real f;
-    int slot, replaced;
-  };
+  // The competition of the trials, one after another (team.in_turn()). Each competes with the member in slot c of the
+  // front after the trials before it; if it succeeds, it takes the next slot.
   template <class real> struct Competition {
-    const real *const won, *const chosen, *const f;
+    // A trial: its value, the slot of the member that it competes with, and the number of successes before that slot is
+    // replaced.
+    struct Trial {
+      real f;
+      int slot, replaced;
+    };
+    const real *const chosen, *const f;
+    real *const won, *const slot, *const gain;
     const i64 members;  // from `won` to the values of the old members, in the same memory
     const int next, pop;
 
     template <class R>
     SKDE_FN Competition(const R& run, i64 g)
-        : won(run.array(Arrays::won, g)),
-          chosen(run.scratch(Scratch::chosen)),
+        : chosen(run.scratch(Scratch::chosen)),
           f(run.array(Arrays::f_trial, g)),
+          won(run.array(Arrays::won, g)),
+          slot(run.array(Arrays::slot, g)),
+          gain(run.array(Arrays::gain, g)),
           members(run.array(Arrays::value, g - 1) - won),
           next(int(A::numbers(run, g - 1)[A::NEXT_SLOT])),
           pop(run.pop) {}
-    SKDE_FN Competitor<real> trial(int i) const {
+    SKDE_FN Trial at(int i) const {
       const int slot = int(chosen[i]);
       return {f[i], slot, turn_of(slot, next, pop)};
     }
+    SKDE_FN int reads(const Trial& trial) const { return trial.replaced; }
+    SKDE_FN real value(const Trial& trial) const { return trial.f; }
     // The value with which a trial competes after some successes: that of a trial which has taken its slot, or of the
     // old member. One load, so that there is no branch.
-    SKDE_FN real rival(const Competitor<real>& trial, int successes) const {
+    SKDE_FN real rival(const Trial& trial, int successes) const {
       return won[trial.replaced < successes ? i64(trial.replaced) : members + trial.slot];
+    }
+    SKDE_FN bool test(const Trial& trial, real rival) const { return replaces(trial.f, rival) & !is_nan(trial.f); }
+    SKDE_FN void visit(int i, const Trial& trial, int successes, real rival, bool succeeds) const {
+      const int taken = next + successes;
+      slot[i] = real(succeeds ? taken - (taken < pop ? 0 : pop) : -1);
+      gain[i] = real(succeeds) * improvement(trial.f, rival);
+      if (succeeds) won[successes] = trial.f;
     }
   };
 
-  // Finds the successes of a generation, and returns their number. Each trial competes with the member in slot c of the
-  // front after the trials before it; if it succeeds, it takes the next slot.
+  // Finds the successes of a generation, and returns their number.
   template <class Team, class R> SKDE_FN static int compete(Team& team, const R& run, i64 g) {
-    using real = typename R::real;
-    using Trial = Competitor<real>;
-    const Competition<real> competition(run, g);
-    real *const succeeds = run.scratch(Scratch::succeeds), *const turn = run.scratch(Scratch::turn);
-    real* const won = run.array(Arrays::won, g);
-    const int successes = team.in_turn(
-        run.pop, [=](int i) { return competition.trial(i); }, [](const Trial& trial) { return trial.replaced; },
-        [=](const Trial& trial, int before) {
-          return replaces(trial.f, competition.rival(trial, before)) & !is_nan(trial.f);
-        },
-        [=](int i, const Trial& trial, int before, bool succeeded) {
-          turn[i] = real(before), succeeds[i] = real(succeeded);
-          if (succeeded) won[before] = trial.f;
-        });
+    const int successes = team.in_turn(run.pop, Competition<typename R::real>(run, g));
     team.sync();
     return successes;
   }
-  // The same, and what follows from it, of a small population.
-  template <class Team, class R> SKDE_FN static int compete_alone(Team& team, const R& run, i64 g) {
-    const int successes = compete(team, run, g);
-    team.each(run.pop - successes,
-              [&](int k) { run.array(Arrays::won, g)[successes + k] = 0; });  // saved states have no old values
-    follow(team, run, g, 0, run.pop, successes);
-    team.sync();
-    return successes;
-  }
-  // The slots and gains of the n trials from number `begin` on, and the values of the front's survivors.
+  // Clears the places without a success among n from number `begin` on, so that saved states have no old values.
   template <class Team, class R>
-  SKDE_FN static void follow(Team& team, const R& run, i64 g, int begin, int n, int successes) {
+  SKDE_FN static void clear_unused(Team& team, const R& run, i64 g, int begin, int n, int successes) {
+    auto* const won = run.array(Arrays::won, g);
+    team.each(n, [&](int k) {
+      if (begin + k >= successes) won[begin + k] = 0;
+    });
+  }
+
+  // The values of the members of the old front that are not replaced; NaN: replaced.
+  template <class Team, class R> SKDE_FN static void mark_survivors(Team& team, const R& run, i64 g, int successes) {
     using real = typename R::real;
+    const real* const front = run.array(Arrays::value, g - 1);
     const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
-    const real *const front = run.array(Arrays::value, g - 1), *const turn = run.scratch(Scratch::turn) + begin;
-    const real* const succeeds = run.scratch(Scratch::succeeds) + begin;
-    const Competition<real> competition(run, g);
-    const real none = real(infinity()) - real(infinity());
-    team.map(n, run.array(Arrays::slot, g) + begin, [=](int i, int) {
-      const real slot = real(next) + turn[i];
-      return succeeds[i] > 0 ? slot - (slot < real(pop) ? real(0) : real(pop)) : real(-1);
-    });
-    team.map(n, run.array(Arrays::gain, g) + begin, [=](int i, int) {
-      const auto trial = competition.trial(begin + i);
-      return succeeds[i] * improvement(trial.f, competition.rival(trial, int(turn[i])));
-    });
-    team.map(n, run.scratch(Scratch::survivors) + begin,
-             [=](int i, int) { return turn_of(begin + i, next, pop) < successes ? none : front[begin + i]; });
+    team.map(pop, run.scratch(Scratch::survivors),
+             [=](int k, int) { return turn_of(k, next, pop) < successes ? real(not_a_number()) : front[k]; });
   }
 
   // The values of the top in their order, for n places from number `begin` on.
@@ -248,13 +228,9 @@ template <class A> struct FrontAndTop {
     }
     if (stage == FOLLOW) {
       const int successes = int(A::numbers(run, g)[A::SUCCESSES]);
-      auto* const won = run.array(Arrays::won, g);
       each_piece(run, share, [&](int, int begin, int n) {
-        follow(team, run, g, begin, n, successes);
+        clear_unused(team, run, g, begin, n, successes);
         sort_top(team, run, g, begin, n);
-        team.each(n, [&](int k) {
-          if (begin + k >= successes) won[begin + k] = 0;
-        });
       });
     }
   }
@@ -329,69 +305,112 @@ template <class A> struct FrontAndTop {
                         [&](int i) { make_front(team, run, g, i, Rows<Team>(team, run, g, i), ranks_of(run, g, i)); });
     }
   }
-  // The number of n values before v, and of equal ones where `ties`: counted, or by bisection where `ordered` has them
-  // in order.
-  template <bool ties, class Team, class real>
-  SKDE_FN static int before(Team& team, int n, const real* values, const real* ordered, int many, real v) {
-    if (ordered) return bisect(0, many, [=](int k) { return ordered[k]; }, v, ties);
-    return team.count(n, [&](int k) { return ties ? values[k] <= v : values[k] < v; });
+  // The numbers of members and trials that come before individual i: in the new top before the member of the old top
+  // and before the trial, likewise in the new front. Of equal values trials come before old members, so that both
+  // populations move on a plateau; and trials come in turn.
+  struct Places {
+    int top_member, top_trial, front_member, front_trial;
+  };
+  // The values and slots by which these are found. sorted: the values of the old top in their order.
+  template <class R> struct Generation {
+    using real = typename R::real;
+    const real *const sorted, *const front, *const survivors, *const won;
+    const int pop, next, successes;
+
+    SKDE_FN Generation(const R& run, i64 g)
+        : sorted(run.scratch(Scratch::sorted)),
+          front(run.array(Arrays::value, g - 1)),
+          survivors(run.scratch(Scratch::survivors)),
+          won(run.array(Arrays::won, g)),
+          pop(run.pop),
+          next(int(A::numbers(run, g - 1)[A::NEXT_SLOT])),
+          successes(int(A::numbers(run, g)[A::SUCCESSES])) {}
+    // Whether the member of a slot stays in the front.
+    SKDE_FN bool stays(int k) const { return turn_of(k, next, pop) >= successes; }
+  };
+
+  // Where few values are counted. turn: that of trial i, negative: none.
+  template <class Team, class R>
+  SKDE_FN static Places count_places(Team& team, const Generation<R>& at, int i, int turn) {
+    using real = typename R::real;
+    struct Values {
+      real sorted, survivor, won;
+    };
+    const real *const sorted = at.sorted, *const front = at.front, *const won = at.won, *const survivors = at.survivors;
+    const real mine = sorted[i], member = front[i], v = won[max_of(turn, 0)];
+    const int pop = at.pop, successes = at.successes;
+    enum : int { WON_MINE, WON_MEMBER, WON_TRIAL, TOP_TRIAL, LEFT_MEMBER, RIGHT_MEMBER, FRONT_TRIAL, COUNTS };
+    const auto counted = team.template counts<COUNTS>(
+        pop, [=](int k) { return Values{sorted[k], survivors[k], won[k]}; },
+        [=](const Values& value, int k, int* t) {
+          const bool won = k < successes;
+          t[WON_MINE] = won & (value.won <= mine), t[WON_MEMBER] = won & (value.won <= member);
+          t[WON_TRIAL] = won & ((value.won < v) | ((value.won == v) & (k < turn)));
+          t[TOP_TRIAL] = value.sorted < v, t[FRONT_TRIAL] = value.survivor < v;
+          t[LEFT_MEMBER] = (k < i) & (value.survivor <= member);
+          t[RIGHT_MEMBER] = (k >= i) & (value.survivor < member);
+        });
+    Places places{};
+    places.top_member = i + (is_nan(mine) ? successes : counted.of(WON_MINE, 0, successes));
+    if (SKDE_RARELY(is_nan(member)))
+      places.front_member =
+          successes + team.count(pop, [&](int k) { return at.stays(k) & (!is_nan(front[k]) | (k < i)); });
+    else if (at.stays(i))
+      places.front_member =
+          counted.of(WON_MEMBER, 0, successes) + counted.of(LEFT_MEMBER, 0, i) + counted.of(RIGHT_MEMBER, i, pop);
+    if (turn >= 0) {
+      const int earlier = counted.of(WON_TRIAL, 0, successes);
+      places.top_trial = earlier + counted.of(TOP_TRIAL), places.front_trial = earlier + counted.of(FRONT_TRIAL);
+    }
+    return places;
+  }
+  // Where many have been sorted.
+  template <class Team, class R>
+  SKDE_FN static Places search_places(Team&, const R& run, const Generation<R>& at, int i, int turn) {
+    const auto *const sorted = at.sorted, *const won = run.scratch(Scratch::won_sorted);
+    const auto mine = sorted[i];
+    const auto before = [](int n, const auto* values, auto value, bool ties) {
+      return bisect(0, n, [=](int k) { return values[k]; }, value, ties);
+    };
+    Places places{};
+    // Most members of the top are better than all trials, and many trials are worse than the whole top.
+    places.top_member = i + (mine < won[0] ? 0 : before(at.successes, won, mine, true));
+    places.front_member = int(run.scratch(Scratch::front_rank)[i]);
+    if (turn >= 0) {
+      const auto v = at.won[turn];
+      const int earlier = int(run.scratch(Scratch::won_place)[turn]);
+      places.top_trial = earlier + (sorted[at.pop - 1] < v ? at.pop : before(at.pop, sorted, v, false));
+      places.front_trial = earlier + before(at.pop - at.successes, run.scratch(Scratch::front_sorted), v, false);
+    }
+    return places;
   }
 
+  // The ranks of a member of the old front and of the trial with its number in the new front; -1: replaced.
+  struct Ranks {
+    int front, trial;
+  };
+
   // Writes member i of the old top and trial i to the new top, and finds the ranks of member i of the old front and of
-  // trial i in the new front. Of equal values trials come before old members, so that both populations move on a
-  // plateau; and trials come in turn.
+  // trial i in the new front.
   template <class Team, class R, class P>
   SKDE_FN static Ranks rank_all(Team& team, const R& run, i64 g, int i, const P& rows) {
     using real = typename R::real;
-    const real *const sorted = run.scratch(Scratch::sorted), *const front = run.array(Arrays::value, g - 1);
-    const real *const survivors = run.scratch(Scratch::survivors), *const won = run.array(Arrays::won, g);
-    const int pop = run.pop, next = int(A::numbers(run, g - 1)[A::NEXT_SLOT]);
-    const int successes = int(A::numbers(run, g)[A::SUCCESSES]);
+    const Generation<R> at(run, g);
+    const int slot = int(run.array(Arrays::slot, g)[i]), turn = slot < 0 ? -1 : turn_of(slot, at.next, at.pop);
     const bool many = is_large(run.pop);
-    const auto in_order = [&](int name) -> const real* { return many ? run.scratch(name) : nullptr; };
-    const auto stays = [&](int k) { return turn_of(k, next, pop) >= successes; };
-    const real least = real(A::numbers(run, g)[A::LEAST]), worst = sorted[pop - 1];
-    const auto trials_before = [&](real v) {
-      if (v < least) return 0;
-      if (is_nan(v)) return successes;
-      return before<true>(team, successes, won, in_order(Scratch::won_sorted), successes, v);
-    };
-    const real mine = sorted[i], member = front[i];
-    const int slot = int(run.array(Arrays::slot, g)[i]);
-    place(team, run, g, rows.top, mine, i + trials_before(mine));
-
-    int rank_front = -1, rank_trial = pop;
-    if (stays(i)) {
-      if (many)
-        rank_front = int(run.scratch(Scratch::front_rank)[i]);
-      else if (is_nan(member))
-        rank_front = successes + team.count(pop, [&](int k) { return stays(k) & (!is_nan(front[k]) | (k < i)); });
-      else
-        rank_front = trials_before(member) + team.count(i, [&](int k) { return survivors[k] <= member; }) +
-                     team.count(pop - i, [&](int k) { return survivors[i + k] < member; });
-    }
-    if (slot >= 0) {
-      const int turn = turn_of(slot, next, pop);
-      const real v = won[turn];
-      const int earlier =
-          many ? int(run.scratch(Scratch::won_place)[turn])
-               : team.count(successes, [&](int m) { return (won[m] < v) | ((won[m] == v) & (m < turn)); });
-      if (!(worst < v)) {
-        const int better = before<false>(team, pop, sorted, many ? sorted : nullptr, pop, v);
-        place(team, run, g, rows.trial, v, earlier + better);
-      }
-      rank_trial = earlier + before<false>(team, pop, survivors, in_order(Scratch::front_sorted), pop - successes, v);
-    }
-    if (many && team.lane == 0) {
+    const Places places = many ? search_places(team, run, at, i, turn) : count_places(team, at, i, turn);
+    place(team, run, g, rows.top, at.sorted[i], places.top_member);
+    if (turn >= 0) place(team, run, g, rows.trial, at.won[turn], places.top_trial);
+    const Ranks ranks{at.stays(i) ? places.front_member : -1, turn < 0 ? run.pop : places.front_trial};
+    if (team.lane != 0) return ranks;
+    if (many) {
       const real left = real(A::numbers(run, g)[A::NEXT_POP]);
-      if (rank_front >= 0) run.scratch(Scratch::leaves)[i] = real(rank_front >= left);
-      if (slot >= 0) run.scratch(Scratch::leaves)[slot] = real(rank_trial >= left);
+      if (ranks.front >= 0) run.scratch(Scratch::leaves)[i] = real(ranks.front >= left);
+      if (slot >= 0) run.scratch(Scratch::leaves)[slot] = real(ranks.trial >= left);
     }
-    if (team.lane == 0) {
-      run.array(Arrays::rank_front, g)[i] = real(rank_front);
-      run.array(Arrays::rank_trial, g)[i] = real(rank_trial);
-    }
-    return {rank_front, rank_trial};
+    run.array(Arrays::rank_front, g)[i] = real(ranks.front);
+    run.array(Arrays::rank_trial, g)[i] = real(ranks.trial);
+    return ranks;
   }
   template <class R> SKDE_FN static Ranks ranks_of(const R& run, i64 g, int i) {
     return {int(run.array(Arrays::rank_front, g)[i]), int(run.array(Arrays::rank_trial, g)[i])};

@@ -90,17 +90,18 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   // order. Of a large population, too: the values `won` and those of the front's survivors, both sorted; the place of a
   // turn in the order of `won`, and the rank of the old member of a slot in the new front; whether the new front leaves
   // out the member of a slot, and how many before it; a count for each piece, and partial sums.
-  SKDE_SCRATCH(chosen, succeeds, turn, survivors, sorted, won_sorted, won_place, front_sorted, front_rank, leaves,
-               leaves_before, by_piece, partials);
+  SKDE_SCRATCH(chosen, survivors, sorted, won_sorted, won_place, front_sorted, front_rank, leaves, leaves_before,
+               by_piece, partials);
   SKDE_VECTORS(front, trials);
-  // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules.
-  SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, LEAST, NEXT_POP);
+  // Of a run, for each generation: H values M_CR, after them these, and then those of the Rules. MEAN_F and DECAY are what
+  // follows from the success rate s: the mean of F, and exp(-7 s).
+  SKDE_ENUM(Numbers, int, NEXT_ENTRY, SUCCESS_RATE, NEXT_SLOT, SUCCESSES, NEXT_POP, MEAN_F, DECAY);
 
   using Populations = FrontAndTop<SuccessRate>;
   using Layout = SuccessRateLayout;
   template <class R> SKDE_FN static double* M_CR(const R& run, i64 g) { return run.memory(g); }
   template <class R> SKDE_FN static double* numbers(const R& run, i64 g) { return run.memory(g) + run.settings.H; }
-  template <class R> SKDE_FN static double* rest(const R& run, i64 g) { return numbers(run, g) + (NEXT_POP + 1); }
+  template <class R> SKDE_FN static double* rest(const R& run, i64 g) { return numbers(run, g) + (DECAY + 1); }
 
   struct Settings : Rules::Settings {
     const PopulationReduction reduction;
@@ -122,8 +123,8 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   };
 
   template <class Team, class R> SKDE_FN static Context context(Team&, const R& run, i64 g) {
-    const double s = numbers(run, g - 1)[SUCCESS_RATE];
-    return {0.4 + 0.25 * tanh(5 * s), max_of(int(run.pop * 0.7 * exp(-7 * s)), 2)};
+    const double* const last = numbers(run, g - 1);
+    return {last[MEAN_F], max_of(int(run.pop * 0.7 * last[DECAY]), 2)};
   }
 
   template <class Team> struct Draws {
@@ -215,7 +216,8 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     if (g == 0) {
       if (team.lane != 0) return;
       for (int k = 0; k < H; ++k) M[k] = run.settings.CR_start;
-      now[NEXT_ENTRY] = 0, now[SUCCESS_RATE] = 0.5, now[NEXT_SLOT] = 0, now[SUCCESSES] = 0;
+      now[NEXT_ENTRY] = 0, now[NEXT_SLOT] = 0, now[SUCCESSES] = 0;
+      store_rate(now, 0.5);
       return Rules::start(run, rest(run, 0));
     }
     const int successes = int(now[SUCCESSES]);
@@ -226,7 +228,7 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     for (int k = 0; k < H; ++k) M[k] = before[k];
     if (successes > 0) M[entry] = 0.5 * (before[entry] + lehmer_mean(sums.of + CR_SUM));
     now[NEXT_ENTRY] = successes > 0 ? (entry + 1) % H : entry;
-    now[SUCCESS_RATE] = double(successes) / run.pop;
+    store_rate(now, double(successes) / run.pop);
     Rules::learn(run, g, successes > 0 ? entry : -1, sums.of[WEIGHT], sums.of + OTHERS);
   }
 
@@ -235,6 +237,11 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   }
 
  private:
+  // The success rate s, and what follows from it, once for all trials of the next generation.
+  SKDE_FN static void store_rate(double* now, double s) {
+    now[SUCCESS_RATE] = s, now[MEAN_F] = 0.4 + 0.25 * tanh(5 * s), now[DECAY] = exp(-7 * s);
+  }
+
   // Sums over the successful trials, weighted by their gains: of the shares c of crossed components, and of the Rules.
   enum : int { WEIGHT, CR_SUM, CRCR_SUM, OTHERS };
   static constexpr int SUMS = OTHERS + Rules::SUMS;

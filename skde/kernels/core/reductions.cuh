@@ -33,16 +33,18 @@ template <class real, int m> struct Several {
   }
 };
 
-// Whole numbers of components, by terms(at(j), j, t). Number k is counted when of(k) is called.
+// Whole numbers of components, by terms(at(j), j, t). Number k is counted when of(k) is called, from components
+// begin ... end - 1 if they are given.
 template <class Team, int m, class At, class Terms> struct Counted {
   Team& team;
   int n;
   At at;
   Terms terms;
-  SKDE_FN int of(int which) const {
-    return team.count(n, [&](int j) {
+  SKDE_FN int of(int which) const { return of(which, 0, n); }
+  SKDE_FN int of(int which, int begin, int end) const {
+    return team.count(end - begin, [&](int j) {
       int t[m];
-      terms(at(j), j, t);
+      terms(at(begin + j), begin + j, t);
       return t[which];
     });
   }

@@ -205,13 +205,13 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return many;
   }
 
-  template <class At, class Reads, class Test, class Visit>
-  SKDE_FN int in_turn(int n, At at, Reads, Test test, Visit visit) const {
+  template <class Contest> SKDE_FN int in_turn(int n, const Contest& contest) const {
     int many = 0;
     for (int j = 0; j < n; ++j) {
-      const auto item = at(j);
-      const bool holds = test(item, many);
-      visit(j, item, many, holds);
+      const auto item = contest.at(j);
+      const auto rival = contest.rival(item, many);
+      const bool holds = contest.test(item, rival);
+      contest.visit(j, item, many, rival, holds);
       many += holds;
     }
     return many;

@@ -25,6 +25,7 @@ constexpr bool BUSY = SKDE_RESIDENT > 1;
 template <int m> struct Counts {
   int number[m];
   SKDE_FN int of(int which) const { return number[which]; }
+  SKDE_FN int of(int which, int, int) const { return number[which]; }
 };
 
 // Component j belongs to lane j mod size.
@@ -156,61 +157,69 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
-  // Every warp of a team does the same; the first one calls visit(). A lane has several items of a batch, and loads those
-  // of the next one early. At first they are tested as if the test held for none of the batch. Where it may read what
-  // the batch writes, which is rare if items are many, a round tests such items after those for which it held in the
-  // last round, until a round changes nothing. After k rounds the first k items are right, and nearly always all are
-  // after two.
-  template <class At, class Reads, class Test, class Visit>
-  SKDE_FN int in_turn(int n, At at, Reads reads, Test test, Visit visit) const {
-    constexpr int AT_ONCE = 4, ALL = AT_ONCE * width;
+  // Every warp of a team does the same; the first one calls visit(). A lane has several items of a batch, one of each
+  // row, and loads those of the next batch one batch early. At first they are tested against values in memory. Then rows
+  // are decided one after the other: where the rival of an item has come before it in the batch, the row is tested
+  // again, against those for which the test held, until nothing changes. After k times its first k items are right, and
+  // nearly always all are after two or three.
+  template <class Contest> SKDE_FN int in_turn(int n, const Contest& contest) const {
+    constexpr int ROWS = 4, ALL = ROWS * width;
+    using Item = decltype(contest.at(0));
     const int l = lane % width;
-    decltype(at(0)) item[AT_ONCE], next[AT_ONCE];
+    const unsigned earlier = (1u << l) - 1;  // lanes
+    Item item[ROWS], next[ROWS];
     const auto load = [&](int base) {
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) next[k] = at(min_of(base + k * width, n - 1));
+      for (int k = 0; k < ROWS; ++k) next[k] = contest.at(min_of(base + k * width, n - 1));
     };
     int many = 0;
     load(l);
 #pragma unroll 1
     for (int base = l; base < n + l; base += ALL) {
-      bool holds[AT_ONCE], open[AT_ONCE], rounds = false;
-      int before[AT_ONCE];
+      const int first = many;
+      int number[ROWS], before[ROWS];  // of an item: reads(), from the first of the batch
+      const auto in_batch = [&](int k) { return (unsigned(number[k]) < unsigned(ALL)) & (base + k * width < n); };
+      real in_memory[ROWS], rival[ROWS];
+      unsigned held[ROWS];
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) item[k] = next[k];
+      for (int k = 0; k < ROWS; ++k) {
+        item[k] = next[k], in_memory[k] = contest.rival(item[k], first);
+        number[k] = contest.reads(item[k]) - first;
+      }
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) holds[k] = test(item[k], many) & (base + k * width < n);
+      for (int k = 0; k < ROWS; ++k) {
+        rival[k] = in_memory[k];
+        held[k] = ballot(contest.test(item[k], rival[k]) & (base + k * width < n));
+      }
       load(base + ALL);
+      bool any_in_batch = false;
 #pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        open[k] = unsigned(reads(item[k]) - many) < unsigned(ALL) && base + k * width < n;
-        rounds |= open[k];
-      }
-      rounds = ballot(rounds);
-      for (int first = many;;) {
-        int all = first;
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-          const unsigned held = ballot(holds[k]);
-          before[k] = all + __popc(held & ((1u << l) - 1));
-          all += __popc(held);
+      for (int k = 0; k < ROWS; ++k) any_in_batch |= in_batch(k);
+      any_in_batch = ballot(any_in_batch);
+      const auto settle = [&](int k) {
+        for (bool had_come = false;;) {
+          before[k] = many + __popc(held[k] & earlier);
+          const bool open = in_batch(k), has_come = open & (number[k] < before[k] - first);
+          if (!ballot(has_come | had_come)) return;
+          const real value = held_value(held, k, number[k], [&](int row) { return contest.value(item[row]); });
+          rival[k] = has_come ? value : in_memory[k], had_come = has_come;
+          const unsigned now = ballot(open ? contest.test(item[k], rival[k]) : held[k] >> l & 1);
+          if (now == held[k]) return;
+          held[k] = now;
         }
+      };
+      if (SKDE_RARELY(any_in_batch)) {
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
-          if (lane < width && base + k * width < n) visit(base + k * width, item[k], before[k], holds[k]);
-        static_cast<const Self*>(this)->sync();
-        many = all;
-        if (!rounds) break;
-        bool changes = false;
+        for (int k = 0; k < ROWS; ++k) settle(k), many += __popc(held[k]);
+      } else {
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
-          if (open[k]) {
-            const bool now = test(item[k], before[k]);
-            changes |= now != holds[k], holds[k] = now;
-          }
-        if (!ballot(changes)) break;
-        static_cast<const Self*>(this)->sync();
+        for (int k = 0; k < ROWS; ++k) before[k] = many + __popc(held[k] & earlier), many += __popc(held[k]);
       }
+#pragma unroll
+      for (int k = 0; k < ROWS; ++k)
+        if (lane < width && base + k * width < n)
+          contest.visit(base + k * width, item[k], before[k], rival[k], held[k] >> l & 1);
+      static_cast<const Self*>(this)->sync();
     }
     return many;
   }
@@ -325,6 +334,29 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
  private:
+  // value(row) in the lane of set bit number `which`, from 0, of the words held[row], rows up to `last`; any value where
+  // they have no such bit.
+  template <int rows, class Value>
+  SKDE_FN static real held_value(const unsigned (&held)[rows], int last, int which, Value value) {
+    unsigned bits = held[0];
+    int row = 0, rest = which, place = 0;
+#pragma unroll
+    for (int k = 1, first = __popc(held[0]); k <= last; first += __popc(held[k]), ++k)
+      if (which >= first) bits = held[k], row = k, rest = which - first;
+#pragma unroll
+    for (int half = 16; half; half /= 2) {
+      const int low = __popc(bits & ((1u << half) - 1));
+      if (rest >= low) rest -= low, bits >>= half, place += half;
+    }
+    real found = 0;
+#pragma unroll
+    for (int k = 0; k <= last; ++k) {
+      const real of_row = from_lane(value(k), place % width);
+      found = k == row ? of_row : found;
+    }
+    return found;
+  }
+
   static constexpr int FEW = 5;  // numbers of a lane that middles() stores
 
   // The rows base + lane + k size, k < rows, of a matrix for m vectors. There is no branch between the loads.

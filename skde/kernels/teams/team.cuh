@@ -14,7 +14,8 @@
 //   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), counts, t) writes
 //                     them to t[0] ... t[m - 1], zeros if `counts` is false
 //   counts<m>(n, at, terms)   likewise m whole numbers, as terms(at(j), j, t); .of(k) is the k-th. Some teams count
-//                     when .of(k) is called, from the values at that time
+//                     when .of(k) is called, from the values at that time. .of(k, begin, end) takes less time where
+//                     the terms of components before `begin` and from `end` on are 0
 //   row(n, from)      a vector that is read later, as a Row; its load may start now. at(j, k) is component j, with the
 //                     k of fill()
 //   put(n, row, to)   to[j] = row.at(j, k)
@@ -29,12 +30,12 @@
 //   least(n, value)   the j with the smallest value(j), the first of equals; -1 where all are NaN
 //   number(n, test, visit)   visit(j, before, holds) for all j: the number of those before j for which test holds, and
 //                     whether it holds for j; returns the number of all for which it holds
-//   in_turn(n, at, reads, test, visit)   for j = 0, 1, ...: visit(j, item, before, holds), where item = at(j), holds =
-//                     test(item, before), and `before` is the number of those before j for which it held; returns the
-//                     number of all for which it held; n is at least 1. test() may read what visit() wrote for the
-//                     one with before = reads(item), after this one was visited; else nothing reads what visit()
-//                     writes. visit() may be called with a wrong `before` and `holds` first, and the caller does not
-//                     use what it wrote for a `before` that is not less than the result
+//   in_turn(n, contest)   for j = 0, 1, ...: contest.visit(j, item, before, rival, holds), where item = contest.at(j),
+//                     holds = contest.test(item, rival), and `before` is the number of those before j for which it
+//                     held; returns the number of all for which it held; n is at least 1. The rival of an item is
+//                     contest.value() of the one that held with before = contest.reads(item), if that came before it;
+//                     contest.rival(item, before) returns it from memory, where visit() has written the values of
+//                     those that held
 //   each_found(begin, end, find, body)   body(found) for one found = find(k), k = begin ... end - 1, after another, where
 //                     it is not negative; find() must not read what body() writes, because many may be found at a time
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
