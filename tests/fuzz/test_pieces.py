@@ -17,6 +17,7 @@ from skde.pointwise import array_namespace
 from .settings import examples
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+FEW = 24  # examples on a GPU, which compiles kernels for nearly every one
 
 
 def waves(X: Any) -> Any:
@@ -198,18 +199,17 @@ def check(kind: Any, limit: str, make: Any, device: str, number: int, path: Path
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_minimizers(device: str, tmp_path: Path) -> None:
-    for number in range(examples(130)):
+    for number in range(examples(130 if device == "cpu" else FEW)):
         check(Minimizer, "max_iter", minimizer_of, device, number, tmp_path / "fit.skde")
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_runs_of_several_sizes(device: str, tmp_path: Path) -> None:
-    for number in range(examples(60)):
+    for number in range(examples(60 if device == "cpu" else FEW)):
         check(Minimizer, "max_evals", sizes_of, device, number, tmp_path / "fit.skde")
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_min_max_solvers(device: str, tmp_path: Path) -> None:
-    # A GPU compiles a kernel for each example.
-    for number in range(examples(60 if device == "cpu" else 12)):
+    for number in range(examples(60 if device == "cpu" else FEW // 2)):
         check(MinMaxSolver, "n_cycles", solver_of, device, number, tmp_path / "fit.skde")
