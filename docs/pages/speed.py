@@ -18,9 +18,10 @@ Ratios are from one run; absolute figures depend on the machine.
 PEERS = ("scipy", "pygmo", "minionpy")
 AIM = 1.6  # times de's time
 CHANGES = {
-    "layout-h200.json": "Large populations, fewer kernels, and fewer passes in L-SRTDE",
     "competition-h200.json": "L-SRTDE's and RDEx's competition in registers, and more registers for warps that divide "
     "work between generations",
+    "ranks-h200.json": "L-SRTDE's and RDEx's competition with values passed from lane to lane, and all counts of an "
+    "individual in one pass",
 }
 
 # The bars of the plot, and their figures in the record.
