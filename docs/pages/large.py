@@ -33,12 +33,13 @@ they wait. A thread needs 80 to 255 registers, which leaves 12 to 37 % of the wa
 follow each other: its random words, its rows, its value, its survivor. More warps with fewer registers take longer,
 because values go to memory and come back; with fewer warps than here fewer loads are under way.
 
-JADE's family takes 3.6 to 4 times de's time with NP=10^5 in float64, and 5 to 6 times in float32. Its trials take about twice de's, because a row is found
-by its rank first; the rest are ten stages between generations, which end with barriers of all blocks. By the clock of
-one multiprocessor the trials are 38 % of a generation of jade with NP=10^5, sorting is 37 %, sums and archive are 23 %,
-and the best is 2 %. Half of the time of sorting is the wait for the largest bucket of values. Samples from the sorted
-values of the generation before make buckets of nearly equal sizes and shorten that wait to a seventh; but generations
-are only 3 % shorter in the mean, and where all values are new, as after a restart, one bucket has them all.
+JADE's family takes 3.6 to 4 times de's time with NP=10^5 in float64, and 5 to 6 times in float32. Its trials take about
+twice de's, because a row is found by its rank first; the rest are ten stages between generations, which end with
+barriers of all blocks. By the clock of one multiprocessor the trials are 38 % of a generation of jade with NP=10^5,
+sorting is 37 %, sums and archive are 23 %, and the best is 2 %. Half of the time of sorting is the wait for the largest
+bucket of values. Samples from the sorted values of the generation before make buckets of nearly equal sizes and shorten
+that wait to a seventh; but generations are only 3 % shorter in the mean, and where all values are new, as after a
+restart, one bucket has them all.
 
 L-SRTDE and RDEx compete slot by slot, which one team does, so the time of a generation grows with the population. The
 times of lsrtde are those of a variant that decides 256 trials at a time instead of 128, which takes 2 % less time with
