@@ -178,7 +178,6 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     for (int base = l; base < n + l; base += ALL) {
       const int first = many;
       int number[ROWS], before[ROWS];  // of an item: reads(), from the first of the batch
-      const auto in_batch = [&](int k) { return (unsigned(number[k]) < unsigned(ALL)) & (base + k * width < n); };
       real in_memory[ROWS], rival[ROWS];
       unsigned held[ROWS];
 #pragma unroll
@@ -192,6 +191,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
         held[k] = ballot(contest.test(item[k], rival[k]) & (base + k * width < n));
       }
       load(base + ALL);
+      const auto in_batch = [&](int k) { return (unsigned(number[k]) < unsigned(ALL)) & (base + k * width < n); };
       bool any_in_batch = false;
 #pragma unroll
       for (int k = 0; k < ROWS; ++k) any_in_batch |= in_batch(k);
