@@ -61,10 +61,24 @@ class DeviceThreads:
 
     def __init__(self, devices: Sequence[PartEngine]) -> None:
         self.devices = list(devices)
-        self._start()
+        self.pool: ThreadPoolExecutor | None = None
+        self.process = 0  # that of the pool
 
-    def _start(self) -> None:
-        self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
+    def _open_pool(self) -> ThreadPoolExecutor:
+        """Return the pool of this process: threads do not survive a fork."""
+        if self.pool is None or self.process != os.getpid():
+            self.pool, self.process = ThreadPoolExecutor(len(self.devices) + 1, "skde"), os.getpid()
+        return self.pool
+
+    def close(self) -> None:
+        """End the threads, which later work starts again.
+
+        Python drops a Ctrl-C that arrives while it deletes a pool whose threads live.
+        """
+        with interrupts.deferred:
+            if self.pool is not None and self.process == os.getpid():
+                self.pool.shutdown()
+            self.pool = None
 
     def run(self, work: PartWork, one_thread: bool) -> None:
         """Do the work on all parts and wait for its end.
@@ -78,8 +92,7 @@ class DeviceThreads:
             that of GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
             exception is raised.
         """
-        if self.process != os.getpid():
-            self._start()  # threads do not survive a fork
+        pool = self._open_pool()
         barrier, parts = IslandBarrier(len(self.devices)), range(len(self.devices))
 
         def run_one(k: int) -> None:
@@ -93,7 +106,7 @@ class DeviceThreads:
                 raise
 
         def run_all() -> None:
-            futures = [self.pool.submit(run_one, k) for k in parts]
+            futures = [pool.submit(run_one, k) for k in parts]
             errors = [error for future in futures if (error := future.exception()) is not None]
             for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
                 raise error
@@ -110,7 +123,7 @@ class DeviceThreads:
         started: list[Future[None]] = []
         try:
             with interrupts.deferred:
-                started.append(self.pool.submit(run_by_one if one_thread else run_all))
+                started.append(pool.submit(run_by_one if one_thread else run_all))
             wait(started)
         finally:
             wait(started)

@@ -214,6 +214,7 @@ class MultiDeviceEngine:
             yield
         finally:
             batch.work = None
+            self.threads.close()
 
     def run(self, batch: SplitBatch, begin: int, until: int) -> None:
         """Run whole generations up to number `until`, from `begin`, that of the runs furthest behind."""

@@ -137,6 +137,19 @@ def test_one_thread_may_start_the_work_of_all(
     assert equal(m, asked)
 
 
+def test_a_fit_leaves_no_thread() -> None:
+    """Python drops a Ctrl-C that arrives while it deletes a pool of living threads."""
+
+    def threads() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("skde")]
+
+    before = threads()
+    minimizer = Minimizer("jde", max_iter=5, n_runs=2, device=["cpu"] * 2, random_state=0).fit("sphere", dim=2)
+    assert threads() == before
+    assert minimizer.set_params(max_iter=10).resume().n_iter_ == 10
+    assert threads() == before
+
+
 def test_a_part_that_fails_in_one_thread_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the work that was started."""
     threads = DeviceThreads([CpuEngine(1)] * 3)
