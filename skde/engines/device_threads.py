@@ -73,7 +73,7 @@ class DeviceThreads:
     def close(self) -> None:
         """End the threads, which later work starts again.
 
-        Python drops a Ctrl-C that arrives while it deletes a pool whose threads live.
+        Python ignores Ctrl-C for a moment when it deletes a pool with running threads.
         """
         with interrupts.deferred:
             if self.pool is not None and self.process == os.getpid():

@@ -138,7 +138,7 @@ def test_one_thread_may_start_the_work_of_all(
 
 
 def test_a_fit_leaves_no_thread() -> None:
-    """Python drops a Ctrl-C that arrives while it deletes a pool of living threads."""
+    """Python ignores Ctrl-C for a moment when it deletes a pool with running threads."""
 
     def threads() -> list[str]:
         return [thread.name for thread in threading.enumerate() if thread.name.startswith("skde")]
