@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
@@ -219,7 +219,7 @@ class CpuEngine:
     def mark(self) -> None:
         """Return a mark of the work that was started: nothing, because calls return when the work is done."""
 
-    def follow(self, marks: Sequence[None]) -> None:
+    def follow(self, marks: Iterable[None]) -> None:
         """Do nothing, for the same reason."""
 
     def synchronize(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import lru_cache
 from threading import Lock
@@ -404,7 +404,7 @@ class CudaEngine:
             event.record(self.xp.cuda.get_current_stream())
             return event
 
-    def follow(self, marks: Sequence[Any]) -> None:
+    def follow(self, marks: Iterable[Any]) -> None:
         """Let later work on the current stream wait for the work before some marks, which may be of other GPUs."""
         with self.device_context:
             for mark in marks:

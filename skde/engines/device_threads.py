@@ -36,14 +36,14 @@ class IslandBarrier:
 
     Attributes
     ----------
-    sent, copied : list
-        For each part a mark of its device's work up to each barrier.
+    sent, copied : dict
+        For each part a mark of its device's work up to the last time that it passed each barrier.
     """
 
     def __init__(self, n: int) -> None:
         self.arrive, self.leave = threading.Barrier(n), threading.Barrier(n)
-        self.sent: list[Any] = [None] * n
-        self.copied: list[Any] = [None] * n
+        self.sent: dict[int, Any] = {}
+        self.copied: dict[int, Any] = {}
 
 
 # The work on one part, given its number and the barriers: it yields each barrier that it has to pass.

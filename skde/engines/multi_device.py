@@ -22,9 +22,6 @@ from skde.engines.spec import Spec
 from skde.islands import Step
 from skde.typing import Array, FloatArray, IntArray
 
-# The arrays that islands on different devices exchange in a migration.
-MIGRANT_ARRAYS = ("migrants", "migrant_values", "meets")
-
 
 class SplitBatch(Runs):
     """A batch of runs or islands in consecutive parts, one for each device.
@@ -48,20 +45,13 @@ class SplitBatch(Runs):
     def _migrant_copies(self, k: int) -> list[tuple[Array, Array]]:
         """Return the arrays that part k copies in a migration: pairs of a target and a source in another part."""
         copies = []
-        low = self._first_island(k)
-        high = low + len(self.parts[k].array["meets"])
+        low, own = self._first_island(k), self.parts[k].array["migrants"]
         for j, (begin, end) in enumerate(self.ranges):
-            begin, end = max(begin, low), min(end, high)
-            if j == k or begin >= end:
-                continue
-            other = self._first_island(j)
-            copies += [
-                (
-                    self.parts[k].array[name][begin - low : end - low],
-                    self.parts[j].array[name][begin - other : end - other],
-                )
-                for name in MIGRANT_ARRAYS
-            ]
+            begin, end = max(begin, low), min(end, low + len(own))
+            if j != k and begin < end:
+                other = self._first_island(j)
+                source = self.parts[j].array["migrants"][begin - other : end - other]
+                copies.append((own[begin - low : end - low], source))
         return copies
 
     def _first_island(self, k: int) -> int:
@@ -289,11 +279,12 @@ class MultiDeviceEngine:
     def _migrate(self, batch: SplitBatch, k: int, barrier: IslandBarrier, g: int) -> Iterator[Barrier]:
         """Do part k's share of the migration after generation g."""
         engine, part = self.engines[k], batch.parts[k]
+        engine.follow(barrier.copied.values())  # no device may write its migrants again before all have copied them
         engine.migrate(part, g, Step.EMIGRATE)
         barrier.sent[k] = engine.mark()
         yield barrier.arrive
         try:
-            engine.follow(barrier.sent)
+            engine.follow(barrier.sent.values())
             for target, source in batch.migrant_copies[k]:
                 engine.copy_array(target, source)
             barrier.copied[k] = engine.mark()
@@ -301,6 +292,5 @@ class MultiDeviceEngine:
             barrier.leave.abort()
             raise
         yield barrier.leave
-        engine.follow(barrier.copied)  # no device may write its migrants again before all have copied them
         engine.migrate(part, g, Step.IMMIGRATE)
         engine.migrate(part, g, Step.REORDER)

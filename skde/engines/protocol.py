@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeGuard
 
@@ -113,7 +113,7 @@ class DeviceEngine(Engine, Protocol):
     def mark(self) -> Any:
         """Return a mark of the work that was started."""
 
-    def follow(self, marks: Sequence[Any]) -> None:
+    def follow(self, marks: Iterable[Any]) -> None:
         """Let later work wait for the work before some marks, of this engine or of others of the kind."""
 
     def coevolution(self, spec: CoevolutionSpec) -> Coevolution:

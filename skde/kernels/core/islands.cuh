@@ -9,7 +9,7 @@
 // ends the archipelago at the next migration.
 //
 // A batch may have some islands of an archipelago, while other batches have the others. The host then copies the rows
-// of migrants, migrant_values and meets, which have a row for every island, between emigrate and immigrate.
+// of task.migrants, which has one for every island, between emigrate and immigrate.
 #pragma once
 #include "core/run.cuh"
 
@@ -19,8 +19,8 @@ SKDE_ENUM_CLASS(Route, int, RING, RANDOM, FULL);
 SKDE_ENUM_CLASS(Migrants, int, BEST, RANDOM);   // individuals that are copied to other islands
 SKDE_ENUM_CLASS(Replaced, int, WORST, RANDOM);  // individuals that migrants may replace
 
-// An island's part in a migration, in task.meets.
-enum Part : i64 { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
+// An island's part in a migration, the first number of its row of task.migrants.
+enum Part : int { ABSENT = 0, PRESENT = 1, AT_TARGET = 2 };
 
 // Whether islands migrate after generation g.
 template <class real> SKDE_FN bool migrates(const Task<real>& task, i64 g) {
@@ -47,10 +47,9 @@ template <class real> struct Islands {
     const int wanted = task.migrant_share > 0 ? int(task.migrant_share * pop) : int(task.migrant_count);
     return max_of(min_of(wanted, min_of(pop - 1, int(task.migrant_rows))), 1);
   }
-  SKDE_FN real* migrant(i64 island, int row) const {
-    return task.migrants + (island * task.migrant_rows + row) * task.dim;
-  }
-  SKDE_FN real* value(i64 island, int row) const { return task.migrant_values + island * task.migrant_rows + row; }
+  SKDE_FN real& part(i64 island) const { return task.migrants[island * (1 + task.migrant_rows * (task.dim + 1))]; }
+  // A migrant: its value, then its point.
+  SKDE_FN real* migrant(i64 island, int k) const { return &part(island) + 1 + k * (task.dim + 1); }
 };
 
 // The algorithm of an island in a migration: rows of individuals, the first of which is number `first`. With it the
@@ -98,7 +97,8 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
   const i64 r = run.run;
   const i64 me = islands.island(r);
   const bool here = task.status[r] == RUNNING && task.generation[r] == g && !has_migrated(task, r, g);
-  if (share.leader && team.lane == 0) task.meets[me] = here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT;
+  if (share.leader && team.lane == 0)
+    islands.part(me) = real(here ? PRESENT : task.status[r] == TARGET ? AT_TARGET : ABSENT);
   if (!here) return;
   const int pop = run.pop, many = islands.migrants(pop);
   const bool drawn_migrants = Migrants(int(task.migrant_choice)) == Migrants::RANDOM;
@@ -107,8 +107,8 @@ SKDE_OUTLINE void emigrate(Team& team, const Run<Members, real>& run, Share& sha
   const auto send = [&](int i, int row) {
     const real* const x = island_member(run, g, i);
     real* const out = islands.migrant(me, row);
-    team.each(run.dim, [&](int j) { out[j] = x[j]; });
-    if (team.lane == 0) *islands.value(me, row) = island_values(run, g)[i];
+    team.each(run.dim, [&](int j) { out[1 + j] = x[j]; });
+    if (team.lane == 0) *out = island_values(run, g)[i];
   };
   share.divide(pop);
   if (!is_large(pop)) {
@@ -144,34 +144,35 @@ template <class real> struct Arrivals {
   int many;
 
   SKDE_FN int all() const { return int(islands.task.n_islands) * many; }
-  SKDE_FN bool sent(int k) const { return islands.task.meets[first + k / many] == PRESENT && k / many != me; }
-  // Its row in the whole buffer, and its value; NaN, which replaces no individual, where it was not sent.
-  SKDE_FN i64 row(int k) const { return (first + k / many) * islands.task.migrant_rows + k % many; }
-  SKDE_FN real value(int k) const { return sent(k) ? islands.task.migrant_values[row(k)] : real(not_a_number()); }
+  SKDE_FN bool sent(int k) const { return islands.part(first + k / many) == PRESENT && k / many != me; }
+  SKDE_FN real* migrant(int k) const { return islands.migrant(first + k / many, k % many); }
+  // NaN, which replaces no individual, where it was not sent.
+  SKDE_FN real value(int k) const { return sent(k) ? *migrant(k) : real(not_a_number()); }
 };
 
-// The row of the whole buffer that has the migrant number `rank` of an island; -1 where there is none.
+// The migrant that is number `rank` of those for an island; null where there is none.
 template <class Team, class R, class real>
-SKDE_FN i64 arrival(Team& team, const R& run, const Arrivals<real>& arrivals, i64 g, int rank) {
+SKDE_FN const real* arrival(Team& team, const R& run, const Arrivals<real>& arrivals, i64 g, int rank) {
   const auto& task = run.task;
   const i64 n = task.n_islands;
   const Route route = Route(int(task.migrant_route));
   if (route == Route::FULL) {
-    if (is_large(arrivals.all())) return arrivals.row(int(run.sorting()[rank]));
+    if (is_large(arrivals.all())) return arrivals.migrant(int(run.sorting()[rank]));
     for (int k = 0; k < arrivals.all(); ++k) {
       if (!arrivals.sent(k)) continue;
       const auto value = [&](int other) { return arrivals.value(other); };
       const auto ties = [&](int other) { return arrivals.sent(other) & (other < k); };
-      if (count_before(team, arrivals.all(), value, value(k), ties) == rank) return arrivals.row(k);
+      if (count_before(team, arrivals.all(), value, value(k), ties) == rank) return arrivals.migrant(k);
     }
-    return -1;
+    return nullptr;
   }
   i64 from = (arrivals.me + n - 1) % n;
   if (route == Route::RANDOM) {
     from = below(run.stream(g, 0, MIGRATION).block(2).w[0], int(n - 1));
     from += from >= arrivals.me;
   }
-  return task.meets[arrivals.first + from] == PRESENT ? (arrivals.first + from) * task.migrant_rows + rank : -1;
+  const auto& islands = arrivals.islands;
+  return islands.part(arrivals.first + from) == PRESENT ? islands.migrant(arrivals.first + from, rank) : nullptr;
 }
 
 template <class Team, class real, class Share>
@@ -180,22 +181,20 @@ SKDE_OUTLINE void immigrate(Team& team, const Run<Members, real>& run, Share& sh
   const Islands<real> islands{task};
   const i64 r = run.run;
   const i64 me = islands.island(r), first = islands.first_of(me);
-  if (task.meets[me] != PRESENT) return;
-  bool ended = false;
-  for (i64 k = 0; k < task.n_islands; ++k) ended |= task.meets[first + k] == AT_TARGET;
+  if (islands.part(me) != PRESENT) return;
+  const bool ended = team.count(int(task.n_islands), [&](int k) { return islands.part(first + k) == AT_TARGET; }) > 0;
   if (share.leader && team.lane == 0) (ended ? task.status : task.met)[r] = ended ? i64(TARGET) : g;
   if (ended) return;
   const Arrivals<real> arrivals{islands, first, me - first, islands.migrants(run.pop)};
   const auto receive = [&](int i) {
     const int rank = int(task.places[r * task.pop_max + i]);
-    const i64 row = rank < arrivals.many ? arrival(team, run, arrivals, g, rank) : -1;
-    if (row < 0) return;
-    const real value = task.migrant_values[row], own = island_values(run, g)[i];
+    const real* const migrant = rank < arrivals.many ? arrival(team, run, arrivals, g, rank) : nullptr;
+    if (!migrant) return;
+    const real value = *migrant, own = island_values(run, g)[i];
     team.sync();
     if (!(value < own) && !(is_nan(own) && !is_nan(value))) return;
-    const real* const from = task.migrants + row * task.dim;
     real* const x = island_member(run, g, i);
-    team.each(run.dim, [&](int j) { x[j] = from[j]; });
+    team.each(run.dim, [&](int j) { x[j] = migrant[1 + j]; });
     if (team.lane == 0) island_values(run, g)[i] = value;
   };
   share.divide(run.pop);
@@ -226,7 +225,7 @@ SKDE_FN void immigrate(Team& team, const Task<real>& task, i64 r, Share& share, 
 template <class Algorithm, class Team, class real, class Share>
 SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i64 g, bool all_values = false) {
   if (task.status[r] != RUNNING) return;
-  if (!all_values && task.meets[Islands<real>{task}.island(r)] != PRESENT) return;
+  if (!all_values && Islands<real>{task}.part(Islands<real>{task}.island(r)) != PRESENT) return;
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.enter(g);
   share.divide(run.members());

@@ -30,11 +30,11 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //             the trials that write the archive's rows, generation (R), limit (R), status (R), evals (2, R) evaluations
 //             up to the end of a generation, record (2, R) the best so far, since (2, R) its generation, clock (R) the
 //             last reading in nanoseconds, spent (R, 2) seconds up to the end of an iteration, history (R,
-//             history_slots), migrants (W, Q, D), migrant_values (W, Q) and meets (W), the Part of an island in a
-//             migration, of the W islands of all archipelagos that have a run in the batch; places (R, P) in the order
-//             of replacement, met (R) the generation of the last migration (in co-evolution, of
-//             y: the cycle of the last new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of barriers, the
-//             last one the whole grid's)
+//             history_slots), migrants (W, 1 + Q (1 + D)) of the W islands of all archipelagos that have a run in the
+//             batch: an island's Part in a migration, then the value and the point of each of its migrants; places (R,
+//             P) in the order of replacement, met (R) the generation of the last migration (in co-evolution, of y: the
+//             cycle of the last new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of
+//             barriers, the last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
   INTEGER(n_runs) INTEGER(pop_max) INTEGER(reference_rows) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) \
@@ -47,7 +47,7 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
   REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)      \
   WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                                                 \
   WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
-  REALS(migrant_values) WORDS(places) WORDS(meets) WORDS(met) REALS(workspace) WORDS(arrivals)
+  WORDS(places) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on
 
 template <class real> struct Task {
