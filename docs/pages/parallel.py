@@ -35,10 +35,9 @@ spread (130 and 165 us); and, both in one build, a barrier with a cache line for
 written only at its end.
 
 Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs take 3.5
-microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes 0.1 to 0.2 ms: they wait for each
-other twice, copy the migrants and start four kernels. So 64 islands of 1000 gain 1.8 times where they migrate every 50
-generations, and 2.1 times where they do so every 500. One thread starts the work of all GPUs, which wait for each other
-by events; with a thread for each and waits on the host the first of these took 25.3 microseconds instead of 18.9.
+microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes about 0.1 ms: they wait for each
+other, copy the migrants and start four kernels. So 64 islands of 1000 gain 2.0 times where they migrate every 50
+generations. One thread starts the work of all GPUs, which wait for each other by events.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
 would cross in every generation: of 10^6 individuals in 30 variables 120 MB, which take NVLink, with 450 GB/s each way,

@@ -23,7 +23,18 @@ from skde.engines.decoded_objective import DecodedObjective
 from skde.engines.game import Game, opponent_task
 from skde.engines.generation_kernels import GENERATION, MODELS, GenerationKernels
 from skde.engines.graph_replay import sizes_vary
-from skde.engines.launch_plan import LANES, MANY_WITH_STAGES, Device, Plan, Work, make_plan, shared_memory
+from skde.engines.launch_plan import (
+    MANY_WITH_STAGES,
+    STEP_TEAMS,
+    STEP_THREADS,
+    Device,
+    Plan,
+    Work,
+    blocks_for,
+    make_plan,
+    shared_memory,
+    step_plan,
+)
 from skde.engines.nvrtc import (
     ROOM,
     TRIALS_SHARED,
@@ -47,8 +58,6 @@ from skde.memory import check_memory
 from skde.typing import Array
 from skde.variables import Variables
 
-STEP_TEAMS = 4  # warps in a block of the step kernels
-STEP_THREADS = STEP_TEAMS * LANES["Warp"]
 NULL = np.int64(0)
 WHOLE = nullcontext()  # around one launch, which Ctrl-C cannot divide
 
@@ -209,7 +218,7 @@ class CudaEngine:
         """Return the launcher of a batch for single steps, which the first of them makes."""
         batch.started = True
         if batch.step is None:
-            plan = step_plan(-(-batch.pop_max // STEP_TEAMS), batch.n_runs)
+            plan = step_plan(batch.pop_max, batch.n_runs, self.machine)
             module = self._module("gpu_step", kernels_of(batch), plan.team, plan.threads, plan.resident)
             batch.step = Launcher(module, plan)
         launcher: Launcher = batch.step
@@ -263,7 +272,7 @@ class CudaEngine:
             work = Work(dim, n, 1, objective.scratch, sizes, dtype.itemsize)
             staged, trials_shared, shared_bytes = shared_memory(work, self.machine, "Warp", STEP_TEAMS)
             staged &= ~1  # evaluation needs no bounds
-            blocks = self._blocks(n, STEP_TEAMS)
+            blocks = blocks_for(n, STEP_TEAMS, self.machine)
             plan = Plan("Warp", STEP_THREADS, 1, blocks, 1, staged, trials_shared, shared_bytes)
             kernels = Kernels(dtype).with_objective(objective)
             module = self._module("gpu_evaluate", kernels, plan.team, plan.threads, 1, trials_shared)
@@ -276,7 +285,7 @@ class CudaEngine:
             (rows, dim), n = x.shape, len(variables)
             values = self.xp.empty((rows, n), x.dtype)
             module = self._module("gpu_decode", Kernels(x.dtype), "Warp", STEP_THREADS, 1)
-            blocks = self._blocks(rows * n, STEP_THREADS)
+            blocks = blocks_for(rows * n, STEP_THREADS, self.machine)
             table = self._address(self._table(variables, x.dtype), x.dtype, len(variables.table))
             points, out = self._address(x, x.dtype, rows * dim), self._address(values, x.dtype, rows * n)
             arguments = (points, np.int64(rows), np.int64(dim), table, np.int64(n), out)
@@ -355,7 +364,7 @@ class CudaEngine:
         """Do one phase of cycle c with the values of its request, of shape (R, n, m)."""
         with self.device_context:
             if batch.phase_program is None:
-                plan = step_plan(-(-max(batch.x.pop_max, batch.opponents) // STEP_TEAMS), batch.n_runs)
+                plan = step_plan(max(batch.x.pop_max, batch.opponents), batch.n_runs, self.machine)
                 switches = coevolution_switches(batch)
                 options = game_options(batch.spec.dtype, "Warp", plan.threads, 1, switches=switches)
                 batch.phase_program = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
@@ -372,7 +381,7 @@ class CudaEngine:
         with self.device_context:
             f = self.xp.empty((len(X), len(Y)), X.dtype)
             task, alive = opponent_task(game, X, Y, self.xp)
-            plan = step_plan(self._blocks(len(X), STEP_TEAMS))
+            plan = step_plan(len(X), 1, self.machine)
             options = game_options(X.dtype, "Warp", plan.threads, 1, game)
             launcher = Launcher(compile_module(self.device, "gpu_coevolution", options), plan)
             n, dim = X.shape
@@ -415,10 +424,6 @@ class CudaEngine:
         with self.device_context:
             self.xp.cuda.get_current_stream().synchronize()
 
-    def _blocks(self, work: int, share: int) -> int:
-        """Return the number of blocks that divide so much work: each has a share, or several in a large grid."""
-        return max(1, min(-(-work // share), 8 * self.machine.multiprocessors))
-
     def _address(self, array: Array, dtype: np.dtype[Any], size: int) -> np.int64:
         """Return an array's address as a kernel argument."""
         return np.int64(address(array, dtype, size, self.device))
@@ -451,8 +456,3 @@ def repeated_vectors(objective: Compiled, batch: Batch) -> int:
     be evaluated, too.
     """
     return 0 if sizes_vary(batch) else getattr(objective, "repeated", 0)  # problems of the registry have the number
-
-
-def step_plan(blocks: int, n_runs: int = 1) -> Plan:
-    """Return the plan of a launch with a warp for each individual; `blocks` is the number for each run."""
-    return Plan("Warp", STEP_THREADS, 1, blocks, n_runs, 0, 0, 0)

@@ -43,6 +43,10 @@ LARGE_TRIAL = 3072  # bytes; with a larger one, each of many individuals has a b
 MOST_TOGETHER = 4
 BLOCK_SHARED = 1024  # bytes of shared memory that each block takes in addition to its own
 
+STEP_TEAMS = 4  # warps in a block of the step kernels
+STEP_THREADS = STEP_TEAMS * LANES["Warp"]
+STEP_BLOCKS = 8  # a multiprocessor; more blocks take more time to start than they save
+
 # (kind of team, threads, resident, trials in shared memory, shared bytes) -> number of such blocks that one
 # multiprocessor holds.
 Occupancy = Callable[[str, int, int, int, int], int]
@@ -234,6 +238,16 @@ def shared_memory(
         if fits(elements):
             staged |= 1 << bit
     return staged, trials_shared, used
+
+
+def blocks_for(items: int, share: int, device: Device, n_runs: int = 1) -> int:
+    """Return the blocks for the items of one of n_runs runs: each block has a share of them, or several shares."""
+    return max(1, min(-(-items // share), STEP_BLOCKS * device.multiprocessors // n_runs))
+
+
+def step_plan(individuals: int, n_runs: int, device: Device) -> Plan:
+    """Return the plan of a step kernel, in which a warp has one individual after the other."""
+    return Plan("Warp", STEP_THREADS, 1, blocks_for(individuals, STEP_TEAMS, device, n_runs), n_runs, 0, 0, 0)
 
 
 def make_plan(work: Work, device: Device, occupancy: Occupancy) -> Plan:

@@ -16,7 +16,7 @@ from skde.benchmark.generations import constant_size, new_batch
 from skde.engines import choose_device
 from skde.engines.cuda import CudaEngine, repeated_vectors
 from skde.engines.generation_kernels import FpdeKernels, generation_plan, operator_plan
-from skde.engines.launch_plan import LANES, Device, Plan, Work, make_plan
+from skde.engines.launch_plan import LANES, STEP_BLOCKS, Device, Plan, Work, make_plan, step_plan
 
 H200 = Device(multiprocessors=132, shared_per_block=232_448)
 
@@ -30,6 +30,15 @@ def plan(**work: Any) -> Plan:
     """Plan for an H200."""
     options: dict[str, Any] = {"dim": 30, "pop": 100, "n_runs": 1, "scratch": 0, "array_sizes": (), "itemsize": 8}
     return make_plan(Work(**{**options, **work}), H200, resident)
+
+
+@given(pop=st.integers(1, 10**6), n_runs=st.integers(1, 10**5))
+def test_steps_start_no_more_blocks_than_the_machine_holds(pop: int, n_runs: int) -> None:
+    found, most = step_plan(pop, n_runs, H200), STEP_BLOCKS * H200.multiprocessors
+    assert found.groups == n_runs
+    assert found.grid <= max(most, n_runs)
+    assert (found.blocks - 1) * found.teams < pop  # no block without an individual
+    assert found.blocks * found.teams >= pop or (found.blocks + 1) * n_runs > most  # each has a team, or all are used
 
 
 @given(
