@@ -21,6 +21,8 @@ class Kernel(NamedTuple):
     large_stages : int
         The largest number of stages between generations of a large population on a GPU, without sorting; 0: as many as
         for a small one.
+    along_sorting : bool
+        Whether these go along with the stages of sorting.
     """
 
     number: int
@@ -32,6 +34,7 @@ class Kernel(NamedTuple):
     has_operators: bool
     varies: bool
     large_stages: int
+    along_sorting: bool
 
 
 @lru_cache

@@ -109,7 +109,8 @@ class Batch(Runs):
     def stages(self) -> int:
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
-        sorts, large = needs.ranked or needs.sorts, self.kernel.large_stages or needs.stages
+        large = 0 if self.kernel.along_sorting else self.kernel.large_stages or needs.stages
+        sorts = needs.ranked or needs.sorts
         return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.pop_max)
 
     def _describe(self) -> None:

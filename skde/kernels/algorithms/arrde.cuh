@@ -69,18 +69,20 @@ struct Arrde : ArrdePhases {
     keep_last_entry(team, run, g, prefetch.entry);
   }
 
-  static constexpr int LARGE_STAGES = Base::LARGE_STAGES + 1;
+  static constexpr bool ALONG_SORTING = false;  // it sorts by itself
+  static constexpr int LARGE_STAGES = 1, AFTER_SORTING = MANY_TEAMS ? 0 : Base::LARGE_STAGES;
   template <class R, class Share> SKDE_FN static int large_stages(const R& run, const Share& share, i64) {
-    return sort_stages(share, run.pop) + LARGE_STAGES;
+    return sort_stages(share, run.pop) + AFTER_SORTING + LARGE_STAGES;
   }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const auto* const f = values(run, g);
     const auto value = [&](int k) { return f[k]; };
     const int own = stage - sort_stages(share, run.pop);
-    if (own < 0)
+    if (own < 0) {
       sort_stage(team, share, run.pop, value, stage, run.order(g), run.sorting(), run.samples(run.pop));
-    else if (own < Base::LARGE_STAGES)
+      along_sorting<Base>(team, run, share, g, stage);
+    } else if (own < AFTER_SORTING)
       Base::end_large_generation(team, run, share, g, own);
     else if (share.adapts(run.pop)) {
       const Prefetch<Team> prefetch(team, run, g, run.pop, true);

@@ -112,12 +112,14 @@ struct Gade : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = MANY_TEAMS;
-  static constexpr int LARGE_STAGES = 2;
+  static constexpr int LARGE_STAGES = 3;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
-    if (stage == 0) divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));
-    if (stage == 1 && share.adapts(run.pop)) adapt(team, run, g, 0, true);
+    auto* const partials = run.scratch(Scratch::partials);
+    if (stage == 0) divide_sums<SUMS>(team, run, share, partials, terms_of(run, g));
+    if (stage == 1) fold_sums<SUMS>(team, share, partials);
+    if (stage == 2 && share.adapts(run.pop)) adapt(team, run, g, 0, true);
   }
 
  private:

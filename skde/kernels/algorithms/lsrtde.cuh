@@ -202,8 +202,10 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const int later = Populations::later(run, share, g, stage);
     Populations::update_large(team, run, share, g, stage);
-    if (g > 0 && later == Populations::PLACES)
-      divide_sums<SUMS>(team, run, share, run.scratch(Scratch::partials), terms_of(run, g));
+    auto* const partials = run.scratch(Scratch::partials);
+    if (g > 0 && later == Populations::PLACES - 1)  // the last stage of sorting
+      divide_sums<SUMS>(team, run, share, partials, terms_of(run, g));
+    if (g > 0 && later == Populations::PLACES) fold_sums<SUMS>(team, share, partials);
     if (!share.adapts(run.pop) || (g > 0 ? later != Populations::LEARN : stage > 0)) return;
     if (g > 0) Populations::find_and_record(team, run, g);
     adapt(team, run, g, 0, true);

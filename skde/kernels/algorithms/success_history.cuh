@@ -193,7 +193,7 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
     Archive::rank_and_archive(team, run, g, i, prefetch);
   }
 
-  static constexpr bool DIVIDES = true;
+  static constexpr bool DIVIDES = true, ALONG_SORTING = true;
   static constexpr int LARGE_STAGES = Archive::LARGE_STAGES;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
@@ -201,7 +201,8 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
     const Prefetch<Team> prefetch(team, run, g, run.pop, true);
     Archive::archive_many(team, run, share, g, stage, prefetch);
     if (stage == 0) Means::divide(team, run, share, prefetch);
-    if (stage == 1 && share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
+    if (stage == 1) Means::fold(team, run, share);
+    if (stage == 2 && share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
   }
 
   template <class Team, class R>

@@ -39,6 +39,9 @@ template <class A> struct SuccessMemory {
   SKDE_FN static void divide(Team& team, const R& run, const Share& share, const P& trials) {
     divide_sums<SUMS>(team, run, share, run.scratch(A::Scratch::partials), terms_of(run, trials));
   }
+  template <class Team, class R, class Share> SKDE_FN static void fold(Team& team, const R& run, const Share& share) {
+    fold_sums<SUMS>(team, share, run.scratch(A::Scratch::partials));
+  }
 
   // Moves an entry towards the means of a generation with successes.
   template <class Team, class R, class P, class Sums>

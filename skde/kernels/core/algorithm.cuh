@@ -159,8 +159,9 @@ struct BaseAlgorithm {
   // One of these stages also calls adapt(..., true), by the team of which share.adapts(run.pop) holds; the driver does
   // not. After a generation of opposites the driver calls neither of the two, but adapt(..., false). LARGE_STAGES is
   // the largest number of stages, without any sorting. DIVIDES = MANY_TEAMS divides on a GPU only (gade.cuh has the
-  // shortest example); sums are divided by divided_sums.cuh.
-  static constexpr bool DIVIDES = false;
+  // shortest example); sums are divided by divided_sums.cuh. ALONG_SORTING: whether these stages neither read the new
+  // order nor write what sorting reads. Then a GPU makes them along with those of sorting (along_sorting()).
+  static constexpr bool DIVIDES = false, ALONG_SORTING = false;
   static constexpr int LARGE_STAGES = 0;
 
   // Individual i's part in restoring the state of generation g after values have changed, in addition to the order:

@@ -1,6 +1,6 @@
 // Sums over the trials of a generation, weighted by improvements. One team makes them. In a large population on a GPU
 // it would read all trials while the others wait, so all teams make partial sums in an earlier stage (divide_sums), and
-// one team adds these up (divided_sums).
+// a team adds up those of a sum in the next (fold_sums).
 //
 // with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`. Sum
 // number `weight` is that of the weights.
@@ -20,12 +20,26 @@ SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* par
     });
 }
 
-// The sums, by one team. Partial sums are those of improvements as they are: the rare case of another scale reads all
-// trials.
+// Adds up the partial sums of every sum; the sums are behind them.
+template <int m, class Team, class Share, class real>
+SKDE_FN void fold_sums(Team& team, const Share& share, real* partials) {
+  if constexpr (MANY_TEAMS)
+    share.each_item(m, [&](int s) {
+      const real sum = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
+      if (team.lane == 0) partials[m * PARTIALS + s] = sum;
+    });
+}
+
+// The sums, by one team. Those from partial sums are of improvements as they are: the rare case of another scale reads
+// all trials.
 template <int m, int weight, class Team, class R, class real, class WithTerms>
 SKDE_FN Several<real, m> divided_sums(Team& team, const R& run, const real* partials, WithTerms with_terms) {
   return weighted_sums<real, weight>([&](real scale) -> Several<real, m> {
-    if (MANY_TEAMS && is_large(run.pop) && scale == 1) return fold_partials<m>(team, partials);
+    if (MANY_TEAMS && is_large(run.pop) && scale == 1) {
+      Several<real, m> sums;
+      for (int s = 0; s < m; ++s) sums.of[s] = partials[m * PARTIALS + s];
+      return sums;
+    }
     return with_terms(scale, [&](auto at, auto terms) { return team.template sums<m>(run.pop, at, terms); });
   });
 }

@@ -122,9 +122,6 @@ constexpr bool CAN_RANK = false;
 #else
 constexpr bool CAN_RANK = true;
 #endif
-template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
-  return Algorithm::DIVIDES && is_large(run.pop);
-}
 template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R& run, const Share& share, i64 g) {
   if constexpr (Algorithm::DIVIDES)
     if (is_large(run.pop)) return Algorithm::large_stages(run, share, g);
@@ -138,8 +135,8 @@ template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
   const bool sorts = CAN_RANK && run.task.ranked && is_large(run.pop) && !opposes;
-  return {sorts ? sort_stages(share, run.pop) : 0,
-          opposes ? Opposition<Algorithm>::stages(run, share) : own_stages<Algorithm>(run, share, g),
+  const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
+  return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
           has_bests(run, run.pop) && finds_best<Algorithm>(run, g)};
 }
@@ -151,11 +148,12 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
                               bool opposes) {
   if (CAN_RANK && stage < stages.sorting) {
     const auto* const f = run.f(g);
-    return sort_stage(
+    sort_stage(
         team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting(), run.samples(run.pop));
+    return along_sorting<Algorithm>(team, run, share, g, stage);
   }
   stage -= stages.sorting;
-  if constexpr (Algorithm::DIVIDES)
+  if constexpr (Algorithm::DIVIDES && !GOES_ALONG<Algorithm>)
     if (stage < stages.own && !opposes) return Algorithm::end_large_generation(team, run, share, g, stage);
   if constexpr (CAN_OPPOSE<Algorithm>) {
     if (stage < stages.own) return Opposition<Algorithm>::survive(team, run, share, g, stage);

@@ -66,9 +66,8 @@ template <class real, class Self> struct Reductions {
   SKDE_FN Self& self() { return static_cast<Self&>(*this); }
 };
 
-// m sums over a large population in two steps, because one team would take long: first the lanes of all teams make the
-// partial sums that sums() would make (team.cuh), then one team folds them. The first step has m * PARTIALS /
-// Team::size parts.
+// The partial sums that sums() would make of m sums over a large population (team.cuh). One team would take long: this
+// is one of m * PARTIALS / Team::size parts.
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
   constexpr int BATCH = 24, STRIDE = BATCH * PARTIALS;  // loads at a time
@@ -97,11 +96,6 @@ SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms
     if (base < n) add(base + first, [=](int j) { return j < n ? j : n - 1; }, [=](int j) { return j < n; });
     partials[place] = partial;
   }
-}
-template <int m, class Team, class real> SKDE_FN Several<real, m> fold_partials(Team& team, const real* partials) {
-  Several<real, m> sums;
-  for (int s = 0; s < m; ++s) sums.of[s] = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
-  return sums;
 }
 
 }  // namespace SKDE_NAMESPACE

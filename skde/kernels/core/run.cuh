@@ -191,6 +191,20 @@ constexpr bool MANY_TEAMS = true;
 #else
 constexpr bool MANY_TEAMS = false;
 #endif
+template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
+  return Algorithm::DIVIDES && is_large(run.pop);
+}
+
+// The algorithm's stage that goes along with a stage of sorting, on a GPU. Teams without values to sort begin with it.
+template <class Algorithm> constexpr bool GOES_ALONG = MANY_TEAMS && Algorithm::DIVIDES && Algorithm::ALONG_SORTING;
+template <class Algorithm, class Team, class R, class Share>
+SKDE_FN void along_sorting(Team& team, const R& run, const Share& share, i64 g, int stage) {
+  if constexpr (GOES_ALONG<Algorithm>) {
+    static_assert(SAMPLE_STAGES >= 2 * Algorithm::LARGE_STAGES, "every second stage of sorting has one");
+    if (stage % 2) Algorithm::end_large_generation(team, run, share.after(samples_of(run.pop)), g, stage / 2);
+  }
+}
+
 // Whether the bests of pieces are stored: every team needs the best of a large population, and would else read all
 // values.
 template <class R> SKDE_FN bool has_bests(const R&, int pop) { return MANY_TEAMS && !R::ITERATES && is_large(pop); }

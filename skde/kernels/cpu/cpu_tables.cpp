@@ -60,12 +60,13 @@ nb::dict algorithms() {
 }
 
 // {name: (whether operators.cuh has it, whether its type may change the size of a population, the largest number of its
-// stages between generations of a large population on a GPU, or 0 where it has as many as in a small one)}
+// stages between generations of a large population on a GPU, or 0 where it has as many as in a small one, whether these
+// go along with sorting)}
 nb::dict algorithm_traits() {
   nb::dict table;
 #define SKDE_CASE(name, Algorithm)                                                                                \
   table[#name] = nb::make_tuple(skde::has_operators<skde::Algorithm>, skde::Run<skde::Algorithm, double>::VARIES, \
-                                skde::Algorithm::LARGE_STAGES);
+                                skde::Algorithm::LARGE_STAGES, skde::Algorithm::ALONG_SORTING);
   SKDE_ALGORITHMS(SKDE_CASE)
 #undef SKDE_CASE
   return table;

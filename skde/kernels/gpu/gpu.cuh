@@ -103,6 +103,14 @@ struct GroupShare : BlockBarrier {
         leader(begin == 0) {}
 
   __device__ void divide(int pop) { end = pop; }
+  // The share of further work at the same time, which begins with the teams that have none of the first n items.
+  __device__ GroupShare after(int n) const {
+    GroupShare share = *this;
+    const int teams = step / int(blocks);
+    share.begin = (begin + step - n % step) % step;
+    share.spread = share.begin % teams * int(blocks) + share.begin / teams;
+    return share;
+  }
   __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
   template <class Body> __device__ void each_item(int n, Body body) const {
     for (int k = begin; k < n; k += step) body(k);
