@@ -296,10 +296,11 @@ def refuse_pair(j: int, low: float, high: float) -> None:
 
 def check_precision(box: FloatArray, dtype: str) -> None:
     """Refuse bounds that are equal or not finite in the precision of a fit."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         low, high = box.astype(dtype).T
         width = high - low
-    good = (width > 0) & (width < np.inf)
+    vanishes = ((low == 0) & (box[:, 0] != 0)) | ((high == 0) & (box[:, 1] != 0))
+    good = (width > 0) & (width < np.inf) & ~vanishes
     if np.count_nonzero(good) < len(good):
         j = int(good.argmin())
         raise ValueError(f"bounds[{j}] = ({box[j, 0]}, {box[j, 1]}) cannot be told apart or held in dtype={dtype!r}")

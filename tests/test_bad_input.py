@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from skde import (
     DE,
+    JADE,
     JDE,
     PSO,
     DeviceObjective,
@@ -392,6 +393,11 @@ def test_a_warm_start_has_its_own_time() -> None:
 
 
 def test_bounds_that_single_precision_cannot_hold() -> None:
-    for bounds in ([(1.0, 1.0 + 1e-9)], [(-1e300, 1e300)]):
+    for bounds in ([(1.0, 1.0 + 1e-9)], [(-1e300, 1e300)], [(1e-46, 1.0)], [(-1.0, -1e-60)]):
         with pytest.raises(ValueError, match=r"bounds\[0\].*dtype='float32'"):
             fit(fit_options={"bounds": bounds}, dtype="float32")
+
+
+def test_an_archive_that_single_precision_cannot_number() -> None:
+    with pytest.raises(ValueError, match=r"an archive of 20000000 points needs dtype='float64'.*archive_rate"):
+        fit(algorithm=JADE(pop_size=200_000, archive_rate=100.0), dtype="float32", max_iter=1)

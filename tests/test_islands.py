@@ -59,6 +59,23 @@ def test_the_best_of_all_reaches_every_island() -> None:
     assert (after.min(axis=1) == f.min()).all()
 
 
+@pytest.mark.parametrize("device", ["cpu", ["cpu", "cpu"], pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_islands_that_have_ended_send_nothing(device: Any) -> None:
+    """Where migrants are so many that they are sorted, too."""
+    for seed in range(6):
+        m = make(
+            Migration("full", every=5, n_migrants=0.9),
+            n_islands=2,
+            max_iter=60,
+            stagnation=2,
+            random_state=seed,
+            device=device,
+        ).set_params(algorithm=DE(pop_size=2600 if device == "cuda" else 600))
+        m.fit(lambda X: 1 + squares(X - 0.3), bounds=[(0.1, 1.0)] * 10)
+        assert m.fun_ >= 1
+        assert (m.population_ >= 0.1).all()
+
+
 def test_islands_receive_from_one_other_at_random() -> None:
     """Over many seeds every island's best goes everywhere, and never do all migrants come from two islands."""
     seen = set()

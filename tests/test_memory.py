@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,33 @@ def test_a_history_that_grows() -> None:
     m._runner.batch.n_runs = 10**6
     with pytest.raises(MemoryError, match="the history of 1000000 runs " + FIGURES):
         m.set_params(max_iter=2**60).resume()
+    m._runner.batch.n_runs = 2
+    m.set_params(max_iter=5).resume()
+    assert (m.n_iter_, m._runner.batch.spec.last) == (5, 5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the addresses of a process so")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_without_memory_for_their_work(threads: int) -> None:
+    """The process goes on: no exception leaves a thread."""
+    code = f"""
+import resource
+from pathlib import Path
+from skde import JADE, Minimizer
+options = {{"max_iter": 1, "device": "cpu", "n_jobs": {threads}}}
+Minimizer("de", n_runs=2, **options).fit("sphere", dim=100)
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+seen = set()
+for room in range(60, 160, 5):
+    resource.setrlimit(resource.RLIMIT_AS, (used + room * 2**20, resource.RLIM_INFINITY))
+    try:
+        Minimizer(JADE(pop_size=300_000), **options).fit("sphere", dim=2)
+    except MemoryError as error:
+        seen.add("bad_alloc" in str(error))
+print(seen)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, "True" in ended.stdout) == (0, True), ended.stdout + ended.stderr
 
 
 def test_the_estimate_is_what_is_allocated() -> None:

@@ -155,6 +155,7 @@ def test_bounds_that_are_variables() -> None:
             "x0 must have the variables n, rate, t, kind, z, x",
         ),
         (lambda: Variables(SPACE).points([1.0, 2.0]), r"x0 must have shape \(6,\)"),
+        (lambda: Variables({"kind": Categorical(["a", None])}).points({"kind": "zz"}), r"x0\['kind'\] must be one of"),
     ],
 )
 def test_wrong_variables_are_refused(make: Any, message: str) -> None:
@@ -337,6 +338,9 @@ def test_functions_of_one_point_and_results_in_the_form_of_scipy() -> None:
 def test_params_need_a_point_of_all_variables() -> None:
     with pytest.raises(ValueError, match=r"x must have shape \(2,\), got \(1,\)"):
         Variables({"n": Integer(0, 3), "kind": Categorical(["a", "b"])}).params([1])
+    for point, wrong in (([2.5, 0], "2.5 is no value of 'n'"), ([1, 7], "7.0 is no value of 'kind'")):
+        with pytest.raises(ValueError, match=f"x: {wrong}"):
+            Variables({"n": Integer(0, 3), "kind": Categorical(["a", "b"])}).params(point)
 
 
 def test_params_need_typed_variables() -> None:

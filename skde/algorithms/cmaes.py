@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skde.algorithms.base import REPAIRS, Algorithm, FitSetting, StateSizes
+from skde.algorithms.base import MOST_INDIVIDUALS, REPAIRS, Algorithm, FitSetting, StateSizes
 from skde.algorithms.saved_state import SavedRuns
 from skde.constants import ENUMERATIONS, choices
 from skde.validation import check_bool, check_choice, check_int, check_real
@@ -76,8 +76,8 @@ class CMAES(Algorithm):
     active : bool, default True
         Whether there are negative weights.
     max_doublings : int or None, default None
-        Number of times that a population doubles, in [0, 20]; later ones are as large. A run stores two or three
-        numbers for every trial of the largest population. None: 9, but at most up to 16384 trials.
+        Number of times that a population doubles, in [0, 20], up to 2^24 trials; later ones are as large. A run stores
+        two or three numbers for every trial of the largest population. None: 9, but at most up to 16384 trials.
     tol_x : float, default 1e-12
         Tolerance of the standard deviations, >= 0.
     tol_fun : float, default 1e-11
@@ -186,7 +186,8 @@ class CMAES(Algorithm):
 
     def _doublings(self, pop_size: int) -> int:
         if self.max_doublings is not None:
-            chosen = check_int(self._name("max_doublings"), self.max_doublings, 0, 20)
+            most = int(log2(MOST_INDIVIDUALS / pop_size))  # the kernel counts the trials in 32 bits
+            chosen = check_int(self._name("max_doublings"), self.max_doublings, 0, min(20, most))
         else:
             chosen = min(MOST_DOUBLINGS, max(int(log2(MOST_TRIALS / pop_size)), 0))
         return 0 if self.restarts is None else chosen

@@ -130,10 +130,10 @@ class Batch(Runs):
     def refresh(self) -> None:
         """Pass the limits and the stopping rules of the current spec to the kernels."""
         spec, words, numbers = self.spec, self.task.words, self.task.numbers
+        self._grow_history()
         if spec.limits is not self.limits:
             self.limits = spec.limits
             self.put("limit", spec.limits)
-        self._grow_history()
         words[PLACES["history_slots"]] = self.slots
         words[PLACES["stagnation"]] = spec.stagnation or 0
         numbers[PLACES["target"]] = -np.inf if spec.target is None else spec.target

@@ -232,7 +232,7 @@ class CudaEngine:
         """Judge the end of generation g - 1 and make the trials of generation g."""
         with self.device_context:
             if batch.spec.islands.migrates(g - 1):
-                with interrupts.deferred:
+                with interrupts.fit, interrupts.deferred:
                     for step in range(Step.JUDGE, Step.REORDER + 1):
                         self.migrate(batch, g - 1, step)
             self._steps(batch)("propose", batch.record, np.int64(g), NULL, NULL)
@@ -244,7 +244,7 @@ class CudaEngine:
 
     def accept(self, batch: Batch, g: int, trials: Array | None, f: Array) -> None:
         """Select between parents and trials (None: those proposed) by the trials' values f, of shape (R, P)."""
-        with self.device_context, interrupts.deferred if batch.stages else WHOLE:
+        with self.device_context, interrupts.fit, interrupts.deferred if batch.stages else WHOLE:
             n, dtype = batch.n_runs * batch.pop_max, batch.spec.dtype
             where = NULL if trials is None else self._address(trials, dtype, n * batch.dim)
             steps = self._steps(batch)

@@ -101,8 +101,10 @@ def capture(
             batch.step("end_generation", task, one, clock, np.int64(stage))
         batch.step.function("tick")((1,), (1,), (clock,))
         return stream.end_capture(), f
-    except Exception as error:
+    except BaseException as error:
         with suppress(cupy.cuda.runtime.CUDARuntimeError):
             stream.end_capture()
+        if not isinstance(error, Exception):
+            raise
         first_line = str(error).partition("\n")[0]
         raise RecordingError(f"{type(error).__name__}: {first_line}") from error

@@ -92,6 +92,8 @@ class DeviceThreads:
             that of GPUs. Else every device has a thread. When a thread fails, the others do not wait for it, and its
             exception is raised.
         """
+        for device in self.devices:  # the threads have other streams than the caller, which may have started copies
+            device.synchronize()
         pool = self._open_pool()
         barrier, parts = IslandBarrier(len(self.devices)), range(len(self.devices))
 

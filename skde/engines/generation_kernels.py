@@ -145,15 +145,17 @@ class GenerationKernels(ABC):
         current = self.cuda.get_current_stream()
         with interrupts.deferred:
             self.order(current, self.main)
-            for start, end in islands.stretches(begin, until):
-                if islands.migrates(start):
-                    with self.main:
-                        for step in range(Step.JUDGE, Step.REORDER + 1):
-                            self.step("migrate", record, np.int64(start), NULL, np.int64(step))
-                self.make(start, end)
-            with self.main:
-                self.step("migrate", record, np.int64(until), NULL, np.int64(Step.JUDGE))
-            self.order(self.main, current)
+            try:
+                for start, end in islands.stretches(begin, until):
+                    if islands.migrates(start):
+                        with self.main:
+                            for step in range(Step.JUDGE, Step.REORDER + 1):
+                                self.step("migrate", record, np.int64(start), NULL, np.int64(step))
+                    self.make(start, end)
+                with self.main:
+                    self.step("migrate", record, np.int64(until), NULL, np.int64(Step.JUDGE))
+            finally:  # whoever reads the batch after an exception waits for what was started
+                self.order(self.main, current)
 
     def make(self, begin: int, end: int) -> None:
         """Launch generations between which no islands migrate: by replays as far as these go."""

@@ -69,6 +69,11 @@ class SplitBatch(Runs):
             part.spec = spec
             part.refresh()
 
+    def find_bests(self) -> None:
+        """Find again the values that the stopping rules read, where the kernels may not have stored them."""
+        for part in self.parts:
+            part.find_bests()
+
     def put(self, name: str, values: Any) -> None:
         """Write one of the arrays with a first axis of runs, from the host."""
         for part, (begin, end) in zip(self.parts, self.ranges, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,9 @@ class Launcher:
         self.function(name)(self.grid, self.block, arguments, shared_mem=self.plan.shared_bytes)
 
 
+RAISING = Lock()  # held by the thread that raises the limit of a kernel's shared memory
+
+
 @lru_cache(maxsize=1024)
 def load_function(module: Any, name: str, shared_bytes: int) -> Any:
     """Return a kernel that may be launched with so much shared memory.
@@ -66,8 +70,9 @@ def load_function(module: Any, name: str, shared_bytes: int) -> Any:
     Its limit is raised and never lowered, because other threads launch the kernel too.
     """
     function = module.get_function(name)
-    if shared_bytes > function.max_dynamic_shared_size_bytes:
-        function.max_dynamic_shared_size_bytes = shared_bytes
+    with RAISING:
+        if shared_bytes > function.max_dynamic_shared_size_bytes:
+            function.max_dynamic_shared_size_bytes = shared_bytes
     return function
 
 

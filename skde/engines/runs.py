@@ -101,9 +101,13 @@ class Runs(ABC):
 
     def set_limits(self, limits: IntArray) -> None:
         """Set new limits; stopped runs below them run on."""
-        self.spec.limits = limits
-        self.spec.last = max(self.spec.last, int(limits.max()))
-        self.refresh()
+        before = self.spec.limits, self.spec.last
+        self.spec.limits, self.spec.last = limits, max(self.spec.last, int(limits.max()))
+        try:
+            self.refresh()
+        except BaseException:  # there is no memory for the history
+            self.spec.limits, self.spec.last = before
+            raise
 
     def sizes(self, g: Any) -> IntArray:
         """Return the size of every run's generation g, of shape (R,)."""

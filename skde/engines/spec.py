@@ -73,6 +73,16 @@ class Spec:
         sizes = [max(schedule.sizes) for schedule in self.schedules] or self.parameters[:, 0].tolist()
         self.pop_max = self.pop_max or int(max(sizes)) + self.needs.references
         self.last = max(self.last, int(self.limits.max()))
+        self._check_archive()
+
+    def _check_archive(self) -> None:
+        """Refuse an archive with more points than numbers of the dtype, which are the trials' rows, tell apart."""
+        most = 2 ** (np.finfo(self.dtype).nmant + 1)
+        if self.needs.archive > most:
+            raise ValueError(
+                f"an archive of {self.needs.archive} points needs dtype='float64', because {self.dtype} allows {most}; "
+                "or take a smaller archive_rate or pop_size"
+            )
 
     @property
     def n_runs(self) -> int:

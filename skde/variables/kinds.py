@@ -53,9 +53,9 @@ class Variable(ABC):
         """Return a value as `params_` has it."""
         return float(value)
 
-    def number(self, parameter: Any) -> float:
-        """Return the number of a value of `params_`."""
-        return check_real("a value", parameter)
+    def number(self, parameter: Any, what: str) -> float:
+        """Return the number of a value of `params_`; `what` is its name in messages."""
+        return check_real(what, parameter)
 
 
 class WholeNumbered(Variable):
@@ -326,11 +326,11 @@ class Categorical(WholeNumbered):
         """Return a value as `params_` has it: the choice."""
         return self.choices[int(value)]
 
-    def number(self, parameter: Any) -> float:
+    def number(self, parameter: Any, what: str) -> float:
         """Return the index of a choice."""
         same = [k for k, choice in enumerate(self.choices) if choice is parameter or repr(choice) == repr(parameter)]
         if not same:
-            raise ValueError(f"a choice must be one of {shown(self.choices)}, got {shown(parameter)}")
+            raise ValueError(f"{what} must be one of {shown(self.choices)}, got {shown(parameter)}")
         return float(same[0])
 
 

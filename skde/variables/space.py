@@ -20,6 +20,7 @@ from skde.variables.kinds import (
     Ordinal,
     Real,
     Variable,
+    WholeNumbered,
     as_variable,
     described_variable,
     nameless,
@@ -146,10 +147,13 @@ class Variables:
         Raises
         ------
         ValueError
-            For a point of another shape.
+            For a point of another shape, or a number that is no value of a variable with whole numbers.
         """
         if np.shape(x) != (len(self),):
             raise ValueError(f"x must have shape ({len(self)},), got {np.shape(x)}")
+        for name, variable, value in zip(self.names, self.members, x, strict=True):
+            if isinstance(variable, WholeNumbered) and not variable.allowed(np.array([value], np.float64))[0]:
+                raise ValueError(f"x: {float(value)!r} is no value of {name!r}, which is {shown(variable)}")
         return {
             name: variable.parameter(float(value))
             for name, variable, value in zip(self.names, self.members, x, strict=True)
@@ -168,7 +172,10 @@ class Variables:
     def _numbers(self, params: Mapping[str, Any], what: str) -> list[float]:
         if set(params) != set(self.names):
             raise ValueError(f"{what} must have the variables {', '.join(self.names)}, got {shown(dict(params))}")
-        return [variable.number(params[name]) for name, variable in zip(self.names, self.members, strict=True)]
+        return [
+            variable.number(params[name], f"{what}[{name!r}]")
+            for name, variable in zip(self.names, self.members, strict=True)
+        ]
 
     def encode(self, values: FloatArray, what: str = "x0", into: FloatArray | None = None, changed: Any = True) -> Any:
         """Return the components with these values, after a check of the values.

@@ -164,7 +164,35 @@ def test_a_part_that_fails_in_one_thread_ends_all(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(ZeroDivisionError, match="0"):
         threads.run(work, one_thread=True)
-    assert (begun, len(waits)) == ([0, 1, 2], 3)
+    assert (begun, len(waits)) == ([0, 1, 2], 2 * 3)
+
+
+def test_devices_wait_for_the_work_of_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads have other streams than the caller, who starts copies to the batch."""
+    told: list[str] = []
+    monkeypatch.setattr(CpuEngine, "synchronize", lambda engine: told.append(threading.current_thread().name))
+
+    def work(k: int, barrier: IslandBarrier) -> Iterator[threading.Barrier]:
+        told.append("work")
+        return iter(())
+
+    threads = DeviceThreads([CpuEngine(1)] * 2)
+    threads.run(work, one_thread=True)
+    threads.close()
+    assert told[:2] == [threading.current_thread().name] * 2
+    assert told[2:4] == ["work"] * 2
+
+
+def test_bests_are_found_again_on_every_device() -> None:
+    m = Minimizer(DE(pop_size=600), n_runs=3, max_iter=3, device=["cpu", "cpu"], random_state=0).fit("sphere", dim=2)
+    batch = m._runner.batch
+    batch.find_bests()
+    known = batch.host("bests")
+    for part in batch.parts:
+        part.put("bests", np.zeros_like(part.host("bests")))
+    batch.find_bests()
+    assert known.any()
+    assert np.array_equal(batch.host("bests"), known)
 
 
 @pytest.mark.parametrize("execution", ["run", "step"])

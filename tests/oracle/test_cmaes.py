@@ -195,6 +195,7 @@ def test_rates_are_those_of_the_tutorial() -> None:
         ({"covariance": "none"}, r"CMAES\.covariance must be"),
         ({"restarts": "none"}, r"CMAES\.restarts must be"),
         ({"max_doublings": 21}, r"CMAES\.max_doublings must be"),
+        ({"max_doublings": 20, "pop_size": 2048}, r"CMAES\.max_doublings must be an integer in \[0, 12\], got 20"),
         ({"penalty": -1}, r"CMAES\.penalty must be"),
         ({"pop_size": 3}, r"CMAES\.pop_size must be at least 4 for two parents, got 3"),
     ],

@@ -157,7 +157,10 @@ SKDE_FN const real* arrival(Team& team, const R& run, const Arrivals<real>& arri
   const i64 n = task.n_islands;
   const Route route = Route(int(task.migrant_route));
   if (route == Route::FULL) {
-    if (is_large(arrivals.all())) return arrivals.migrant(int(run.sorting()[rank]));
+    if (is_large(arrivals.all())) {
+      const int k = int(run.sorting()[rank]);
+      return arrivals.sent(k) ? arrivals.migrant(k) : nullptr;
+    }
     for (int k = 0; k < arrivals.all(); ++k) {
       if (!arrivals.sent(k)) continue;
       const auto value = [&](int other) { return arrivals.value(other); };

@@ -3,8 +3,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -55,27 +57,44 @@ void Barrier::wait(int parts) {
     if (spins >= MOST_SPINS) std::this_thread::yield();
 }
 
+// body(memory) in every thread, with memory that the thread has made. No exception may leave a parallel region: where a
+// thread gets no memory, none calls body, and the caller gets the exception.
+template <class Make, class Body> void in_parallel(int threads, Make make, Body body) {
+  std::atomic<bool> failed{false};
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    decltype(make()) memory;
+    try {
+      memory = make();
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+#pragma omp barrier
+    if (!failed) body(memory);
+  }
+  if (failed) throw std::bad_alloc();
+}
+
 // body(team, run, share) for every run of the task. Each thread takes whole runs if there are enough runs. Else, and if
 // populations are large, all threads share the individuals of one run after the other.
 template <class real, class Body> void for_each_run(const Task<real>& task, int threads, int vectors, Body body) {
   const bool shared = shares_runs(threads, task.n_runs, task.pop_max, task.dim);
   threads = int(team_size(threads, task.n_runs, task.pop_max, task.dim));
   Barrier barrier;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  {
-    Worker<real> worker(task, vectors);
+  const auto make = [&] { return std::make_unique<Worker<real>>(task, vectors); };
+  in_parallel(threads, make, [&](const std::unique_ptr<Worker<real>>& worker) {
     if (shared) {
       ThreadShare share(omp_get_thread_num(), omp_get_num_threads(), &barrier);  // OpenMP may give fewer threads
       for (i64 run = 0; run < task.n_runs; ++run) {
-        body(worker.team, run, share);
+        body(worker->team, run, share);
         share.wait();
       }
     } else {
       ThreadShare share(0, 1, nullptr);
 #pragma omp for schedule(dynamic)
-      for (i64 run = 0; run < task.n_runs; ++run) body(worker.team, run, share);
+      for (i64 run = 0; run < task.n_runs; ++run) body(worker->team, run, share);
     }
-  }
+  });
 }
 
 // An algorithm's functions, by its place in SKDE_ALGORITHMS.
@@ -248,12 +267,11 @@ void evaluate_rows(AnyEvaluate evaluate, int scratch, const void* data_, const v
   const auto* data = static_cast<const Data<real>*>(data_);
   const auto* x = static_cast<const real*>(x_);
   auto* f = static_cast<real*>(f_);
-#pragma omp parallel num_threads(threads) if (threads > 1 && n * d >= COMPONENTS_WORTH_SHARING)
-  {
-    std::vector<real> room(size_t(d * scratch));
+  const auto make = [&] { return std::vector<real>(size_t(d * scratch)); };
+  in_parallel(n * d >= COMPONENTS_WORTH_SHARING ? threads : 1, make, [&](std::vector<real>& room) {
 #pragma omp for
     for (i64 k = 0; k < n; ++k) f[k] = function(x + k * d, d, data, room.data());
-  }
+  });
 }
 
 template <class real> void decode_rows(const void* x, i64 rows, i64 d, const void* table, i64 n, void* values) {
