@@ -119,7 +119,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
           words(team, run.stream(g, i, CROSSOVER), run.settings.crossover == Crossover::BIN ? run.dim : 0) {
       if (is_shifted(run.settings.mutation))
         shift_draws(individual.block[Layout::INDEX], run.pop, i, indices, individual.block[Layout::CONTROLS]);
-      individual.fetch_early(team, run, g, [&](int k, auto words, auto) {
+      individual.template fetch_early<7>(team, run, g, [&](int k, auto words, auto) {
         const int many = indices_of(run.settings.mutation);
         DistinctIndices rows(words(Layout::INDEX), 0, run.pop, k, min_of(many, 4));
         if (is_shifted(run.settings.mutation)) rows.shift(words(Layout::INDEX), run.pop, k);

@@ -135,7 +135,7 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
       int best = 0;
-      individual.fetch_early(team, run, g, [&](int k, auto words, auto number) {
+      individual.template fetch_early<2>(team, run, g, [&](int k, auto words, auto number) {
         if (best == 0) best = context(team, run, g).best;
         const Words4 indices = words(Layout::INDEX);
         const int chosen = below(indices.w[0], run.pop);

@@ -93,7 +93,7 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
     template <class R>
     SKDE_FN Draws(Team& team, const R& run, i64 g, int i)
         : individual(team, run.seed, g, i), words(team, run.stream(g, i, CROSSOVER), run.dim) {
-      individual.fetch_early(team, run, g, [&](int k, auto words, auto) {
+      individual.template fetch_early<7>(team, run, g, [&](int k, auto words, auto) {
         const Words4 indices = words(Layout::INDEX);
         const int rows = Archive::usable(run, Archive::archived(run, g - 1));
         const int r1 = other_than(k, below(indices.w[1], run.pop - 1)),

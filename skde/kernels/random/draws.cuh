@@ -46,22 +46,25 @@ template <class Layout> struct IndividualDraws {
     return value;
   }
 
-  // Calls fetch(k, words, number) for the individuals k of a large population for which this has made draws; words(b) is
-  // block b, number(n) number n. So a CPU loads the rows that their trials read before the trials are made. On a GPU see
+  // Calls fetch(k, words, number) for the individual k of a large population that is EARLY places ahead, among those for
+  // which draws have been made; words(b) is block b, number(n) number n. For the first of these draws also for the
+  // individuals up to it. So a CPU loads the rows that their trials read before the trials are made. A core waits where
+  // it starts to load very much at once: algorithms with many rows a trial take a small EARLY. On a GPU see
   // BaseAlgorithm::fetch.
-  template <class Team, class R, class Fetch>
+  template <int EARLY, class Team, class R, class Fetch>
   SKDE_FN void fetch_early(const Team& team, const R& run, i64 g, Fetch fetch) const {
 #ifndef __CUDACC__
     if (!SKDE_RARELY(is_large(run.pop) && g > 0)) return;
     const Ahead& ahead = *team.ahead;
-    for (int lane = 0; fresh && lane < 8 && ahead.first + lane < run.pop; ++lane)
+    const int end = min_of(min_of(lane + EARLY + 1, 8), run.pop - ahead.first);
+    for (int next = lane == 0 ? 0 : lane + EARLY; next < end; ++next)
       fetch(
-          ahead.first + lane,
+          ahead.first + next,
           [&](int b) {
-            const u32* const w = ahead.words[b] + lane;
+            const u32* const w = ahead.words[b] + next;
             return Words4{{w[0], w[8], w[16], w[24]}};
           },
-          [&](int n) { return ahead.numbers[n][lane]; });
+          [&](int n) { return ahead.numbers[n][next]; });
 #endif
   }
 
@@ -129,13 +132,12 @@ template <class Layout> struct IndividualDraws {
 #else
   static constexpr int RETRIES = 0;
   static constexpr double retries[1] = {};
-  bool fresh;
+  int lane;  // the individual's place in the draws of eight
 
   template <class Team> SKDE_FN IndividualDraws(Team& team, u64 seed, i64 g, int i) {
     Ahead& ahead = *team.ahead;
-    fresh = u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed;
-    if (fresh) fill(ahead, seed, g, i);
-    const int lane = i - ahead.first;
+    if (u32(i - ahead.first) >= 8 || ahead.generation != g || ahead.seed != seed) fill(ahead, seed, g, i);
+    lane = i - ahead.first;
     for (int b = 0; b < Layout::BLOCKS; ++b)
       for (int k = 0; k < 4; ++k) block[b].w[k] = ahead.words[b][8 * k + lane];
     for (int k = 0; k < Layout::NUMBERS; ++k) number[k] = ahead.numbers[k][lane];
