@@ -29,15 +29,20 @@ always about 400, on the virtual machine with the Xeon. A run that 16 threads sh
 the machine's 32 processors share a core: a thread on processor 0, 8, 16 or 24 keeps 0.81 to 1.09 of its speed next to
 one on any other processor, nearly always 0.95 to 1.05.
 
+On the machine with 16 cores, by the clocks of 16 threads that share a generation with D=100, NP=2000, thirteen work 1.1
+to 1.3 times as long as a sixteenth of one thread's time, and three 0.8 times, but wait for the others. Of 4 threads two
+are 1.4 times as fast as the others. So some of these processors share a core, although the system says that none do.
+
 None of these made a generation with D=100, NP=2000 faster, in single trials: to fetch rows eight individuals ahead (134
-us instead of 123), or into the second cache instead of the first; threads that are bound to cores, close together or
+us instead of 123), two individuals ahead, or into the second cache instead of the first; threads that are bound to cores, close together or
 spread (130 and 165 us); and, both in one build, a barrier with a cache line for every thread and a run's status that is
 written only at its end.
 
 Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs take 3.5
 microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes about 0.1 ms: they wait for each
-other, copy the migrants and start four kernels. So 64 islands of 1000 gain 2.0 times where they migrate every 50
-generations. One thread starts the work of all GPUs, which wait for each other by events.
+other, copy the migrants and start four kernels. So 64 islands of 1000 gain 1.9 times where they migrate every 50
+generations, and 2.1 times where they do so every 500. One thread starts the work of all GPUs, which wait for each other
+by events.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
 would cross in every generation: of 10^6 individuals in 30 variables 120 MB, which take NVLink, with 450 GB/s each way,

@@ -18,10 +18,10 @@ Ratios are from one run; absolute figures depend on the machine.
 PEERS = ("scipy", "pygmo", "minionpy")
 AIM = 1.6  # times de's time
 CHANGES = {
-    "competition-h200.json": "L-SRTDE's and RDEx's competition in registers, and more registers for warps that divide "
-    "work between generations",
     "ranks-h200.json": "L-SRTDE's and RDEx's competition with values passed from lane to lane, and all counts of an "
     "individual in one pass",
+    "sorting-h200.json": "JADE's family adapts along with the sorting of a large population",
+    "steps-h200.json": "functions in Python: a generation's kernels start no more blocks than the GPU holds",
 }
 
 # The bars of the plot, and their figures in the record.
