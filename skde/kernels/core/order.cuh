@@ -65,7 +65,7 @@ SKDE_FN void merge_stage(Team& team, const Share& share, int n, At at, int stage
 }
 
 // A GPU sorts by samples, at most MOST_SAMPLES of them at equal distances, which are BUCKET or more. Bucket b has the
-// values that come after b of the samples. Values are compared by their keys (portable.cuh), equal ones by their index.
+// values that come after b of the samples. Values are compared by their keys (sorting_key), equal ones by their index.
 constexpr int BUCKET = 64, MOST_SAMPLES = 1 << 13, SAMPLE_STAGES = 6;
 SKDE_FN int sample_distance(int n) { return max_of(BUCKET, (n + MOST_SAMPLES - 1) / MOST_SAMPLES); }
 SKDE_FN int samples_of(int n) { return (n + sample_distance(n) - 1) / sample_distance(n); }
@@ -76,9 +76,17 @@ SKDE_FN i64 sorting_words(i64 n) {
   return n > COUNTED_BY_CPU ? 3 * n + 2 * 2 * (most_samples + 1) : 0;
 }
 
+// The key of value i by which a GPU sorts. Values of 32 bits leave room for the index, so that no keys are equal.
+template <class real> constexpr bool UNIQUE_KEYS = sizeof(real) == 4;
+template <class real> SKDE_FN u64 sorting_key(real value, int i) {
+  if constexpr (UNIQUE_KEYS<real>) return u64(order_key(value)) << 32 | u32(i);
+  return order_key(double(value));
+}
+
 // The number of the keys in places first ... last - 1 that come before that in place p. index(k) is the index of the
 // value in place k. One lane counts.
-template <class Index> SKDE_FN int rank_in_bucket(const u64* keys, int first, int last, int p, Index index) {
+template <bool unique, class Index>
+SKDE_FN int rank_in_bucket(const u64* keys, int first, int last, int p, Index index) {
   constexpr int AT_ONCE = 8;
   const u64 mine = keys[p];
   int before = 0, equal = 0;
@@ -89,7 +97,7 @@ template <class Index> SKDE_FN int rank_in_bucket(const u64* keys, int first, in
       if (k < n) key[k] = some[k];
     SKDE_UNROLL
     for (int k = 0; k < AT_ONCE; ++k)
-      if (k < n) before += key[k] < mine, equal += key[k] == mine;
+      if (k < n) before += key[k] < mine, equal += !unique && key[k] == mine;
   };
   int k = first;
   SKDE_NO_UNROLL
@@ -102,7 +110,7 @@ template <class Index> SKDE_FN int rank_in_bucket(const u64* keys, int first, in
 
 // bucket[k]: the number of the sorted samples that come before the value with key mine[k] and index i[k]. All m searches
 // read memory at the same time. at(sample) is the index of a sample.
-template <int m, class At>
+template <bool unique, int m, class At>
 SKDE_FN void find_buckets(int samples, const u64* sample_keys, At at, const u64 (&mine)[m], const int (&i)[m],
                           int (&bucket)[m]) {
   SKDE_UNROLL
@@ -115,7 +123,8 @@ SKDE_FN void find_buckets(int samples, const u64* sample_keys, At at, const u64 
     SKDE_UNROLL
     for (int k = 0; k < m; ++k) {
       const int next = bucket[k] + step;
-      if (next <= samples && (key[k] < mine[k] || (key[k] == mine[k] && at(next - 1) < i[k]))) bucket[k] = next;
+      const bool ties = !unique && key[k] == mine[k] && at(next - 1) < i[k];
+      if (next <= samples && (key[k] < mine[k] || ties)) bucket[k] = next;
     }
   }
 }
@@ -132,7 +141,8 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
   i64* const sorted = other;
   u64 *const keys = reinterpret_cast<u64*>(sorted + samples), *const sorted_keys = keys + samples;
   u64* const bucket_keys = reinterpret_cast<u64*>(other + n);  // of all values
-  const auto key_of = [&](int i) { return order_key(double(at(i))); };
+  const auto key_of = [&](int i) { return sorting_key(at(i), i); };
+  constexpr bool unique = UNIQUE_KEYS<decltype(at(0))>;
   const auto word = [](int bucket, int number) { return i64(bucket) << 32 | number; };
   const auto bucket_of = [](i64 word) { return int(word >> 32); };
   const auto number_of = [](i64 word) { return int(word); };
@@ -152,7 +162,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         u64 mine[AT_ONCE];
         SKDE_UNROLL
         for (int k = 0; k < AT_ONCE; ++k) i[k] = min_of(part * AT_ONCE + k, n - 1), mine[k] = key_of(i[k]);
-        find_buckets(samples, sorted_keys, [=](int k) { return int(sorted[k]); }, mine, i, bucket);
+        find_buckets<unique>(samples, sorted_keys, [=](int k) { return int(sorted[k]); }, mine, i, bucket);
         SKDE_UNROLL
         for (int k = 0; k < AT_ONCE; ++k)
           if (part * AT_ONCE + k < n) order[i[k]] = word(bucket[k], int(next_at(many + bucket[k])));
@@ -172,7 +182,7 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
       return share.each_position(team, n, [&](int p) {
         const int bucket = bucket_of(other[p]), first = int(begin[bucket]), last = first + int(many[bucket]);
         const auto index = [&](int k) { return number_of(other[k]); };
-        order[first + rank_in_bucket(bucket_keys, first, last, p, index)] = index(p);
+        order[first + rank_in_bucket<unique>(bucket_keys, first, last, p, index)] = index(p);
       });
   }
 }

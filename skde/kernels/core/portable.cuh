@@ -131,6 +131,10 @@ SKDE_FN u64 order_key(double value) {
   const u64 word = bits_as<u64>(value + 0.0), sign = u64(1) << 63;  // -0 becomes 0
   return value != value ? ~u64(0) : word & sign ? ~word : word | sign;
 }
+SKDE_FN u32 order_key(float value) {
+  const u32 word = bits_as<u32>(value + 0.0f), sign = u32(1) << 31;
+  return value != value ? ~u32(0) : word & sign ? ~word : word | sign;
+}
 
 // Of types that exist.
 template <class...> using Void = void;
