@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from skde.algorithms import ALGORITHMS, Algorithm, FitSetting, get_algorithm
@@ -45,7 +48,8 @@ class SkdeOptimizer(Optimizer):
         """Return the history of one run.
 
         The points are asked and told, so that the function is called for them alone: `fit` calls it for others too,
-        which a platform would count.
+        which a platform would count. The history of an ask/tell minimizer has no seconds: they are clocked here, when
+        the values of a generation are there, as for other libraries.
         """
         minimizer = Minimizer(
             self.algorithm,
@@ -57,10 +61,15 @@ class SkdeOptimizer(Optimizer):
             n_jobs=n_jobs,
             random_state=seed,
         )
+        begin, n_evals, seconds = time.perf_counter(), [0], [0.0]
         while not (minimizer.stopped_ or function.solved()):
             X = minimizer.ask()
-            minimizer.tell(X, function.objective(X))
-        return minimizer.runs_[0].history
+            values = function.objective(X)
+            n_evals.append(n_evals[-1] + len(X))
+            seconds.append(time.perf_counter() - begin)
+            minimizer.tell(X, values)
+        history = minimizer.runs_[0].history
+        return replace(history, seconds=np.array(seconds)[np.searchsorted(n_evals, history.n_evals)])
 
     def run(self, function: Function, budget: Budget, runs: int, seed: int, device: str, n_jobs: int | None) -> Outcome:
         """Minimise a function `runs` times."""

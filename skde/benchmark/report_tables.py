@@ -154,7 +154,7 @@ def ranks_note(experiment: Experiment, dim: int, baseline: str, values: Any, has
     if has_scores:
         notes.append(
             "Rank score of Janssen et al., 2024: trials of all algorithms are ranked by error, solved ones by "
-            "wall-clock time; higher is better. Runs of skde share the time of their batch."
+            "wall-clock time; higher is better. Runs of skde that were done in a batch share its time."
         )
     return notes
 

@@ -1,7 +1,11 @@
 """Optimizers and budgets of quality experiments."""
 
+import time
+
+import numpy as np
 import pytest
 
+from skde.benchmark.functions import Function
 from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.cli.arguments import algorithms
 
@@ -63,3 +67,14 @@ def test_a_population_that_shrinks_needs_evaluations(name):
     own.check_budget(Budget.read("100*dim"))
     with pytest.raises(ValueError, match=f"{name}:F_start=0.4 needs a budget of evaluations"):
         own.check_budget(Budget.read("2.5s"))
+
+
+def test_a_run_alone_has_the_seconds_of_its_generations():
+    def slow(X):
+        time.sleep(0.01)
+        return (X**2).sum(axis=1)
+
+    function = Function("slow", slow, None, np.array([[-5.0, 5.0]] * 2), 0.0)
+    history = get_optimizer("de", pop_size=10).minimize(function, 50, 0)
+    assert history.seconds.tolist() == sorted(history.seconds)
+    assert (history.seconds >= 0.01 * history.n_evals / 10).all()
