@@ -110,8 +110,8 @@ class Recording:
                 self.write(self.out, record)
             except OSError as error:
                 raise OSError(
-                    f"{self.out} cannot be written ({error}); it has the parts that were finished before. Make "
-                    "room for it, for example on a full disk, and repeat the command: it continues from there"
+                    f"{self.out} cannot be written ({error}); the parts that it has stay in it. Make room, for example "
+                    "on a full disk, and repeat the command: it continues from there"
                 ) from error
 
     def run(self, record: Record, jobs: Sequence[Job], entry: str = "cells") -> Record:

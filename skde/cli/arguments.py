@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NoReturn
 
 from skde.engines import check_device, choose_engine
@@ -255,3 +256,8 @@ def check_writable(option: str, path: Path) -> None:
         raise InputError(f"{option}: {str(path)!r} is no regular file")
     if not (os.access(target.parent, os.W_OK) and (os.access(target, os.W_OK) or not target.exists())):
         raise InputError(f"{option}: {str(path)!r} may not be written")
+    try:  # the permissions do not tell: root has all of them, and cannot write to /proc
+        with TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise InputError(f"{option}: {str(path)!r} may not be written ({error.strerror})") from None

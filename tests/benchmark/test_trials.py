@@ -1,6 +1,7 @@
 """Quality experiments: their runs, records and files."""
 
 import json
+import os
 
 import pytest
 
@@ -273,6 +274,12 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
 def test_bad_input(capsys, nothing_runs, arguments, expected):
     given = [*RUN, "--algorithms", "jde", *arguments]
     assert expected in error_of(capsys, *given)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="a folder that nobody can write to")
+def test_a_file_that_cannot_be_written_is_refused_first(capsys, nothing_runs):
+    told = error_of(capsys, *RUN, "--algorithms", "jde", "--out", "/proc/runs.json")
+    assert "--out: '/proc/runs.json' may not be written (No such file or directory)" in told
 
 
 def test_the_command_prints_and_writes(capsys, tmp_path):
