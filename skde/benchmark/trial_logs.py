@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from skde import __version__
+from skde.benchmark.file_lock import ENDING
 from skde.benchmark.functions import Function, Log, Platform
 
 RECORD = "runs.json"
@@ -52,8 +53,8 @@ class TrialLogs:
         folder.mkdir(parents=True, exist_ok=True)
 
     def has_record(self) -> bool:
-        """Return whether the folder has a record, or the first trials of one."""
-        return any((self.folder / name).exists() for name in (RECORD, f"{RECORD}.trials", TRIALS))
+        """Return whether the folder has a record, or what a command writes before it."""
+        return any((self.folder / name).exists() for name in (RECORD, f"{RECORD}.trials", TRIALS, f"{RECORD}{ENDING}"))
 
     def check_names(self, algorithms: Sequence[str]) -> None:
         """Refuse algorithms that would have one folder."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skde.benchmark.file_lock import locked
 from skde.benchmark.growing_record import Recording
 from skde.cli.arguments import shows_progress
 from skde.result import RunResult
@@ -41,6 +42,8 @@ def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
 def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
     """Run an experiment, write its record and show it; after an interruption or an error, show the finished part.
 
+    A second command with the same file is refused while the first one runs.
+
     Parameters
     ----------
     options : Namespace
@@ -57,7 +60,8 @@ def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any],
             show(records[0])
 
     recording = Recording(options.out, options.command_line, shows_progress(options), records.append)
-    run_and_show(lambda: run(recording=recording), show_finished)
+    with locked(options.out):
+        run_and_show(lambda: run(recording=recording), show_finished)
     return 0
 
 

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from skde.benchmark.growing_record import Recording
 from skde.benchmark.journal import Journal, Trial
 from skde.benchmark.optimizers import get_optimizer
 from skde.benchmark.records import read_record
+from skde.cli.main import main
 from skde.result import History
 
 SETTINGS = {"suite": "nashed2012", "budget": "300"}
@@ -130,8 +130,9 @@ def test_finished_trials_are_not_run_again(file, monkeypatch):
     assert [path.name for path in file.parent.iterdir()] == ["runs.json"]
 
 
-def test_a_killed_process_goes_on(file):
-    # The function waits in the third run, and is killed there.
+@pytest.fixture
+def waiting(file):
+    """A command, and its process that waits in the third run of its function."""
     (file.parent / "waiting.py").write_text(
         "import os, time\n"
         "runs = 0\n"
@@ -147,23 +148,22 @@ def test_a_killed_process_goes_on(file):
     )
     (file.parent / "wait").touch()
     command = [sys.executable, "-m", "skde", "bench", "run", "--suite", "waiting:f", "--dims", "2", "--runs", "4"]
-    command += [
-        "--algorithms",
-        "scipy:differential_evolution:popsize=10",
-        "--budget",
-        "20",
-        "--out",
-        str(file),
-        "--json",
-    ]
+    command += ["--algorithms", "scipy:differential_evolution:popsize=10", "--budget", "20", "--out", str(file)]
     process = subprocess.Popen(command, cwd=file.parent, stdout=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 60
         while not (file.parent / "waits").exists() and time.monotonic() < end:
             time.sleep(0.02)
+        yield command, process
     finally:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
+
+
+def test_a_killed_process_goes_on(file, waiting):
+    command, process = waiting
+    process.kill()
+    process.wait()
     assert not file.exists()
     before = (file.parent / "runs.json.trials").read_text().splitlines()
     assert len(before) == 1 + 2
@@ -171,4 +171,18 @@ def test_a_killed_process_goes_on(file):
     assert subprocess.run(command, cwd=file.parent, stdout=subprocess.DEVNULL, check=False).returncode == 0
     (cell,) = read_record(file)["cells"]
     assert len(cell["best"]) == 4
-    assert not (file.parent / "runs.json.trials").exists()
+    assert sorted(path.name for path in file.parent.glob("runs.json*")) == ["runs.json"]
+
+
+@pytest.mark.usefixtures("waiting")
+def test_a_second_command_with_the_same_file_is_refused(file, capsys):
+    before = (file.parent / "runs.json.trials").read_text()
+    link = file.with_name("link.json")
+    link.symlink_to(file)
+    for name in (file, link):
+        assert (
+            main(["bench", "run", "--suite", "qin2012", "--algorithms", "de", "--dims", "2", "--out", str(name)]) == 2
+        )
+        told = capsys.readouterr().err
+        assert f"another command is writing '{name}': wait until it ends and repeat this one, which continues" in told
+    assert (file.parent / "runs.json.trials").read_text() == before
