@@ -81,12 +81,12 @@ class Outcome:
     failures: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def failed(cls, runs: int, error: Exception) -> Outcome:
+    def failed(cls, runs: int, error: BaseException) -> Outcome:
         """Return the outcome of runs that failed together."""
         return cls([inf] * runs, [0] * runs, [None] * runs, dict.fromkeys(range(runs), describe(error)))
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """Return the first line of an error, with its type."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
 

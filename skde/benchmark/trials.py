@@ -310,7 +310,7 @@ def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
         return measurement.part.optimizer.run(
             problem, budget, settings.runs, settings.seed, settings.device, settings.n_jobs
         )
-    except Exception as error:  # functions of users may raise anything; the other runs and cells continue
+    except (Exception, SystemExit) as error:  # functions of users may raise anything; the other runs and cells continue
         # A compiled problem raises only for reasons that all runs share.
         if isinstance(problem.objective, Problem) or budget.seconds is not None:
             return Outcome.failed(settings.runs, error)
@@ -391,13 +391,13 @@ def opened(measurement: Measurement, run: int) -> Iterator[Function]:
 
 
 def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: int, n_jobs: int | None) -> Trial:
-    """Run one trial; an exception of the algorithm or of the function is its result."""
+    """Run one trial; an exception of the algorithm or of the function is its result, and the other runs continue."""
     evals = budget.evals(function.dim)
     assert evals is not None  # plan_parts and the optimisers refuse seconds for single runs
     begin = time.perf_counter()
     try:
         history = optimizer.minimize(function, evals, seed, n_jobs)
-    except Exception as error:  # other libraries and functions of users may raise anything; the other runs continue
+    except (Exception, SystemExit) as error:  # other libraries and functions of users may raise anything
         return Trial(None, None, 0, round(time.perf_counter() - begin, 6), failure=describe(error))
     seconds = round(time.perf_counter() - begin, 6)
     best = or_null([float(history.best[-1])])

@@ -108,7 +108,7 @@ def import_name(text: str) -> Any:
         sys.path.insert(0, here)
     try:
         owner = importlib.import_module(module_name)
-    except Exception as error:  # the user's module may raise anything
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
             files = [file.stem for file in Path(here).glob("*.py")]
             raise ValueError(
@@ -123,7 +123,7 @@ def import_name(text: str) -> Any:
     return owner
 
 
-def error_line(error: Exception) -> str:
+def error_line(error: BaseException) -> str:
     """Return one line on an exception of the user's code, with its place."""
     if isinstance(error, SyntaxError):  # its text has the place
         return f"{type(error).__name__}: {error}"

@@ -43,6 +43,12 @@ def without_f_opt(X):
 
 without_f_opt.bounds = (0, 1)
 FUNCTIONS = {"bowl": bowl, "valley": valley}
+
+def leave(X):
+    raise SystemExit(0)
+
+leave.bounds, leave.f_opt = (-5, 5), 0.0
+BOTH = {"leave": leave, "bowl": bowl}
 """
 
 
@@ -119,6 +125,17 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     assert cell["n_evals"] == [100, 0, 100]
 
 
+@pytest.mark.parametrize("algorithm", ["jde", "scipy:direct"])
+def test_a_function_that_exits_is_a_run_that_failed(module, algorithm, capsys):
+    arguments = ["bench", "run", "--suite", f"{module}:BOTH", "--algorithms", algorithm, "--dims", "2", "--runs", "1"]
+    assert main([*arguments, "--budget", "200", "--json"]) == 2
+    printed = capsys.readouterr()
+    left, done = json.loads(printed.out)["cells"]
+    assert left["failures"] == [{"run": 0, "error": "SystemExit: 0"}]
+    assert "failures" not in done
+    assert f"first run 0 of {algorithm} on leave D=2: SystemExit: 0" in printed.err
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -158,6 +175,7 @@ def test_wrong_bounds_and_minima_are_refused_before_the_first_run(module):
     ("text", "told"),
     [
         ("1 / 0\n", "importing 'unfinished' raised ZeroDivisionError: division by zero (.*unfinished.py, line 1)"),
+        ("raise SystemExit\n", "importing 'unfinished' raised SystemExit:  (.*unfinished.py, line 1)"),
         ("def f(:\n", "importing 'unfinished' raised SyntaxError: invalid syntax \\(unfinished.py, line 1\\)$"),
         ("import not_there_at_all\n", "importing 'unfinished' raised ModuleNotFoundError: .*unfinished.py, line 1"),
     ],
