@@ -390,15 +390,34 @@ def opened(measurement: Measurement, run: int) -> Iterator[Function]:
         yield function
 
 
+class Count:
+    """The evaluations of a run, which a run that raises does not return."""
+
+    def __init__(self) -> None:
+        self.n_evals = 0
+
+    def of(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a function of points that counts those it returns values of."""
+
+        def counted(points: Any) -> Any:
+            values = function(points)
+            self.n_evals += len(points)
+            return values
+
+        return counted
+
+
 def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: int, n_jobs: int | None) -> Trial:
     """Run one trial; an exception of the algorithm or of the function is its result, and the other runs continue."""
     evals = budget.evals(function.dim)
     assert evals is not None  # plan_parts and the optimisers refuse seconds for single runs
+    count = Count()
+    counted = replace(function, objective=count.of(function.objective), of_lists=count.of(function.of_lists))
     begin = time.perf_counter()
     try:
-        history = optimizer.minimize(function, evals, seed, n_jobs)
+        history = optimizer.minimize(counted, evals, seed, n_jobs)
     except (Exception, SystemExit) as error:  # other libraries and functions of users may raise anything
-        return Trial(None, None, 0, round(time.perf_counter() - begin, 6), failure=describe(error))
+        return Trial(None, None, count.n_evals, round(time.perf_counter() - begin, 6), failure=describe(error))
     seconds = round(time.perf_counter() - begin, 6)
     best = or_null([float(history.best[-1])])
     return Trial(best[0], errors_of(best, function.f_opt)[0], int(history.n_evals[-1]), seconds, history)

@@ -46,7 +46,7 @@ def test_the_other_runs_go_on_after_one_that_raises(peer, tmp_path):
     assert failed["failures"] == [{"run": 17, "error": "ZeroDivisionError: of the peer"}]
     assert [run for run, error in enumerate(failed["error"]) if error is None] == [17]
     assert np.isinf(errors(failed)).sum() == 1
-    assert failed["n_evals"][16:19] == [3, 0, 3]
+    assert failed["n_evals"][16:19] == [3, 3, 3]
     assert "failures" not in other
 
     peer.clear()

@@ -107,7 +107,7 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     minimize = type(optimizer).minimize
 
     def fresh(self, *arguments):
-        function.objective.calls = 0 if len(seen) == 1 else 10**6  # run 1 raises at once
+        function.objective.calls = 3 if len(seen) == 1 else 10**6  # run 1 raises in its fourth generation
         seen.append(arguments)
         return minimize(self, *arguments)
 
@@ -122,7 +122,7 @@ def test_the_other_runs_go_on_after_a_function_that_raises(module, monkeypatch):
     # Each run alone has the bits that it has in a batch.
     assert [cell["best"][run] for run in (0, 2)] == [expected["best"][run] for run in (0, 2)]
     assert cell["best"][1] is None
-    assert cell["n_evals"] == [100, 0, 100]
+    assert cell["n_evals"] == [100, 30, 100]
 
 
 @pytest.mark.parametrize("algorithm", ["jde", "scipy:direct"])
