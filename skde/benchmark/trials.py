@@ -16,7 +16,7 @@ from skde.benchmark.growing_record import UNRECORDED, Job, Recording, source_of
 from skde.benchmark.journal import CellKey, Journal, Trial
 from skde.benchmark.optimizer_base import describe
 from skde.benchmark.optimizers import Budget, Optimizer, Outcome
-from skde.benchmark.records import Cell, Record, best_values, errors_of, or_null, round_values
+from skde.benchmark.records import Cell, Record, errors_of, or_null
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import TrialLogs
 from skde.engines import choose_engine
@@ -127,8 +127,8 @@ def run(
     record : dict
         Ready for JSON: the provenance, the settings, and for every cell the function's minimum f_opt (not on platforms,
         where every instance has another one), the best value, the error and the evaluations of each run, and the
-        seconds of all runs. Errors have ten digits, as in the statistics, and the best values are the sums of minimum
-        and error. Cells with runs that failed also have the list failures, of objects with run and error.
+        seconds of all runs. Values and errors have all digits; the statistics take ten of the errors. Cells with runs
+        that failed also have the list failures, of objects with run and error.
 
     Raises
     ------
@@ -335,14 +335,9 @@ def cell_of(
     curves: list[History | None],
 ) -> Cell:
     """Return the values of a cell; the curves are histories of errors."""
-    f_opt: dict[str, float] = {}
     problem = measurement.part.problem
-    error = round_values(error)
-    if problem is not None:
-        f_opt = {"f_opt": problem.f_opt}
-        best = best_values(error, problem.f_opt)
     return {
-        **f_opt,
+        **({} if problem is None else {"f_opt": problem.f_opt}),
         "best": best,
         "error": error,
         "n_evals": n_evals,
