@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.records import Cell, Record, read_record
-from skde.benchmark.statistics import errors, merge, natural_key
+from skde.benchmark.records import DIGITS, Cell, Record, read_record, round_values
+from skde.benchmark.statistics import errors, merge, natural_key, numbers
 from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
 
 LONGEST_LABEL = 26
 LOWEST = 1e-8
+BEST_DIGITS = 6  # in which best values differ that should not have equal errors
 SIZES = {"axis", "algorithm", "dtype", "dim", "pop_size", "n_runs", "us"}  # of a figure of `skde bench speed --scale`
 
 
@@ -246,6 +247,7 @@ def remarks(experiment: Experiment) -> list[str]:
                 f"{cell['function']} D={cell['dim']} failed, first run {failures[0]['run']}: {failures[0]['error']}. "
                 "They count as the worst; the command that wrote the record repeats this cell."
             )
+    notes += [f"{experiment.title}: {remark}" for remark in remarks_on_minima(experiment)]
     versions = differences(experiment, lambda record: record.get("versions", {}).get("skde"))
     if versions:
         notes.append(f"{experiment.title}: the records are of different versions of skde: {versions}.")
@@ -259,6 +261,31 @@ def remarks(experiment: Experiment) -> list[str]:
         found = differences(experiment, lambda record, name=name: record["settings"].get(name))
         if found:
             notes.append(f"{experiment.title}: the records differ in {name}: {found}.")
+    return notes
+
+
+def remarks_on_minima(experiment: Experiment) -> list[str]:
+    """Return remarks on functions of which f_opt is too high, or so low that differences of the runs are lost."""
+    by_function: dict[tuple[str, int], list[Cell]] = {}
+    for cell in experiment.record["cells"]:
+        if "f_opt" in cell:
+            by_function.setdefault((cell["function"], cell["dim"]), []).append(cell)
+    notes = []
+    for (function, dim), cells in by_function.items():
+        f_opt = cells[0]["f_opt"]
+        errors = np.concatenate([numbers(round_values(cell["error"])) for cell in cells])
+        best = np.concatenate([numbers(round_values(cell["best"], BEST_DIGITS)) for cell in cells])
+        rounding = abs(f_opt) * 10.0**-DIGITS
+        if experiment.zero >= 0 and errors.min() < -max(experiment.zero, rounding):
+            notes.append(
+                f"the lowest error on {function} D={dim} is {errors.min():.3g}: f_opt = {f_opt:g} is above the "
+                "minimum, and runs below it count as solved."
+            )
+        if len(np.unique([errors, best], axis=1).T) > len(np.unique(errors)):
+            notes.append(
+                f"f_opt = {f_opt:g} is so far below the values of {function} D={dim} that different ones have equal "
+                f"errors, which are compared by {DIGITS} digits: give a value nearer to the minimum."
+            )
     return notes
 
 

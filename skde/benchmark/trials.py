@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import Any
 
 from skde.benchmark import today
@@ -23,6 +24,9 @@ from skde.engines import choose_engine
 from skde.problems import Problem
 from skde.result import History
 from skde.validation import check_int
+
+# The failure of a run that a fit of skde would call solved: a record cannot rank it among errors.
+UNBOUNDED = "ValueError: the function returned -inf, which has no error"
 
 
 @dataclass(frozen=True)
@@ -307,7 +311,7 @@ def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
     """Run all trials at once; None where one of them raised, and the others have to be done without it."""
     settings, budget = measurement.settings, measurement.budget
     try:
-        return measurement.part.optimizer.run(
+        outcome = measurement.part.optimizer.run(
             problem, budget, settings.runs, settings.seed, settings.device, settings.n_jobs
         )
     except (Exception, SystemExit) as error:  # functions of users may raise anything; the other runs and cells continue
@@ -315,6 +319,9 @@ def run_batch(measurement: Measurement, problem: Function) -> Outcome | None:
         if isinstance(problem.objective, Problem) or budget.seconds is not None:
             return Outcome.failed(settings.runs, error)
         return None
+    unbounded = {run: UNBOUNDED for run, best in enumerate(outcome.best) if best == -inf}
+    histories = [None if run in unbounded else history for run, history in enumerate(outcome.histories)]
+    return replace(outcome, histories=histories, failures={**outcome.failures, **unbounded})
 
 
 def shifted(histories: Sequence[History | None], minima: Sequence[float]) -> list[History | None]:
@@ -414,5 +421,7 @@ def run_trial(optimizer: Optimizer, function: Function, budget: Budget, seed: in
     except (Exception, SystemExit) as error:  # other libraries and functions of users may raise anything
         return Trial(None, None, count.n_evals, round(time.perf_counter() - begin, 6), failure=describe(error))
     seconds = round(time.perf_counter() - begin, 6)
+    if history.best[-1] == -inf:
+        return Trial(None, None, int(history.n_evals[-1]), seconds, failure=UNBOUNDED)
     best = or_null([float(history.best[-1])])
     return Trial(best[0], errors_of(best, function.f_opt)[0], int(history.n_evals[-1]), seconds, history)

@@ -315,6 +315,22 @@ def test_runs_that_failed_are_named_and_count_as_the_worst(tmp_path):
     assert details.rows[0][8] == np.inf
 
 
+def test_minima_that_are_too_high_are_named(tmp_path):
+    cells = [cell("f1", "de", -2.0), cell("f3", "de", -1e-9), cell("f10", "de", 3.0)]
+    write(tmp_path, cells)
+    told = "cec2017, 1000: the lowest error on f1 D=5 is -3: f_opt = 0 is above the minimum, and runs below it count"
+    assert [note[: len(told)] for note in make_report(tmp_path).notes] == [told]
+
+
+def test_minima_that_are_too_low_are_named(tmp_path):
+    cells = [cell("f1", "de", 1e-3), cell("f3", "de", 3.0)]
+    for one, f_opt in zip(cells, (-1e9, -450.0), strict=True):
+        one |= {"f_opt": f_opt, "error": [best - f_opt for best in one["best"]]}
+    write(tmp_path, cells)
+    told = "cec2017, 1000: f_opt = -1e+09 is so far below the values of f1 D=5 that different ones have equal errors"
+    assert [note[: len(told)] for note in make_report(tmp_path).notes] == [told]
+
+
 @pytest.mark.parametrize(("level", "runs"), [(0.0, 3), (np.inf, 3), (-2.0, 1)])
 def test_extreme_errors(level, runs, tmp_path):
     cells = [cell(f"f{n}", name, 0.0 if np.isinf(level) else level, runs=runs) for n in (1, 2) for name in LEVELS]

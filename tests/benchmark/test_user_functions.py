@@ -48,6 +48,11 @@ def leave(X):
     raise SystemExit(0)
 
 leave.bounds, leave.f_opt = (-5, 5), 0.0
+
+def unbounded(X):
+    return np.where(X[:, 0] > 2, -np.inf, 1.0)
+
+unbounded.bounds, unbounded.f_opt = (-5, 5), 0.0
 BOTH = {"leave": leave, "bowl": bowl}
 """
 
@@ -134,6 +139,17 @@ def test_a_function_that_exits_is_a_run_that_failed(module, algorithm, capsys):
     assert left["failures"] == [{"run": 0, "error": "SystemExit: 0"}]
     assert "failures" not in done
     assert f"first run 0 of {algorithm} on leave D=2: SystemExit: 0" in printed.err
+
+
+@pytest.mark.parametrize("algorithm", ["jde", "scipy:direct"])
+def test_a_value_of_minus_infinity_is_a_failure(module, algorithm):
+    settings, kept = trials.Settings(f"{module}:unbounded", "200", 1), {}
+    with pytest.raises(RuntimeError, match="the function returned -inf, which has no error"):
+        trials.run(
+            settings, [get_optimizer(algorithm)], [2], curves=True, recording=trials.Recording(started=kept.update)
+        )
+    (cell,) = kept["cells"]
+    assert (cell["best"], cell["n_evals"], cell["solved_at"]) == ([None], [200], [None])
 
 
 @pytest.mark.parametrize(
