@@ -89,6 +89,17 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     return checked
 
 
+def read_runs(file: str | os.PathLike[str]) -> Record:
+    """Return the record in a file, as `read_record` does, but refuse one of `skde reproduce`.
+
+    Its cells have a part of a paper and are not identified by function, dimension and algorithm.
+    """
+    record = read_record(file)
+    if "paper" in record["settings"]:
+        raise ValueError(f"{file} is no record of skde bench run: skde reproduce wrote it, and shows its tables")
+    return record
+
+
 def complete_part(text: str) -> Any:
     """Return the record of a file that breaks off, with the cells that are complete; None if there is no such part."""
     head, opening, rest = text.partition('\n "cells": [\n')

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.benchmark.records import DIGITS, Cell, Record, read_record, round_values
+from skde.benchmark.records import DIGITS, Cell, Record, read_runs, round_values
 from skde.benchmark.statistics import errors, merge, natural_key, numbers
 from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
@@ -214,7 +214,7 @@ def read_any(path: Path, notes: list[str]) -> Record:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            record = read_record(path)
+            record = read_runs(path)
         except ValueError:
             scale = read_scale(path)
             if scale is None:

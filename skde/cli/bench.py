@@ -12,7 +12,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark import report, scale, scale_sizes, scale_table, speed, statistics, tables, trials
 from skde.benchmark.functions import Suite
 from skde.benchmark.optimizers import get_optimizer
-from skde.benchmark.records import read_record, write_figures
+from skde.benchmark.records import read_runs, write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_logs import RECORD, TrialLogs
 from skde.cli.arguments import (
@@ -266,7 +266,7 @@ def prepare_logs(options: Any, suite: Suite) -> TrialLogs:
 
 def bench_compare(options: Any) -> int:
     """Compare the algorithms of some records and print the tables."""
-    record = statistics.merge({str(file): read_record(file) for file in options.files})
+    record = statistics.merge({str(file): read_runs(file) for file in options.files})
     comparison = statistics.compare(record, options.baseline, zero=options.zero)
     print(to_json(comparison) if options.json else tables.comparison_table(comparison))
     return 0

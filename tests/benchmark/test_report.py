@@ -370,6 +370,14 @@ def test_files_that_are_no_records_are_named(tmp_path):
     assert "notes.txt" not in str(found.notes)
 
 
+def test_a_record_of_a_paper_is_named(tmp_path, capsys):
+    write(tmp_path, all_cells(curves=False))
+    write(tmp_path, [{"part": part, **cell("f1", "de", 1.0)} for part in ("a", "b")], "paper.json", paper="qin2012")
+    assert "paper.json (skde reproduce wrote it, and shows its tables)" in make_report(tmp_path).notes[0]
+    assert main(["bench", "compare", *map(str, tmp_path.glob("*.json")), "--baseline", "de"]) == 2
+    assert "paper.json is no record of skde bench run: skde reproduce wrote it" in capsys.readouterr().err
+
+
 def test_records_of_different_versions_and_machines_are_named(tmp_path):
     cells = all_cells(curves=False)
     write(tmp_path, cells[:5], "a.json")
