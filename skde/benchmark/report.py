@@ -15,7 +15,7 @@ from skde.benchmark.hypothesis_tests import friedman_ranks
 from skde.benchmark.records import replace_text
 from skde.benchmark.report_pages import Plot, Report, Section, Table, csv_text, html_page, markdown_page, svg_file
 from skde.benchmark.results_folder import Experiment, Folder, read_folder
-from skde.validation import check_choice
+from skde.validation import check_choice, check_real
 
 FEWEST_ALGORITHMS, FEWEST_FUNCTIONS = 3, 2  # of Friedman's test
 
@@ -64,6 +64,8 @@ def make_report(
     >>> [section.title for section in made.sections]
     ['Algorithms', 'D = 2', 'Time']
     """
+    if zero is not None:
+        check_real("zero", zero, high_open=True)  # below 0, no run is solved
     found = read_folder(folder, zero)
     if baseline is not None:
         check_choice("baseline", baseline, dict.fromkeys(name for e in found.experiments for name in e.algorithms))

@@ -18,10 +18,13 @@ from skde.benchmark.hypothesis_tests import (
     vargha_delaney,
     wilcoxon_signed_rank,
 )
+from skde.benchmark.records import Cell
 from skde.benchmark.report_pages import Table
+from skde.benchmark.report_plots import curves_of
 from skde.benchmark.results_folder import Experiment
 from skde.benchmark.statistics import numbers, rank_sum
 from skde.benchmark.trial_scores import expected_running_time, rank_scores, success_rate
+from skde.curves import reached_at
 
 GROUP_ALPHA = 0.01  # of the best group, as in the table of Nashed et al., 2012
 
@@ -76,9 +79,7 @@ def details_table(experiment: Experiment, dim: int, baseline: str, prefix: str) 
             solved = [float(values.min()), float(np.median(values)), float(values.mean())]
             spread = float(values.std(ddof=1)) if len(values) > 1 and np.isfinite(values).all() else None
             effect = vargha_delaney(values, samples[baseline]) if baseline in samples and name != baseline else None
-            ert = None
-            if "solved_at" in cell:
-                ert = expected_running_time(numbers(cell["solved_at"]), np.array(cell["n_evals"], np.float64))
+            ert = running_time(experiment, cell)
             rows.append(
                 [
                     *(function, experiment.labels[name], len(values), len(cell.get("failures", []))),
@@ -86,13 +87,25 @@ def details_table(experiment: Experiment, dim: int, baseline: str, prefix: str) 
                     float(cell["seconds"]),
                 ]
             )
+    source = "" if experiment.has_suites_zero else ", from the curves, with points 12 % apart"
     note = (
-        f"{experiment.solved} Expected running time: the evaluations of all runs "
-        "until they are solved, divided by the number of solved runs. A12 of Vargha and Delaney: the probability that "
-        f"a run is better than one of the baseline, {baseline}; 0.5 is no effect."
+        f"{experiment.solved} Expected running time: the evaluations of all runs until they are solved, divided by the "
+        f"number of solved runs{source}. A12 of Vargha and Delaney: the probability that a run is better than one of "
+        f"the baseline, {baseline}; 0.5 is no effect."
     )
     title = f"All statistics, D = {dim}"
     return Table(f"{prefix}cells-d{dim}", title, note, header, rows, n_labels=2, folded=True)
+
+
+def running_time(experiment: Experiment, cell: Cell) -> float | None:
+    """Return the expected running time until a run is solved; None where the record does not have it."""
+    n_evals = numbers(cell["n_evals"])
+    if experiment.has_suites_zero:
+        return expected_running_time(numbers(cell["solved_at"]), n_evals) if "solved_at" in cell else None
+    curves = curves_of(cell)
+    if curves is None:
+        return None
+    return expected_running_time(reached_at(*curves, np.array([experiment.zero]))[:, 0], n_evals)
 
 
 def ranks_table(
@@ -156,11 +169,15 @@ def ranks_note(experiment: Experiment, dim: int, baseline: str, values: Any, has
             "Rank score of Janssen et al., 2024: trials of all algorithms are ranked by error, solved ones by "
             "wall-clock time; higher is better. Runs of skde that were done in a batch share its time."
         )
+    elif not experiment.has_suites_zero:
+        notes.append(f"No rank score: the records do not have the seconds until errors of {experiment.zero:g}.")
     return notes
 
 
 def total_scores(experiment: Experiment, dim: int) -> Any:
     """Return the rank scores, summed over the functions that all algorithms have; None without the runs' seconds."""
+    if not experiment.has_suites_zero:
+        return None
     names = experiment.algorithms_of(dim)
     total: Any = np.zeros(len(names))
     for function in experiment.complete(dim):

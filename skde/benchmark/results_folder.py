@@ -61,6 +61,11 @@ class Experiment:
         return "No run counts as solved, because the minima are not known."
 
     @property
+    def has_suites_zero(self) -> bool:
+        """Whether solved runs are those of the suite: the records have the times until these are solved."""
+        return self.zero == zero_of(self.suite)
+
+    @property
     def floor(self) -> float:
         """The lowest error of plots. Their axes are logarithmic."""
         return self.zero if self.zero > 0 else LOWEST

@@ -205,7 +205,7 @@ def compare(record: Record, baseline: str, *, zero: float | None = None, alpha: 
     ValueError
         For a record without cells, and for a baseline that the record does not have.
     """
-    zero = zero_of(record["settings"]["suite"]) if zero is None else check_real("zero", zero, 0)
+    zero = zero_of(record["settings"]["suite"]) if zero is None else check_real("zero", zero, 0, high_open=True)
     algorithms = list(dict.fromkeys(cell["algorithm"] for cell in record["cells"]))
     if not algorithms:
         raise ValueError("the record has no cells yet")

@@ -275,7 +275,7 @@ def bench_compare(options: Any) -> int:
 def bench_report(options: Any) -> int:
     """Write the report of a folder, and print its files and its remarks."""
     if options.zero is not None:
-        check_real("--zero", options.zero, 0)
+        check_real("--zero", options.zero, 0, high_open=True)
     out = options.folder / "report" if options.out is None else options.out
     made = report.make_report(options.folder, baseline=options.baseline, zero=options.zero, say=say)
     files = [str(file) for file in report.write_report(made, out)]

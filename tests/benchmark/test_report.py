@@ -177,6 +177,23 @@ def test_the_expected_running_times(written):
     assert float(rows["f1", "jde"]["1e-5"]) == 10
 
 
+def test_the_times_are_those_until_the_error_of_zero(tmp_path):
+    write(tmp_path, all_cells())
+    made = {part.name: part for part in make_report(tmp_path, zero=5.0).parts()}
+    details = made["cells-d5"]
+    times = {(row[0], row[1]): row[details.header.index("expected running time")] for row in details.rows}
+    # The curves have their first errors at 10 evaluations; one of the six runs of shade on f10 ends at 5.
+    assert times["f1", "jde"] == 10
+    assert times["f10", "shade:H=50"] == 6 * 1000
+    assert times["f3", "de"] == np.inf
+    assert "divided by the number of solved runs, from the curves, with points 12 % apart" in details.note
+    assert "rank score" not in made["ranks-d5"].header
+    assert "No rank score: the records do not have the seconds until errors of 5." in made["ranks-d5"].note
+    write(tmp_path, all_cells(curves=False))
+    (details,) = (part for part in make_report(tmp_path, zero=5.0).parts() if part.name == "cells-d5")
+    assert {row[details.header.index("expected running time")] for row in details.rows} == {None}
+
+
 def test_reached_at():
     errors = np.array([[np.inf, 5.0, 0.5], [4.0, 4.0, 4.0]])
     found = reached_at(np.array([1.0, 2.0, 3.0]), errors, np.array([6.0, 1.0, 0.1]))
@@ -420,7 +437,10 @@ def test_folders_without_records(tmp_path, capsys):
     assert "a.json (it has no settings)" in error_of(capsys, tmp_path)
     assert "is no folder: give the folder of the records" in error_of(capsys, tmp_path / "a.json")
     assert "is no folder" in error_of(capsys, tmp_path / "none")
-    assert "--zero must be a number in [0, inf]" in error_of(capsys, tmp_path, "--zero", "-1")
+    for zero in ("-1", "inf"):
+        assert f"--zero must be a number in [0, inf), got {zero}" in error_of(capsys, tmp_path, "--zero", zero)
+    with pytest.raises(ValueError, match=r"zero must be a number in \[-inf, inf\), got inf"):
+        make_report(tmp_path, zero=np.inf)
 
 
 def test_a_full_disk_leaves_records_and_the_earlier_report(tmp_path, monkeypatch, capsys):

@@ -106,7 +106,7 @@ def test_compare():
 def test_compare_refuses():
     with pytest.raises(ValueError, match="baseline must be one of 'jde'; got 'jd'; did you mean 'jde'"):
         compare(record(("f1", 10, "jde", LOW)), "jd")
-    with pytest.raises(ValueError, match=r"zero must be a number in \[0, inf\], got -1"):
+    with pytest.raises(ValueError, match=r"zero must be a number in \[0, inf\), got -1"):
         compare(record(("f1", 10, "jde", LOW)), "jde", zero=-1)
 
 
