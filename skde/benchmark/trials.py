@@ -23,7 +23,7 @@ from skde.benchmark.trial_logs import TrialLogs
 from skde.engines import choose_engine
 from skde.problems import Problem
 from skde.result import History
-from skde.validation import check_int
+from skde.validation import check_int, check_jobs
 
 # The failure of a run that a fit of skde would call solved: a record cannot rank it among errors.
 UNBOUNDED = "ValueError: the function returned -inf, which has no error"
@@ -214,6 +214,7 @@ def plan_parts(
     budget = Budget.read(settings.budget)
     check_int("runs", settings.runs, 1)
     check_int("seed", settings.seed, 0)
+    check_jobs(settings.n_jobs)
     engine, _ = choose_engine(settings.device, settings.n_jobs)
     if not suite.compiled and engine.name != "cpu":
         raise ValueError(

@@ -265,6 +265,7 @@ def test_broken_files_are_refused(tmp_path, capsys, nothing_runs, text, expected
         (["--dims", "two"], "a whole number is needed"),
         (["--functions", "f13", "--dims", "1"], "dim of 'nashed2012/f13' must be an integer in [2, "),
         (["--runs", "0"], "runs must be an integer >= 1, got 0"),
+        (["--n-jobs", "0"], "n_jobs must be None or an integer other than 0, got 0"),
         (["--seed", "-1"], "seed must be an integer >= 0, got -1"),
         (["--budget", "1000*D"], "budget must be evaluations of a run"),
         (["--device", "auto"], "--device must be 'cpu', 'cuda' or 'cuda:N', got 'auto'"),
