@@ -67,6 +67,8 @@ class Recording:
     def begin(self, settings: Any, empty: Record) -> Record:
         """Return the record to continue: that of an existing file with the same settings, or a new one.
 
+        An empty file counts as none.
+
         Parameters
         ----------
         settings : dataclass
@@ -86,7 +88,7 @@ class Recording:
         """
         wanted, entries = asdict(settings), empty
         here = provenance(self.command)
-        if self.out is not None and os.path.exists(self.out):
+        if self.out is not None and os.path.exists(self.out) and os.path.getsize(self.out):
             found = self.read(self.out)
             check_settings(self.out, found["settings"], wanted)
             entries = {name: found[name] for name in empty}

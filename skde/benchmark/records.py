@@ -69,7 +69,10 @@ def read_record(file: str | os.PathLike[str]) -> Record:
     except ValueError as error:  # UnicodeDecodeError too
         record = complete_part(data.decode(errors="replace"))
         if record is None:
-            raise ValueError(f"{file} is no record of skde bench run: it is not JSON ({error})") from None
+            raise ValueError(
+                f"{file} is no record of skde bench run: it is not JSON ({error}). If it is one that broke off before "
+                "its cells, delete it: the command that wrote it measures all of them again"
+            ) from None
         warnings.warn(
             f"{file} is not complete: the record has the {len(record['cells'])} cells before the place where it breaks "
             "off; the command that wrote it measures the others again.",

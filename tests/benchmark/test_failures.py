@@ -105,8 +105,15 @@ def test_a_file_that_breaks_off_before_its_cells_is_refused(tmp_path):
     text = file.read_text()
     for end in (text.index('"settings"') + 30, text.index(' "cells"')):
         file.write_text(text[:end])
-        with pytest.raises(ValueError, match="is no record of skde bench run: it is not JSON"):
+        with pytest.raises(ValueError, match=r"it is not JSON .* broke off before its cells, delete it: the command"):
             read_record(file)
+
+
+def test_an_empty_file_is_begun(tmp_path):
+    file = tmp_path / "runs.json"
+    file.touch()
+    assert main([*RUN, "--algorithms", "jde", "--out", str(file)]) == 0
+    assert len(read_record(file)["cells"]) == 2
 
 
 def test_a_full_disk_leaves_the_finished_cells(tmp_path):
