@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NoReturn
 
+from skde.algorithms import ALGORITHMS
 from skde.engines import check_device, choose_engine
 from skde.variables import KINDS, Categorical, Fixed, Integer, Log, Ordinal, Real, Variable
 
@@ -222,10 +223,15 @@ def algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
     given = []
     for part in re.split(rf",(?!\s*(?:\w+\s*=|{NUMBER}\s*(?:,|$)))", text):
         name, colon, rest = part.strip().rpartition(":")
+        if (name in ALGORITHMS or ":" in name) and "=" not in rest:
+            raise argparse.ArgumentTypeError(f"parameters of {name!r} are NAME=VALUE, such as F=0.5, got {rest!r}")
         if not colon or "=" not in rest:
             name, rest = part.strip(), ""
-        parameters = re.split(r",(?=\s*\w+\s*=)", rest) if rest else []
-        given.append((name, dict(setting(parameter) for parameter in parameters)))
+        parameters = [setting(parameter) for parameter in re.split(r",(?=\s*\w+\s*=)", rest)] if rest else []
+        repeated = [key for number, (key, _) in enumerate(parameters) if key in dict(parameters[:number])]
+        if repeated:
+            raise argparse.ArgumentTypeError(f"{repeated[0]} of {name!r} is given twice in {text!r}")
+        given.append((name, dict(parameters)))
     return given
 
 
