@@ -19,7 +19,7 @@ class Budget:
     Attributes
     ----------
     text : str
-        The budget as given.
+        The budget as given. Budgets are equal where the others are: 2000 and 2e3.
     evaluations : int or None
         Evaluations of one run; a factor if `per_dim`.
     per_dim : bool
@@ -28,7 +28,7 @@ class Budget:
         Time of all runs of a cell together, instead of evaluations.
     """
 
-    text: str
+    text: str = field(compare=False)
     evaluations: int | None
     per_dim: bool = False
     seconds: float | None = None
@@ -57,6 +57,14 @@ class Budget:
     def evals(self, dim: int) -> int | None:
         """Return the evaluations of a run, or None for a budget in seconds."""
         return self.evaluations if self.evaluations is None or not self.per_dim else self.evaluations * dim
+
+
+def comparable(budget: str) -> Budget | str:
+    """Return the budget of a record in a form that is equal for equal ones; papers have names for theirs."""
+    try:
+        return Budget.read(budget)
+    except ValueError:
+        return budget
 
 
 @dataclass(frozen=True)

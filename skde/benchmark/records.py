@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skde.benchmark.optimizer_base import comparable
 from skde.files import atomic_write
 
 # The runs of one algorithm on one function in one dimension.
@@ -124,6 +125,8 @@ def complete_part(text: str) -> Any:
 def check_settings(path: os.PathLike[str] | str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """Refuse a file of other settings."""
     for name, value in wanted.items():
+        if name == "budget" and comparable(str(found.get(name))) == comparable(value):
+            continue
         if name not in found or found[name] != value:
             raise ValueError(
                 f"{os.fspath(path)} has {name}={found.get(name)!r}, not {value!r}; "

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from skde.benchmark.optimizer_base import Budget, comparable
 from skde.benchmark.records import DIGITS, Cell, Record, read_runs, round_values
 from skde.benchmark.statistics import errors, merge, natural_key, numbers
 from skde.benchmark.suites import zero_of
@@ -177,7 +178,7 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
     found = Folder(Path(folder))
     if not found.path.is_dir():
         raise NotADirectoryError(f"{os.fspath(folder)!r} is no folder: give the folder of the records")
-    groups: dict[tuple[str, str], dict[str, Record]] = {}
+    groups: dict[tuple[str, Budget | str], dict[str, Record]] = {}
     refused: dict[str, list[str]] = {}
     for path in sorted(found.path.glob("*.json")):
         try:
@@ -191,7 +192,8 @@ def read_folder(folder: str | os.PathLike[str], zero: float | None = None) -> Fo
         elif not record["cells"]:
             found.notes.append(f"{path.name} has no cells yet.")
         else:
-            groups.setdefault((record["settings"]["suite"], record["settings"]["budget"]), {})[path.name] = record
+            suite, budget = record["settings"]["suite"], record["settings"]["budget"]
+            groups.setdefault((suite, comparable(budget)), {})[path.name] = record
     if refused:
         reasons = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in refused.items())
         found.notes.append(f"Not read, because they are no records of skde bench run: {reasons}.")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks
+from skde.benchmark.optimizer_base import comparable
 from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import zero_of
 from skde.typing import FloatArray
@@ -39,7 +40,7 @@ def merge(records: Mapping[str, Record]) -> Record:
     for file, part in records.items():
         for name in ("suite", "budget"):
             here, there = part["settings"][name], record["settings"][name]
-            if here != there:
+            if comparable(here) != comparable(there):
                 raise ValueError(f"{file} has {name}={here!r}, but {first} has {there!r}; they cannot be compared")
         for cell in part["cells"]:
             key = key_of(cell)

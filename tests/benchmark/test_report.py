@@ -255,6 +255,14 @@ def test_suites_and_budgets_have_their_own_sections(tmp_path):
     assert "mine-10-dim-medians-d5" in names
 
 
+def test_equal_budgets_are_one_experiment(tmp_path):
+    cells = all_cells(curves=False)
+    for number, budget in enumerate(("20000*dim", "2e4 * dim")):
+        write(tmp_path, cells[number::2], f"{number}.json", budget=budget)
+    (experiment,) = read_folder(tmp_path).experiments
+    assert len(experiment.record["cells"]) == len(cells)
+
+
 def test_the_baseline_can_be_chosen(tmp_path):
     write(tmp_path, all_cells(curves=False))
     made = {part.name: part for part in make_report(tmp_path, baseline="de").parts()}

@@ -9,7 +9,7 @@ from skde import DE, JDE, Minimizer, __version__, get_problem
 from skde.benchmark import trials
 from skde.benchmark.functions import Function
 from skde.benchmark.growing_record import Recording
-from skde.benchmark.journal import Journal
+from skde.benchmark.journal import Journal, Trial
 from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import read_record, write_record
 from skde.benchmark.suites import find_suite
@@ -105,6 +105,16 @@ def test_a_file_grows_and_is_resumed(tmp_path, monkeypatch):
     assert last["cells"][:2] == first["cells"]
     assert [(cell["function"], cell["algorithm"]) for cell in last["cells"][2:]] == [("f0", "de"), ("f9", "de")]
     assert read_record(file) == last
+
+
+def test_a_budget_may_be_written_in_another_way(tmp_path, nothing_runs):
+    file = tmp_path / "runs.json"
+    write_record(file, {"settings": vars(Settings("nashed2012", "2000", 3)), "cells": []})
+    Journal(file, vars(Settings("nashed2012", "2000", 3))).add(("f1", 2, "de"), 0, Trial(0.1, 0.1, 7, 1.5))
+    with pytest.raises(AssertionError, match="a cell was run"):
+        trials.run(Settings("nashed2012", "2e3", 3), [get_optimizer("de")], [2], recording=Recording(file))
+    with pytest.raises(ValueError, match=r"runs.json.* has budget='2e3', not '2001'"):
+        trials.run(Settings("nashed2012", "2001", 3), [get_optimizer("de")], [2], recording=Recording(file))
 
 
 def test_a_file_of_an_earlier_version_grows(tmp_path, nothing_runs):
