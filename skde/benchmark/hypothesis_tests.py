@@ -53,6 +53,22 @@ class KruskalWallis(NamedTuple):
     best: tuple[str, ...]
 
 
+def sample(name: str, values: Any) -> FloatArray:
+    """Return the values of an argument as an array.
+
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN, which no rank test can order.
+    """
+    array: FloatArray = np.asarray(values, np.float64)
+    if not array.size:
+        raise ValueError(f"{name} must have one value or more, got none")
+    if np.isnan(array).any():
+        raise ValueError(f"{name} must have no NaN, got {int(np.isnan(array).sum())}; a run that failed is infinite")
+    return array
+
+
 def friedman_ranks(values: FloatArray) -> FloatArray:
     """Return the mean rank of every algorithm.
 
@@ -65,8 +81,13 @@ def friedman_ranks(values: FloatArray) -> FloatArray:
     -------
     ranks : ndarray of shape (algorithms,)
         1 is best.
+
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN.
     """
-    ranks: FloatArray = stats.rankdata(values, axis=1).mean(axis=0)
+    ranks: FloatArray = stats.rankdata(sample("values", values), axis=1).mean(axis=0)
     return ranks
 
 
@@ -93,7 +114,7 @@ def friedman(values: FloatArray) -> Friedman:
     Raises
     ------
     ValueError
-        For fewer than three algorithms or two functions.
+        For fewer than three algorithms or two functions, and for NaN.
 
     Notes
     -----
@@ -111,7 +132,7 @@ def friedman(values: FloatArray) -> Friedman:
     n, k = values.shape
     if k < 3 or n < 2:
         raise ValueError(f"Friedman's test needs 3 or more algorithms and 2 or more functions, got {k} and {n}")
-    ranks = stats.rankdata(values, axis=1)
+    ranks = stats.rankdata(sample("values", values), axis=1)
     if (ranks == (k + 1) / 2).all():
         return Friedman(0.0, 1.0, ranks.mean(axis=0))
     found = stats.friedmanchisquare(*ranks.T)
@@ -169,13 +190,14 @@ def nemenyi(values: FloatArray) -> FloatArray:
     Raises
     ------
     ValueError
-        If scikit-posthocs is not installed.
+        For no values, for NaN, and if scikit-posthocs is not installed.
 
     Notes
     -----
     Source: P. Nemenyi, Distribution-free multiple comparisons, PhD thesis, Princeton University (1963).
     """
-    p: FloatArray = posthocs().posthoc_nemenyi_friedman(stats.rankdata(values, axis=1)).to_numpy(np.float64)
+    ranks = stats.rankdata(sample("values", values), axis=1)
+    p: FloatArray = posthocs().posthoc_nemenyi_friedman(ranks).to_numpy(np.float64)
     return p
 
 
@@ -196,6 +218,11 @@ def friedman_holm(values: FloatArray, control: int) -> FloatArray:
     -------
     p : ndarray of shape (algorithms,)
         1 for the control, which is not tested.
+
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN.
 
     Notes
     -----
@@ -246,7 +273,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 def differences(a: FloatArray, b: FloatArray) -> FloatArray:
     """Return a - b of pairs, and 0 where both are the same infinity."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    a, b = sample("a", a), sample("b", b)
     if a.shape != b.shape:
         raise ValueError(f"a and b must be pairs, got {a.size} and {b.size} values")
     equal = a == b
@@ -274,7 +301,8 @@ def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic
     Raises
     ------
     ValueError
-        If there are not as many values in a as in b.
+        For no values, for NaN, if there are not as many values in a as in b, and for method="exact" if two pairs
+        have differences of the same size.
 
     Notes
     -----
@@ -291,6 +319,9 @@ def wilcoxon_signed_rank(a: FloatArray, b: FloatArray, method: str = "asymptotic
     difference = difference[difference != 0]
     if not len(difference):
         return 1.0
+    ties = len(difference) - len(np.unique(np.abs(difference)))
+    if method == "exact" and ties:
+        raise ValueError(f'method="exact" allows no ties, got {ties} of {len(difference)} pairs; take "asymptotic"')
     return float(stats.wilcoxon(difference, zero_method="wilcox", correction=False, method=method).pvalue)
 
 
@@ -320,7 +351,7 @@ def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> Kr
     Raises
     ------
     ValueError
-        For fewer than two samples, or if scikit-posthocs is not installed.
+        For fewer than two samples, one without values or with NaN, or if scikit-posthocs is not installed.
 
     Notes
     -----
@@ -341,7 +372,7 @@ def kruskal_wallis(samples: Mapping[str, FloatArray], alpha: float = 0.01) -> Kr
     names = list(samples)
     if len(names) < 2:
         raise ValueError(f"the Kruskal-Wallis test needs two or more samples, got {len(names)}")
-    values = np.concatenate([samples[name] for name in names])
+    values = np.concatenate([sample(f"the sample {name!r}", samples[name]) for name in names])
     if (values == values[0]).all():
         return KruskalWallis(0.0, 1.0, np.ones((len(names),) * 2), tuple(names))
     # The ranks, because the values may be infinite.
@@ -371,6 +402,11 @@ def vargha_delaney(a: FloatArray, b: FloatArray) -> float:
     effect : float
         0.5 for no effect; 0.56, 0.64 and 0.71 are a small, medium and large advantage of a.
 
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN.
+
     Notes
     -----
     Source: A. Vargha, H. D. Delaney, A critique and improvement of the CL common language effect size statistics of
@@ -384,7 +420,7 @@ def vargha_delaney(a: FloatArray, b: FloatArray) -> float:
     >>> vargha_delaney(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
     0.875
     """
-    a, b = np.asarray(a, np.float64)[:, None], np.asarray(b, np.float64)
+    a, b = sample("a", a)[:, None], sample("b", b)
     return float(((a < b) + 0.5 * (a == b)).mean())
 
 
@@ -405,6 +441,11 @@ def rank_biserial(a: FloatArray, b: FloatArray) -> float:
     -------
     effect : float
         From -1, b is better (lower) everywhere, to 1, a is; 0 if all pairs are equal.
+
+    Raises
+    ------
+    ValueError
+        For no values, for NaN, and if there are not as many values in a as in b.
 
     Notes
     -----

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks
+from skde.benchmark.hypothesis_tests import ALPHA, friedman_ranks, sample
 from skde.benchmark.optimizer_base import comparable
 from skde.benchmark.records import Cell, Record, key_of, round_values
 from skde.benchmark.suites import zero_of
@@ -165,7 +165,13 @@ def rank_sum(a: FloatArray, b: FloatArray, alpha: float = ALPHA) -> str:
     Returns
     -------
     verdict : {"better", "equal", "worse"}
+
+    Raises
+    ------
+    ValueError
+        For no values, and for NaN.
     """
+    a, b = sample("a", a), sample("b", b)
     if len(np.unique(np.concatenate([a, b]))) == 1:  # the test needs values that differ
         return "equal"
     statistic, p = stats.mannwhitneyu(a, b, alternative="two-sided")

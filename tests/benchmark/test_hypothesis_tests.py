@@ -20,6 +20,7 @@ from skde.benchmark.hypothesis_tests import (
     vargha_delaney,
     wilcoxon_signed_rank,
 )
+from skde.benchmark.statistics import rank_sum
 
 # Demsar 2006, Table 6: areas under the ROC curve of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 sets of data. The last
 # two have the ranks 2 and 3 on the one before the last, where both areas are printed as 0.975.
@@ -201,3 +202,37 @@ def test_friedman_ranks():
     ranks = friedman_ranks(values)
     expected = 12 * n / (k * (k + 1)) * ((ranks - (k + 1) / 2) ** 2).sum()
     assert stats.friedmanchisquare(*values.T).statistic == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda bad: friedman_ranks(bad.reshape(-1, 1)),
+        lambda bad: friedman_holm(bad.reshape(-1, 1), 0),
+        lambda bad: nemenyi(bad.reshape(-1, 1)),
+        lambda bad: kruskal_wallis({"de": np.ones(3), "jde": bad}),
+        lambda bad: rank_sum(np.ones(3), bad),
+        lambda bad: vargha_delaney(bad, np.ones(3)),
+        lambda bad: wilcoxon_signed_rank(bad, bad),
+        lambda bad: rank_biserial(bad, bad),
+    ],
+)
+@pytest.mark.parametrize(
+    ("bad", "told"), [([], "must have one value or more, got none"), ([1.0, np.nan], "must have no NaN, got 1")]
+)
+def test_samples_without_values_and_nan_are_refused(test, bad, told):
+    with pytest.raises(ValueError, match=rf"^(values|a|b|the sample 'jde') {told}"):
+        test(np.array(bad))
+
+
+def test_nan_is_refused_by_friedmans_test():
+    with pytest.raises(ValueError, match="values must have no NaN, got 1"):
+        friedman(np.array([[1.0, 2.0, np.nan], [1.0, 2.0, 3.0]]))
+
+
+def test_the_exact_test_allows_no_ties():
+    a = np.array([1.0, 2.0, 4.0, 5.0])
+    with pytest.raises(ValueError, match=r'method="exact" allows no ties, got 1 of 3 pairs'):
+        wilcoxon_signed_rank(a, a - [1, -1, 2, 0], "exact")
+    assert wilcoxon_signed_rank(a, a - [1, -1, 2, 0]) < 1
+    assert wilcoxon_signed_rank(a, a - [1, np.inf, 2, 0], "exact") == 0.25
