@@ -443,3 +443,8 @@ def test_both_forms_of_a_function_agree(suite):
         function = find_suite(suite).function(name, 3)
         points = [[0.5, -1.0, 0.25], [1.0, 1.0, 1.0]]
         assert function.of_lists(points) == function.objective(np.array(points)).tolist()
+
+
+def test_a_folder_with_only_the_lock_of_a_killed_command_is_continued(tmp_path):
+    (tmp_path / "runs.json.lock").touch()
+    assert TrialLogs(tmp_path, "bbob", find_suite("bbob").platform).has_record()
