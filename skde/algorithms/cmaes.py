@@ -76,8 +76,9 @@ class CMAES(Algorithm):
     active : bool, default True
         Whether there are negative weights.
     max_doublings : int or None, default None
-        Number of times that a population doubles, in [0, 20], up to 2^24 trials; later ones are as large. A run stores
-        two or three numbers for every trial of the largest population. None: 9, but at most up to 16384 trials.
+        Number of times that a population doubles, in [0, 20], as far as it has less than 2^24 trials; later ones are as
+        large. A run stores two or three numbers for every trial of the largest population. None: 9, but at most up to
+        16384 trials.
     tol_x : float, default 1e-12
         Tolerance of the standard deviations, >= 0.
     tol_fun : float, default 1e-11
@@ -186,8 +187,8 @@ class CMAES(Algorithm):
 
     def _doublings(self, pop_size: int) -> int:
         if self.max_doublings is not None:
-            most = int(log2(MOST_INDIVIDUALS / pop_size))  # the kernel counts the trials in 32 bits
-            chosen = check_int(self._name("max_doublings"), self.max_doublings, 0, min(20, most))
+            chosen = check_int(self._name("max_doublings"), self.max_doublings, 0, 20)
+            chosen = min(chosen, int(log2(MOST_INDIVIDUALS / pop_size)))  # the kernel counts the trials in 32 bits
         else:
             chosen = min(MOST_DOUBLINGS, max(int(log2(MOST_TRIALS / pop_size)), 0))
         return 0 if self.restarts is None else chosen

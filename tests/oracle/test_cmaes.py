@@ -188,6 +188,12 @@ def test_rates_are_those_of_the_tutorial() -> None:
     assert abs(_cpu.normal_draw(np.array([2.0**31]))[0]) < 1e-9
 
 
+@pytest.mark.parametrize(("pop_size", "parts"), [(4, 2**20), (2048, 2**12), (2**24 - 1, 1)])
+def test_a_population_doubles_up_to_the_trials_that_the_kernel_counts(pop_size: int, parts: int) -> None:
+    given = CMAES(pop_size=pop_size, max_doublings=20).kernel_parameters(FitSetting(10))
+    assert (given["pop_size"], given["most_parts"]) == (pop_size, parts)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -195,7 +201,6 @@ def test_rates_are_those_of_the_tutorial() -> None:
         ({"covariance": "none"}, r"CMAES\.covariance must be"),
         ({"restarts": "none"}, r"CMAES\.restarts must be"),
         ({"max_doublings": 21}, r"CMAES\.max_doublings must be"),
-        ({"max_doublings": 20, "pop_size": 2048}, r"CMAES\.max_doublings must be an integer in \[0, 12\], got 20"),
         ({"penalty": -1}, r"CMAES\.penalty must be"),
         ({"pop_size": 3}, r"CMAES\.pop_size must be at least 4 for two parents, got 3"),
     ],
