@@ -266,6 +266,26 @@ def test_runs_that_reach_the_target_in_the_first_search_end(tmp_path: Path) -> N
     assert polished.n_evals_ <= EVALS
 
 
+def test_runs_of_either_search_go_on_where_their_target_has_changed(tmp_path: Path) -> None:
+    def g(X: Any) -> Any:
+        return f(X - 3.1)
+
+    given: dict[str, Any] = {"bounds": [(1.0, 5.0)] * 3}
+    m = fit(g, n_runs=6, target=1.0, **given)
+    early = [run for run in m.runs_ if run.n_evals <= 1050]
+    first = fit(g, target=30.0, **given)
+    assert sequence_of(first).spent is None
+    assert_same(first.set_params(target=None).resume(), fit(g, **given))
+    assert 0 < len(early) < 6
+    m.save(tmp_path / "fit.skde")
+    m.set_params(target=None).resume()
+    for before, run in zip(fit(g, n_runs=6, target=1.0, **given).runs_, m.runs_, strict=True):
+        assert run.status == Status.LIMIT
+        assert before.n_evals < run.n_evals <= EVALS
+        assert run.fun <= before.fun
+    assert_same(Minimizer.load(tmp_path / "fit.skde").set_params(target=None).resume(g), m)
+
+
 def test_the_polish_begins_at_the_best_of_both() -> None:
     given: dict[str, Any] = {"polish": True, "max_evals": 14_000}
     m = fit(n_runs=2, **given)

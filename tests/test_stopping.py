@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 
-from skde import DE, SS, Migration, Minimizer, MinMaxSolver, Status, get_problem
+from skde import DE, SS, DeviceObjective, Migration, Minimizer, MinMaxSolver, Status, get_problem
 from skde.pointwise import array_namespace
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -33,6 +33,11 @@ def rastrigin(X: Any) -> Any:
     """The problem as a function of arrays of either library."""
     xp = array_namespace(X)
     return (X * X - 10 * xp.cos(2 * xp.pi * X) + 10).sum(axis=1)
+
+
+def constant(X: Any) -> Any:
+    """Return ones."""
+    return X[:, 0] * 0 + 1
 
 
 def make(device: str, algorithm: Any = None, devices: int = 1, **parameters: Any) -> Minimizer:
@@ -162,3 +167,56 @@ def test_a_new_target_judges_the_last_generation(device: str) -> None:
     assert m.n_iter_ == 129
     m.set_params(target=m.fun_).resume(rastrigin)
     assert (m.runs_[0].status, m.n_iter_) == (Status.TARGET, 129)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("status", RULES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_goes_on_where_the_rule_that_ended_it_has_changed(way: str, status: Status, device: str) -> None:
+    """Without islands as if the new rule had been there from the beginning."""
+    (name, value), way_of_fit = next(iter(RULES[status].items())), WAYS[way]
+    later = {"target": 8.0, "tol": 0.1, "stagnation": 6}[name]
+    with joblib.parallel_config("threading"):
+        for new in (later, None):
+            m = make(device, **way_of_fit, **RULES[status]).fit(PROBLEM)
+            assert {run.status for run in m.runs_} == {status}
+            before = told(m)
+            assert told(m.set_params(max_iter=150).resume()) == before  # its rule has not changed
+            m.set_params(**{name: new}).resume()
+            if "n_islands" not in way_of_fit:
+                assert told(m) == told(make(device, **way_of_fit, **{name: new}, max_iter=150).fit(PROBLEM))
+            assert {run.status for run in m.runs_} == {status if new else Status.LIMIT}
+            assert told(m.set_params(**{name: value}).resume())
+
+
+@pytest.mark.parametrize("way", ["run", "step", "devices", "joblib"])
+def test_a_count_of_stagnation_begins_with_the_rule(way: str) -> None:
+    flat = DeviceObjective("return 1.0;") if way == "run" else constant
+    with joblib.parallel_config("threading"):
+        m = make("cpu", max_iter=30, warm_start=True, **WAYS[way]).fit(flat)
+        m.set_params(stagnation=25, max_iter=400).resume()
+        assert {(run.status, run.n_iter) for run in m.runs_} == {(Status.STAGNATED, 55)}
+        m.set_params(stagnation=None, max_iter=70).resume()
+        m.set_params(stagnation=20, max_iter=400).fit(flat)
+        assert {(run.status, run.n_iter) for run in m.runs_} == {(Status.STAGNATED, 90)}
+
+
+def test_a_new_target_that_is_reached_ends_the_run_without_evaluations() -> None:
+    for rules in (
+        {},
+        {"target": 15.0},
+        {"stagnation": 4},
+        {"polish": "Nelder-Mead", "max_iter": None, "max_evals": 2000},
+    ):
+        m = make("cpu", **rules).fit(PROBLEM)
+        target, before = max(run.fun for run in m.runs_), [run.n_evals for run in m.runs_]
+        m.set_params(target=target, max_iter=300, max_evals=None).resume()
+        assert [run.n_evals for run in m.runs_] == before
+        assert {run.status for run in m.runs_} == {Status.TARGET}
+
+
+def test_a_co_evolution_goes_on_where_its_target_has_changed() -> None:
+    parameters: dict[str, Any] = {"gens_x": 3, "gens_y": 4, "n_cycles": 60, "random_state": 3}
+    m = MinMaxSolver(target=0.5, **parameters).fit("minmax/rustem4")
+    assert m.runs_[0].status == Status.TARGET
+    assert told(m.set_params(target=None).resume()) == told(MinMaxSolver(**parameters).fit("minmax/rustem4"))

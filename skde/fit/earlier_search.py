@@ -54,6 +54,12 @@ class EarlierSearch:
         """Which runs ended for good: not because their evaluations in the search were over."""
         return self.status != LIMIT
 
+    def reopen(self, statuses: list[int]) -> None:
+        """Let the runs that ended with one of these statuses take part in the present search."""
+        kept = ~np.isin(self.status[self.ended], statuses)
+        self.x, self.f = self.x[kept], self.f[kept]
+        self.status = np.where(np.isin(self.status, statuses), LIMIT, self.status)
+
     def population(self, run: int) -> tuple[FloatArray, FloatArray]:
         """Return the last population of a run that ended, and its values."""
         place = int(np.count_nonzero(self.ended[:run]))

@@ -21,6 +21,8 @@ from skde.typing import Array, FloatArray, IntArray
 
 # Most components of all initial populations for a first engine call of several generations.
 FEW_COMPONENTS = 10_000
+TARGET = int(Status.TARGET)
+BY_RULE = (TARGET, int(Status.CONVERGED), int(Status.STAGNATED))  # the status by target, tol and stagnation
 
 
 class Runner:
@@ -147,12 +149,41 @@ class Runner:
         return self.seen_done
 
     def set_rules(self, target: float | None, tol: float | None, stagnation: int | None) -> None:
-        """Set the stopping rules that the kernels check."""
+        """Set the stopping rules that the kernels check. Runs that only a rule ended that has changed continue."""
         spec = self.batch.spec
-        spec.target, spec.tol, spec.stagnation = target, tol, stagnation
+        before, now = (spec.target, spec.tol, spec.stagnation), (target, tol, stagnation)
+        spec.target, spec.tol, spec.stagnation = now
         self.batch.refresh()
-        if not self.judged:  # the earlier rules may not have needed the best of the last generation
+        changed = [status for status, old, new in zip(BY_RULE, before, now, strict=True) if old != new]
+        if changed or not self.judged:  # the earlier rules may not have needed the best of the last generation
             self.batch.find_bests()
+        if not changed:
+            return
+        if before[2] is None and stagnation is not None:
+            self.begin_stagnation()
+        self.judge_again(changed)
+
+    def begin_stagnation(self) -> None:
+        """Let the count of generations without a better best begin at the last one: it is kept with the rule only."""
+        state = self.batch.state()
+        state["record"][...] = np.inf
+        state["since"][...] = np.maximum(self.batch.host("generation"), 0)
+        self.batch.restore(state)
+
+    def judge_again(self, changed: list[int]) -> None:
+        """Check the stopping rules at the last generation of all runs but those that a rule ended as it is now."""
+        status, generation = self.batch.host("status"), self.batch.host("generation")
+        status[np.isin(status, [*changed, LIMIT])] = RUNNING
+        if self.earlier is not None:
+            self.earlier.reopen(changed)
+        self.put_status(status)
+        for last in np.unique(generation[(status == RUNNING) & (generation >= 0)]).tolist():
+            self.engine.judge(self.batch, last)
+        self.judged = True
+        status = self.status
+        if TARGET in changed and self.batch.spec.target is not None:  # a polish or an earlier search may have met it
+            status[np.repeat(self.best_points()[1] <= self.batch.spec.target, self.batch.n_islands)] = TARGET
+        self.put_status(status)
 
     def set_limits(self, limits: Any) -> None:
         """Set the last generations. Runs that ended only by a limit continue."""
@@ -160,8 +191,13 @@ class Runner:
         self.last = int(limits.max())
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == LIMIT) & (generation < limits) | (status == HELD)] = RUNNING
+        self.put_status(status)
+
+    def put_status(self, status: IntArray) -> None:
+        """Write the status of the runs, of which those that are running continue."""
         self.batch.put("status", status)
         self.ending, self.status_poll, self.seen_done = Status.RUNNING, StatusPoll(self.batch), False
+        self._results = None
         self.locate()
 
     def restart(self, limits: Any) -> None:

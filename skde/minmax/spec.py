@@ -16,7 +16,7 @@ from skde.minmax.engine import CoevolutionEngine, CycleSchedule
 from skde.minmax.objective import MinMaxObjective
 from skde.pointwise import ON_ERROR
 from skde.random_state import island_seeds, run_seeds
-from skde.stopping import UNLIMITED, check_stopping
+from skde.stopping import RUNNING, UNLIMITED, check_stopping
 from skde.typing import FloatArray, IntArray
 from skde.validation import (
     check_bool,
@@ -49,6 +49,12 @@ class MinMaxRunner(Runner):
                 "for some y against every x, or -inf for all y against some x; nothing to compare"
             )
         super().check_start(values)
+
+    def judge_again(self, changed: list[int]) -> None:
+        """Let the runs continue that a changed rule ended: they are judged at the end of a cycle alone."""
+        progress = self.batch.progress()
+        progress["status"][np.isin(progress["status"], changed)] = RUNNING
+        self.put_status(self.settled(progress)["status"])
 
 
 class SavedPlan(NamedTuple):
