@@ -350,7 +350,7 @@ class Minimizer(BaseSolver):
         self._library = CallerLibrary.of(bounds, x0)
         resolved = given_objective(self, self._library, objective, dim, on_host(bounds))
         x0 = on_host(x0)
-        check_polishable(self.polish, resolved.rules is not None, resolved.variables)
+        check_polishable(self.polish, resolved)
         engine = make_engine(self, resolved)
         check_device_of_library(self._library, engine)
         if self.warm_start and hasattr(self, "_runner"):
@@ -390,7 +390,7 @@ class Minimizer(BaseSolver):
             resolved = given_objective(self, self._library, objective, len(self._space), self._space)
             check_rules(runner.rules, resolved.rules)
         check_parameters(self)
-        check_polishable(self.polish, resolved.rules is not None, resolved.variables)
+        check_polishable(self.polish, resolved)
         self._objective = resolved
         extra = int(runner.extra_evals.max())
         runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim, extra_evals=extra))
@@ -474,7 +474,7 @@ class Minimizer(BaseSolver):
                     stop.runner = runner
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
             if polish is not False:
-                methods = methods_of(polish, objective.rules is not None, runner.batch.dim)
+                methods = methods_of(polish, objective.constrained, runner.batch.dim)
                 most = polish_evals(self, runner.batch.spec)
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:

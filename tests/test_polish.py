@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import NonlinearConstraint
+from scipy.optimize import Bounds, NonlinearConstraint
 
 from skde import (
     Categorical,
@@ -236,6 +236,17 @@ def test_a_run_that_reached_its_target_is_left() -> None:
     m = fit(get_problem("sphere", dim=4), target=10.0)
     assert m.runs_[0].polish_evals == 0
     assert m.runs_[0].status == Status.TARGET
+
+
+@pytest.mark.parametrize("polish", [True, *NAMES])
+def test_bounds_alone_are_no_constraints(polish: Any) -> None:
+    m = fit(polish=polish, constraints=Bounds(-np.inf, 2.0))
+    before = fit(polish=False, constraints=Bounds(-np.inf, 2.0), max_evals=1800)
+    assert m.fun_ < before.fun_
+    assert m.runs_[0].polish_evals > 0
+    assert (m.x_ <= 2.0).all()
+    if polish is True:
+        assert m.fun_ == fit(bounds=[(-5.0, 2.0)] * 4).fun_
 
 
 def test_a_polish_ends_at_the_target() -> None:

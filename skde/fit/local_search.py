@@ -194,7 +194,7 @@ class LocalSearch:
 
     def _constraints(self, with_slopes: bool) -> NonlinearConstraint | tuple[()]:
         """Return g <= 0 and h = 0 for SciPy."""
-        if self.n_inequalities is None:
+        if self.n_inequalities is None or len(self.scale) == 1:
             return ()
         lower = np.where(np.arange(len(self.scale) - 1) < self.n_inequalities, -np.inf, 0.0)
         scale = self.scale[1:]

@@ -37,7 +37,6 @@ from skde.objectives.objective import Objective
 from skde.stopping import DEFAULT_EVALS_PER_DIM, Status
 from skde.typing import FloatArray, IntArray
 from skde.validation import check_bool, check_int
-from skde.variables import Variables
 
 # The part of a limit that is kept for the polish; of evaluations at most those of MOST_GRADIENTS gradients or, with
 # Nelder-Mead, those of MOST_SIMPLEXES simplexes. With less than LEAST_SIMPLEXES it does not get far, and has the rest.
@@ -116,11 +115,12 @@ def search_seconds(polish: bool | str, max_time: float | None) -> float | None:
     return max_time if max_time is None or polish is False else (1 - SHARE) * max_time
 
 
-def check_polishable(polish: Any, constrained: bool, variables: Variables | None) -> None:
+def check_polishable(polish: Any, objective: Objective) -> None:
     """Refuse a method that takes no constraints where there are some, and variables that are all stepped."""
     if check_polish(polish) in (None, False):
         return
-    find_method(polish, constrained)
+    find_method(polish, objective.constrained)
+    variables = objective.variables
     if variables is not None and not variables.real_components.any():
         raise ValueError(f"polish={polish!r} needs a real variable, and {', '.join(variables.names)} all have steps")
 

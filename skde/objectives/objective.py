@@ -79,6 +79,11 @@ class Objective:
         return X if self.variables is None else decode(self.variables, X)
 
     @property
+    def constrained(self) -> bool:
+        """Whether there are constraints other than Bounds, which only narrow the box."""
+        return self.rules is not None and self.rules.problem.has_constraints
+
+    @property
     def by_rows(self) -> bool:
         """Whether a Python function of one point is called for every row."""
         constraints_by_rows = self.rules is not None and not self.rules.problem.vectorized

@@ -38,6 +38,11 @@ class CompiledConstrainedProblem(ConstrainedProblem):
         self._counts = len(multipliers_opt) - n_equalities, n_equalities
 
     @property
+    def has_constraints(self) -> bool:
+        """Whether there are constraints: always."""
+        return True
+
+    @property
     def n_inequalities(self) -> int:
         """Number of constraints g(x) <= 0."""
         return self._counts[0]

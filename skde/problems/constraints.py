@@ -46,6 +46,8 @@ class ConstrainedProblem:
         Lower and upper bounds, narrowed by Bounds among the constraints.
     variables : Variables or None
         Typed variables; None where all are real.
+    has_constraints : bool
+        Whether there are constraints other than Bounds.
     dim : int
         Number of variables.
     n_inequalities, n_equalities : int
@@ -113,6 +115,11 @@ class ConstrainedProblem:
     def dim(self) -> int:
         """Number of variables."""
         return len(self.bounds)
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether there are constraints other than Bounds, which only narrow the box."""
+        return bool(self._constraints)
 
     @property
     def n_inequalities(self) -> int:
