@@ -245,7 +245,7 @@ def test_other_errors_are_raised_all_the_same() -> None:
         make(**options).fit(lambda x: "a", bounds=BOX)
     with (
         pytest.warns(RuntimeWarning, match="raised ZeroDivisionError"),
-        pytest.raises(ValueError, match="NaN for every point of the initial population"),
+        pytest.raises(ValueError, match="NaN for every point so far"),
     ):
         make(**options).fit(lambda x: 1 / 0, bounds=BOX)
     with pytest.raises(ValueError, match="on_error='nan' needs vectorized=False"):

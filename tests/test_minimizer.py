@@ -213,8 +213,50 @@ def test_a_start_of_nan_is_an_error_where_later_generations_find_numbers(device:
         return make(device=device).fit(DeviceObjective(body, {"edge": [lowest, other]}), bounds=BOX)
 
     assert fitted(1.0).fun_ < lowest  # infinite at first
-    with pytest.raises(ValueError, match="NaN for every point of the initial population"):
+    with pytest.raises(ValueError, match="NaN for every point so far"):
         fitted(0.0)
+
+
+@pytest.mark.parametrize(("algorithm", "max_evals"), [("auto", 9001), ("cmaes", 1000)])
+def test_small_populations_may_begin_with_nan(algorithm: str, max_evals: int) -> None:
+    """All initial points of these seeds are in the part of the box that has no values."""
+    edge = DeviceObjective("return x[0] < 3 ? infinity() * 0 : x[0] + abs_of(x[1]);")
+
+    def function(X: Any) -> Any:
+        return np.where(X[:, 0] < 3, np.nan, X[:, 0] + np.abs(X[:, 1]))
+
+    def fitted(objective: Any, **parameters: Any) -> Minimizer:
+        return Minimizer(algorithm, max_evals=max_evals, **parameters).fit(objective, bounds=[(-5.0, 5.0)] * 3)
+
+    for seed in (2, 17):
+        m = fitted(function, random_state=seed)
+        assert 3 <= m.fun_ < 9
+        assert m.fun_ == fitted(edge, random_state=seed).fun_
+    batch = fitted(edge, random_state=2, n_runs=3)
+    assert batch.runs_[0].fun == fitted(edge, random_state=2).fun_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "most"),
+    [
+        ({}, 110),
+        ({"n_runs": 3}, 330),
+        ({"n_islands": 2}, 112),
+        ({"max_iter": 2}, 21),
+        ({"stagnation": 3}, 30),
+        ({"callbacks": lambda progress: None}, 110),
+        ({"callbacks": lambda progress: progress.n_iter == 2}, 21),
+        ({"max_time": 60.0}, 110),
+        ({"device": ["cpu", "cpu"], "n_runs": 2}, 220),
+    ],
+)
+def test_nan_alone_ends_the_fit_soon(parameters: dict[str, Any], most: int) -> None:
+    for objective in (lambda X: X[:, 0] * np.nan, DeviceObjective("return infinity() * 0;")):
+        m = Minimizer(DE(pop_size=7), random_state=0, **parameters)
+        with pytest.raises(ValueError, match="the objective is NaN for every point so far: nothing to compare"):
+            m.fit(objective, bounds=[(-5.0, 5.0)] * 3)
+        n_evals = sum(run.n_evals for run in m.runs_)
+        assert n_evals <= most or isinstance(objective, DeviceObjective)  # which makes many generations in a call
 
 
 def test_problems_bring_their_bounds() -> None:

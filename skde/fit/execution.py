@@ -93,6 +93,8 @@ def run_fit(
         try:
             runner.judge()
             Execution(runner, max_time, stop, verbose).run(objective, execution)
+            if runner.generation < runner.check_at:
+                runner.check_bests(runner.batch.best()[1])
         except BaseException as error:
             runner.locate()
             if isinstance(error, KeyboardInterrupt):
@@ -172,25 +174,28 @@ class Execution:
             return
         pace = pace_of(engine, batch, objective.source)
         runner.timer.mark(0)  # the times of this call's generations are interpolated from here
-        until = min(max(SECOND_CHUNK, int(engine.chunk_seconds / pace.seconds)), runner.last)
+        until = min(max(SECOND_CHUNK, runner.check_at, int(engine.chunk_seconds / pace.seconds)), runner.last)
         progress, seconds = self.run_chunk(until, batch.progress_with_history)
         pace.seconds = max(seconds, 1e-9) / (until + 1)
-        self.check_small_start(objective, progress["history"][:, 0])
+        self.check_small_start(objective, progress)
         if RUNNING in runner.settled(progress)["status"]:
             self.run_chunks(first=self.next_chunk(until + 1, seconds))
 
-    def check_small_start(self, objective: Objective, values: FloatArray) -> None:
-        """Check the best values of the initial populations, as the history has them, after later generations."""
+    def check_small_start(self, objective: Objective, progress: dict[str, Any]) -> None:
+        """Check the best values up to generation `check_at`, as the history has them, after later generations."""
+        last = self.runner.check_at
+        made = np.arange(last + 1) <= progress["generation"][:, None]
+        values: FloatArray = np.where(made, progress["history"][:, : last + 1], np.inf).min(axis=1)
         if (values < (np.inf if self.runner.rules is None else WORST)).any():
             return
         engine, batch = self.runner.on_device
-        if np.isinf(values).all():  # also where they are NaN: the initial populations are made once more
+        if np.isinf(values).all():  # also where they are NaN: these generations are made once more
             first = engine.batch(batch.spec)
             engine.load(first, cast(Compiled, objective.compiled))
-            engine.run(first, -1, 0)
+            engine.run(first, -1, last)
             engine.synchronize()
             values = first.best()[1]
-        self.runner.check_start(values)
+        self.runner.check_bests(values)
 
     def run_chunks(self, even: bool = False, first: int = 1) -> None:
         """Let the engine run some generations at a time, `first` of them in the first call.
@@ -205,8 +210,7 @@ class Execution:
                 generations = 1
             begin, until = runner.generation, self.end_of_chunk(generations)
             progress, seconds = self.run_chunk(until, runner.batch.progress)
-            if until == 0:
-                runner.check_start(runner.batch.best()[1])
+            runner.check_values(begin)
             done = RUNNING not in runner.settled(progress)["status"]
             if done or self.ends():
                 return
@@ -237,6 +241,8 @@ class Execution:
         """Return the last generation of the next engine call, which makes `generations` or fewer."""
         runner, every = self.runner, None if self.stop is None else self.stop.every
         end = min(runner.generation + generations, runner.last)
+        if runner.generation < runner.check_at:
+            end = min(end, runner.check_at)
         return end if every is None else min(end, (runner.generation // every + 1) * every)
 
     def run_slices(self) -> None:
@@ -245,20 +251,20 @@ class Execution:
         The host's work between slices, such as compiling, counts for no run.
         """
         runner = self.runner
-        spec, until = runner.batch.spec, 0  # the initial population first, to be checked
+        spec = runner.batch.spec
         spec.pause_seconds = 0.0
         while not runner.done:
             spec.pause_seconds += SLICE_SECONDS
             runner.batch.refresh()
-            runner.engine.run(runner.batch, runner.generation, until)
+            begin = runner.generation
+            until = runner.check_at if begin < runner.check_at else runner.last
+            runner.engine.run(runner.batch, begin, until)
             runner.engine.synchronize()
             runner.locate()
-            if runner.generation == 0:
-                runner.check_start(runner.batch.best()[1])
+            runner.check_values(begin)
             if self.stop is not None and self.stop():
                 runner.ending = Status.CALLBACK
                 return
-            until = runner.last
 
     def run_steps(self, objective: Objective) -> None:
         """Run one generation after the other, with values that the host computes."""
@@ -285,7 +291,7 @@ class Execution:
         if sizes_vary(batch):
             raise ValueError("execution='graph' needs the same pop_size in all runs and generations")
         runner.propose()
-        while runner.generation < 0 or runner.uneven:  # the initial population is checked on the way
+        while runner.generation < 0 or runner.uneven:
             runner.accept(None, evaluation.values(runner.generation + 1, batch.host("status")))
             runner.propose()
         self.replay(runner.engine.record(batch, runner.generation, objective.values))
@@ -296,12 +302,13 @@ class Execution:
         generations = 1
         while not runner.done and not self.ends():
             before = runner.seconds
-            until = self.end_of_chunk(generations)
+            begin, until = runner.generation, self.end_of_chunk(generations)
             runner.drop_trials()
             runner.judged = False
-            recording.replay(until - runner.generation)
-            generations = self.next_chunk(until - runner.generation, runner.seconds - before)
+            recording.replay(until - begin)
+            generations = self.next_chunk(until - begin, runner.seconds - before)
             runner.generation = until
+            runner.check_values(begin)
             runner.timer.mark(until)
             runner.propose()
             runner.engine.synchronize()
@@ -347,7 +354,7 @@ class Execution:
             runner.propose()
             host = time.perf_counter() - begin
             runner.engine.synchronize()
-            if runner.generation > 0:  # the initial population is checked, which is part of no other generation
+            if runner.generation > 0:  # the initial population takes another time
                 times.append(Pace(host, time.perf_counter() - begin))
             runner.timer.mark(runner.generation)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Any, cast
 
@@ -41,6 +42,8 @@ class Runner:
         The last generation that all running runs have done; -1: none.
     last : int
         The largest of the runs' last generations.
+    check_at : int
+        The generation up to which a value must have been a number.
     rules : FeasibilityRules, StoredOutcomes or None
         The meaning of the values, where there are constraints.
     timer : Timer
@@ -77,11 +80,14 @@ class Runner:
         Whether the stopping rules have been checked at the end of the last generation; else the next step does it.
     """
 
+    least_points = 100  # a part of the box in which the values are NaN may have all points of a small population
+
     def __init__(self, engine: Engine, spec: Any) -> None:
         self.engine = engine
         self.batch: Runs = engine.batch(spec)
         self.generation = -1
         self.last = int(self.batch.spec.limits.max())
+        self.check_at = self.find_check()
         self.rules: Rules | None = None
         self.timer = Timer()
         self.ending = Status.RUNNING
@@ -189,6 +195,7 @@ class Runner:
         """Set the last generations. Runs that ended only by a limit continue."""
         self.batch.set_limits(limits)
         self.last = int(limits.max())
+        self.check_at = self.find_check()
         status, generation = self.batch.host("status"), self.batch.host("generation")
         status[(status == LIMIT) & (generation < limits) | (status == HELD)] = RUNNING
         self.put_status(status)
@@ -274,8 +281,12 @@ class Runner:
     def end_generation(self) -> None:
         """Count a generation that is complete."""
         self.generation += 1
-        if self.generation == 0:
-            self.check_start(self.batch.best()[1])
+        self.check_values(self.generation - 1)
+
+    def find_check(self) -> int:
+        """Return the first generation at which every run has evaluated `least_points` points, or the last one."""
+        evals = math.ceil(self.least_points / self.batch.n_islands)
+        return min(max(schedule.last(evals - 1) + 1 for schedule in set(self.batch.spec.schedules)), self.last)
 
     @property
     def starts_small(self) -> bool:
@@ -283,16 +294,20 @@ class Runner:
         spec = self.batch.spec
         return spec.recorded and self.batch.n_runs * self.batch.pop_max * self.batch.dim <= FEW_COMPONENTS
 
-    def check_start(self, values: FloatArray) -> None:
-        """Check that at least one of the best values of the initial populations, of shape (R,), is a number."""
+    def check_values(self, before: int) -> None:
+        """Check the values where generation `check_at` is one of those after number `before`."""
+        if before < self.check_at <= self.generation:
+            self.check_bests(self.batch.best()[1])
+
+    def check_bests(self, values: FloatArray) -> None:
+        """Check that at least one of the best values of the runs, of shape (R,), is a number."""
         if self.earlier is not None:
             return
         if np.isnan(values).all():
-            raise ValueError("the objective is NaN for every point of the initial population: nothing to compare")
+            raise ValueError("the objective is NaN for every point so far: nothing to compare")
         if self.rules is not None and (values >= WORST).all():
             raise ValueError(
-                "the objective or a constraint is NaN or infinite for every point of the initial population: "
-                "nothing to compare"
+                "the objective or a constraint is NaN or infinite for every point so far: nothing to compare"
             )
 
     # -- saved state ---------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_islands_have_no_clocks() -> None:
 
 
 def test_a_start_without_numbers_is_refused() -> None:
-    with pytest.raises(ValueError, match="NaN for every point of the initial population"):
+    with pytest.raises(ValueError, match="NaN for every point so far"):
         timed([DE(pop_size=20)], 1.0, DeviceObjective("return infinity() * 0.0;"), bounds=[(-1.0, 1.0)] * 3)
 
 
