@@ -17,7 +17,7 @@ from skde.fit import ask_tell
 from skde.fit.continuation import check_rules, check_warm_objective, check_warm_spec
 from skde.fit.execution import run_fit
 from skde.fit.local_search import methods_of
-from skde.fit.next_search import evals_at_limit, next_search
+from skde.fit.next_search import evals_at_limit, limits_after, next_search
 from skde.fit.polish import Polish, check_polishable, search_seconds
 from skde.fit.reevaluation import reevaluate
 from skde.fit.runner import Runner
@@ -37,6 +37,7 @@ from skde.minimizer_spec import (
     check_parameters,
     choose_algorithm,
     choose_execution,
+    final_evals_left,
     generation_limits,
     make_engine,
     make_template,
@@ -65,7 +66,7 @@ from skde.objectives.caller_library import CallerLibrary, on_host
 from skde.objectives.feasibility import StoredOutcomes
 from skde.objectives.objective import Objective
 from skde.serialization import HEADER, check_layout, entry
-from skde.typing import Array, FloatArray
+from skde.typing import Array, FloatArray, IntArray
 from skde.validation import check_bool, check_int, check_jobs, listed, named_parameters, refuse_ragged
 from skde.variables import Variables, as_variables
 
@@ -163,8 +164,8 @@ class Minimizer(BaseSolver):
         them choose x_ among the members of the population, and fun_ is the mean of the others. They are part of
         max_evals, if that is given, and of n_evals_; max_iter and max_time do not limit them. Without them, fun_ is the
         value of one evaluation, the luckiest of all. Runs without a feasible point have none. A file or a pickle that
-        is made before they are complete has none of their values. After an interruption `resume` makes all of them
-        again, and the total may exceed max_evals by those that were lost.
+        is made before they are complete has none of their values. After an interruption `resume` begins them again,
+        with those that max_evals leaves; where it leaves none, such as after a fit without them, there are none.
     on_error : {"raise", "nan"}, default "raise"
         The consequence of an exception in an objective of one point (vectorized=False). "raise": the fit ends with it,
         and `resume` continues. "nan": the value is NaN, which never wins, and the first exception becomes a
@@ -392,10 +393,25 @@ class Minimizer(BaseSolver):
         check_parameters(self)
         check_polishable(self.polish, resolved)
         self._objective = resolved
-        extra = int(runner.extra_evals.max())
-        runner.set_limits(generation_limits(self, runner.batch.spec.schedules, runner.batch.dim, extra_evals=extra))
+        self._renew_polish(runner.batch.dim)
+        runner.set_limits(self._limits_of_resume())
+        runner.later_evals = self._later_evals(runner.batch.dim)
         self._run(resolved)
         return self
+
+    def _limits_of_resume(self) -> IntArray:
+        """Return the last generations that the limits allow which are set now."""
+        runner = self._runner
+        spent, polished = runner.polish_spent, runner.polished
+        extra = runner.extra_evals if polished is None else runner.extra_evals + polished.n_evals - spent
+        counted = {"extra_evals": int(extra.max()), "polished": int(spent.max())}
+        limits = generation_limits(self, runner.batch.spec.schedules, runner.batch.dim, **counted)
+        return limits if runner.earlier is None else limits_after(runner.earlier.n_iter, limits, self.max_iter)
+
+    def _renew_polish(self, dim: int) -> None:
+        """Set the evaluations that are kept for the default polish: limits may have changed."""
+        if self.polish is None and self.polish_evals_:
+            self.polish_evals_ = reserved_of(self, dim)
 
     @property
     def _limits(self) -> FloatArray:
@@ -462,7 +478,7 @@ class Minimizer(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        if runner.final is not None and not runner.done:
+        if not (runner.done and self.final_evals):
             runner.final = None
         with stop_request(self, runner) as stop:
             polish = polish_of(self)
@@ -475,10 +491,10 @@ class Minimizer(BaseSolver):
                 run_fit(runner, objective, execution, search_time, stop, self.verbose)
             if polish is not False:
                 methods = methods_of(polish, objective.constrained, runner.batch.dim)
-                most = polish_evals(self, runner.batch.spec)
+                most = polish_evals(self, runner.batch.dim, runner.limited_evals - runner.polish_spent)
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
-            reevaluate(runner, objective, self.final_evals)
+            reevaluate(runner, objective, final_evals_left(self, runner.limited_evals))
 
     def _later_evals(self, dim: int) -> int:
         """Return the evaluations of all runs that are planned after the present search, with those of the polish."""
@@ -491,7 +507,7 @@ class Minimizer(BaseSolver):
         runner, before = self._runner, self.algorithm_
         if sequence_of(self) is None or (spent := evals_at_limit(runner)) is None:
             return False
-        following = second_search(self, runner.batch.dim, spent)
+        following = second_search(self, runner.batch.dim, spent, int(runner.n_iter.max()))
         if following is None:
             return False
         spec = runner.batch.spec
@@ -500,7 +516,8 @@ class Minimizer(BaseSolver):
             self.algorithm_ = following
             template, times = make_template(self, self._box, spec.variables, start, runner.rules is not None)
             runner.engine.check_memory(template, times)
-            plan = SavedPlan(self._planned, spec.seeds, np.repeat(template.limits, times))
+            limits = limits_after(runner.n_iter, np.repeat(template.limits, times), self.max_iter)
+            plan = SavedPlan(self._planned, spec.seeds, limits)
             self._runner = next_search(runner, self._customize_spec(repeat_template(self, template, times, plan)))
             self._runner.later_evals = self._later_evals(runner.batch.dim)
         finally:
@@ -521,6 +538,7 @@ class Minimizer(BaseSolver):
         sequence = sequence_of(self)
         if sequence is not None and sequence.spent is None:  # the first search continues alone
             self.algorithm_, self.polish_evals_ = sequence.first, 0
+        self._renew_polish(batch.dim)
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
@@ -586,7 +604,7 @@ class Minimizer(BaseSolver):
         if X is None and self._begin_next_search():
             return self.ask(n, return_ids=with_ids)
         if X is None and self.final_evals:
-            X, ids = ask_tell.ask_final(runner, check_int("final_evals", self.final_evals, 0), n)
+            X, ids = ask_tell.ask_final(runner, final_evals_left(self, runner.limited_evals), n)
         if X is None:
             raise RuntimeError(f"every run has ended: {self.message_}")
         if self._library is not None:
@@ -656,7 +674,7 @@ class Minimizer(BaseSolver):
         runner = self._begun_runner()
         if not ask_tell.poll_stopped(runner) or self._begin_next_search():
             return False
-        return not self.final_evals or ask_tell.final_done(runner, check_int("final_evals", self.final_evals, 0))
+        return not self.final_evals or ask_tell.final_done(runner, final_evals_left(self, runner.limited_evals))
 
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""

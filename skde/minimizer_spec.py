@@ -196,13 +196,18 @@ def reserved_of(parameters: Parameters, dim: int) -> int:
     return reserved_evals(polish_of(parameters), dim, parameters.max_evals, limited)
 
 
-def polish_evals(parameters: Parameters, spec: Spec) -> int:
-    """Return the evaluations of one run that its polish may make: those that its initial population leaves."""
-    reserved = reserved_of(parameters, len(spec.lower))
-    if parameters.max_evals is None:
-        return reserved
-    largest = max(schedule.most for schedule in spec.schedules) * spec.islands.n_islands
-    return min(reserved, parameters.max_evals - largest)
+def polish_evals(parameters: Parameters, dim: int, others: IntArray) -> IntArray:
+    """Return the evaluations that the polish of every run may make; `others` are those that its run has made."""
+    given = parameters.max_iter, without_final_evals(parameters), parameters.max_time
+    reserved, limit = reserved_of(parameters, dim), evals_of_run(given, 0, dim)
+    allowed = np.full(len(others), reserved)
+    return allowed if limit is None else np.clip(limit - others, 0, allowed)
+
+
+def final_evals_left(parameters: Parameters, made: IntArray) -> IntArray:
+    """Return the evaluations of every run after its last generation; `made` are those that it has made."""
+    final_evals = np.full(len(made), check_int("final_evals", parameters.final_evals, 0, LARGEST_FINAL))
+    return final_evals if parameters.max_evals is None else np.clip(parameters.max_evals - made, 0, final_evals)
 
 
 def budget_of(parameters: Parameters, dim: int, reserved: int | None = None) -> Budget:
@@ -309,7 +314,12 @@ def search_setting(parameters: Parameters, dim: int, budget: Budget) -> FitSetti
 
 
 def generation_limits(
-    parameters: Parameters, schedules: Sequence[PopulationSchedule], dim: int, done: Any = None, extra_evals: int = 0
+    parameters: Parameters,
+    schedules: Sequence[PopulationSchedule],
+    dim: int,
+    done: Any = None,
+    extra_evals: int = 0,
+    polished: int = 0,
 ) -> IntArray:
     """Return the last generation of every population.
 
@@ -325,21 +335,21 @@ def generation_limits(
         The generations before a warm start.
     extra_evals : int
         Evaluations of a run that belong to no generation.
+    polished : int
+        Evaluations of a run that its polish has made of those that are kept for it.
     """
-    max_evals = without_final_evals(parameters)
-    if max_evals is not None and parameters.final_evals:
-        least = max(schedule.most for schedule in schedules) * parameters.n_islands
-        if max_evals < least:
-            raise ValueError(
-                f"max_evals must be at least {least + parameters.final_evals}, the individuals of a run plus "
-                f"final_evals={parameters.final_evals}, got {parameters.max_evals}"
-            )
-        max_evals = max(max_evals - extra_evals, least)
-    given, reserved = (parameters.max_iter, max_evals, parameters.max_time), reserved_of(parameters, dim)
+    max_evals, least = without_final_evals(parameters), max(schedule.most for schedule in schedules)
+    least *= parameters.n_islands
+    if max_evals is not None and parameters.final_evals and max_evals < least:
+        raise ValueError(
+            f"max_evals must be at least {least + parameters.final_evals}, the individuals of a run plus "
+            f"final_evals={parameters.final_evals}, got {parameters.max_evals}"
+        )
+    given = parameters.max_iter, max_evals, parameters.max_time
+    reserved = max(reserved_of(parameters, dim), polished) + extra_evals
     sequence = sequence_of(parameters)
     if sequence is not None and done is None:
-        largest = max(schedule.most for schedule in schedules) * parameters.n_islands
-        given, reserved = limits_of_search(sequence, given, reserved, dim, largest), 0
+        given, reserved = limits_of_search(sequence, given, reserved, dim, least), 0
     return last_generations(schedules, dim, *given, done, parameters.n_islands, reserved)
 
 
@@ -373,10 +383,12 @@ def evals_of_run(given: Budget, reserved: int, dim: int) -> int | None:
     return None if max_evals is None else check_int("max_evals", max_evals, 1) - reserved
 
 
-def second_search(parameters: Parameters, dim: int, spent: int) -> AlgorithmSequence | None:
+def second_search(parameters: Parameters, dim: int, spent: int, n_iter: int) -> AlgorithmSequence | None:
     """Return the sequence in its second search, where its first has ended and there is room for a second."""
     sequence = sequence_of(parameters)
     if sequence is None or sequence.spent is not None:
+        return None
+    if parameters.max_iter is not None and n_iter >= parameters.max_iter:
         return None
     given = parameters.max_iter, without_final_evals(parameters), parameters.max_time
     evals = evals_of_run(given, reserved_of(parameters, dim), dim)

@@ -134,6 +134,10 @@ def test_final_values_are_saved_and_resumed(tmp_path: Path) -> None:
 def test_a_fit_without_them_may_have_them_later() -> None:
     m = make(final_evals=0).fit(Noisy(), bounds=BOX)
     m.set_params(final_evals=100).resume()
+    assert m.n_evals_ == 1500  # none are left
+    m.set_params(max_evals=1530).resume()
+    assert m.n_evals_ == 1530
+    m = make(final_evals=0).fit(Noisy(), bounds=BOX).set_params(final_evals=100, max_evals=1600).resume()
     assert m.n_evals_ == 1600
     assert abs(m.fun_ - (m.x_**2).sum()) < 0.4
 
@@ -149,10 +153,33 @@ def test_an_interruption_between_them_is_resumed() -> None:
     m = make()
     with pytest.raises(KeyboardInterrupt):
         m.fit(interrupted, bounds=BOX)
-    spent = m.n_evals_
-    assert 1200 < spent < 1500
+    assert 1200 < m.n_evals_ < 1500
     m.resume(Noisy(2))
-    assert m.n_evals_ == spent + 300  # those that were lost count, too
+    assert m.n_evals_ == 1500  # those that were lost count, too
+
+
+def test_a_stop_iteration_of_the_function_is_an_error() -> None:
+    f = Noisy()
+
+    def stopping(X: Any) -> Any:
+        if f.calls > 1300:
+            raise StopIteration
+        return f(X)
+
+    m = make()
+    with pytest.raises(StopIteration):
+        m.fit(stopping, bounds=BOX)
+    assert m.n_evals_ < 1500
+    m.resume(f)
+    assert m.n_evals_ == 1500
+
+
+def test_a_polish_replaces_them() -> None:
+    m = make().fit(lambda X: (X**2).sum(axis=1), bounds=BOX)
+    before = m.fun_
+    m.set_params(final_evals=0, polish=True, max_evals=1800).resume()
+    assert m.n_evals_ <= 1800
+    assert m.fun_ < 1e-3 * before
 
 
 @pytest.mark.parametrize("n", [None, 7])

@@ -325,6 +325,28 @@ def test_resume_to_a_larger_budget(tmp_path: Path) -> None:
     assert m.set_params(polish=False, max_evals=5000).resume().fun_ <= m.fun_
 
 
+@pytest.mark.parametrize("first", [{"polish": True}, {"polish": "Nelder-Mead"}, {"polish": False}, {"final_evals": 50}])
+@pytest.mark.parametrize(
+    "second",
+    [{"polish": False}, {"polish": True}, {"polish": None, "final_evals": 50}, {"polish": True, "max_evals": 2100}],
+)
+def test_a_resume_keeps_the_limit_where_polish_changes(first: dict[str, Any], second: dict[str, Any]) -> None:
+    m = fit(n_runs=2, **{"polish": None, **first})
+    m.set_params(**{"final_evals": 0, **second}).resume()
+    assert max(run.n_evals for run in m.runs_) <= m.max_evals
+    assert "cut short" not in m.message_
+    m.set_params(max_evals=5000, random_state=0).resume()
+    assert 4000 < max(run.n_evals for run in m.runs_) <= 5000
+
+
+def test_the_default_polish_follows_the_limits() -> None:
+    m = Minimizer(max_evals=900, random_state=0).fit(valley, bounds=BOX[:3])
+    assert m.polish_evals_ == 90
+    m.set_params(max_evals=3000).resume()
+    assert m.polish_evals_ == 300
+    assert 2700 < m.n_evals_ <= 3000
+
+
 def test_warm_start() -> None:
     m = fit(warm_start=True)
     first, n_evals = m.fun_, m.n_evals_

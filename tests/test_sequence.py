@@ -345,6 +345,15 @@ def test_a_larger_and_a_smaller_budget() -> None:
     assert m.n_evals_ == 994
 
 
+@pytest.mark.parametrize(("called", "max_iter"), [(10, 30), (10, 200), (170, 180), (170, 250)])
+def test_generations_of_both_searches_are_limited_together(called: int, max_iter: int) -> None:
+    m = fit(callbacks=lambda progress: progress.n_iter == called)
+    assert m.n_iter_ == called
+    m.set_params(callbacks=None, max_evals=None, max_iter=max_iter).resume()
+    assert m.n_iter_ == max_iter
+    assert m.runs_[0].status == Status.LIMIT
+
+
 def test_a_warm_start_goes_on_with_the_last_search() -> None:
     m = fit(warm_start=True)
     before, fun = m.n_evals_, m.fun_

@@ -302,15 +302,17 @@ def replace_points(runner: Runner, partial: PartialGeneration, where: Array, tol
 # -- evaluations after the last generation -----------------------------------------------------------------------------
 
 
-def final_done(runner: Runner, n_evals: int) -> bool:
+def final_done(runner: Runner, n_evals: IntArray) -> bool:
     """Return whether no point is to be evaluated again; the first call makes the points of the first round."""
     if runner.rounds is None and runner.final is None:
+        if not n_evals.any():
+            return True
         runner.rounds = rounds(runner, n_evals)
         next_round(runner, None)
     return runner.final is not None
 
 
-def ask_final(runner: Runner, n_evals: int, n: int | None) -> tuple[Array | None, IntArray | None]:
+def ask_final(runner: Runner, n_evals: IntArray, n: int | None) -> tuple[Array | None, IntArray | None]:
     """Return points to be evaluated again, of all runs, with their ids; None where that is done."""
     partial = None if final_done(runner, n_evals) else runner.partial
     if partial is None:

@@ -8,6 +8,7 @@ from skde.engines import Spec
 from skde.fit.earlier_search import EarlierSearch
 from skde.fit.runner import Runner
 from skde.stopping import LIMIT, Status
+from skde.typing import IntArray
 
 
 def evals_at_limit(runner: Runner) -> int | None:
@@ -18,6 +19,15 @@ def evals_at_limit(runner: Runner) -> int | None:
     if runner.ending != Status.RUNNING or not runner.done:
         return None
     return max((run.n_evals for run in runner.results() if run.status == LIMIT), default=None)
+
+
+def limits_after(earlier_n_iter: IntArray, limits: IntArray, max_iter: int | None) -> IntArray:
+    """Return the last generations of a search: max_iter counts those of the earlier one, of every run, too."""
+    if max_iter is None:
+        return limits
+    left = np.maximum(max_iter - earlier_n_iter - 1, 0)
+    fewer: IntArray = np.minimum(limits, np.repeat(left, len(limits) // len(left)))
+    return fewer
 
 
 def next_search(runner: Runner, spec: Spec) -> Runner:

@@ -158,8 +158,8 @@ class Polish:
         Its objective.
     methods : tuple of str
         A method of SciPy, SIMPLEX, or both in this order.
-    max_evals : int
-        Limit on the evaluations of one run's polish.
+    max_evals : ndarray of int of shape (n_runs,)
+        Limits on the evaluations of the polish of every run, with those that it has made within the present limits.
     max_time : float or None
         The time limit of the fit.
     stop : callable or None
@@ -171,7 +171,7 @@ class Polish:
     runner: Runner
     objective: Objective
     methods: tuple[str, ...]
-    max_evals: int
+    max_evals: IntArray
     max_time: float | None
     stop: Callable[[], bool] | None
     verbose: int
@@ -194,6 +194,7 @@ class Polish:
         if runner.polished is None:
             runner.polished = PolishedPoints(len(generation), runner.batch.dim)
         open_runs = ~reached & (runner.polished.generation != generation)
+        runner.polished.generation[open_runs] = -1
         codes = runner.best_points()[1]
         with interrupts.fit:
             runner.timer.start()
@@ -233,7 +234,7 @@ class Polish:
             self.report()
             return self.ends() or search.code <= self.target
 
-        most = max(self.max_evals - int(points.spent[run]), 0)
+        most = max(int(self.max_evals[run] - points.spent[run]), 0)
         search = LocalSearch(
             evaluator(runner.engine, self.objective, runner.batch.spec.dtype),
             start,
@@ -279,7 +280,7 @@ class Polish:
             counted = search.n_evals.copy()
 
         begin = np.clip((starts[:, free] - low) / width, 0.0, 1.0)
-        most = np.maximum(self.max_evals - points.spent[runs], 0)
+        most = np.maximum(self.max_evals[runs] - points.spent[runs], 0)
         search: JointSearch
         if self.methods[-1] == SIMPLEX:
             search = SimplexSearch(values, begin, codes, most, self.target)

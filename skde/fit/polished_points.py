@@ -30,7 +30,7 @@ class PolishedPoints:
     n_evals, spent : ndarray of shape (n_runs,)
         Evaluations of all searches, and of those within the present limits.
     generation : ndarray of shape (n_runs,)
-        The last generation before a search that was not cut short; -1: none.
+        The last generation before the last search; -1: there was none, or it was cut short.
     """
 
     def __init__(self, n_runs: int, dim: int) -> None:

@@ -12,14 +12,14 @@ from skde.fit.runner import Runner
 from skde.interrupts import interrupts
 from skde.objectives.feasibility import LARGEST, values_of_codes
 from skde.objectives.objective import Objective
-from skde.typing import FloatArray
+from skde.typing import FloatArray, IntArray
 
 # Yields the points to evaluate, receives their values, and returns a point and its value.
 Search = Generator[FloatArray, FloatArray, tuple[FloatArray, float]]
 Rounds = Generator[FloatArray, FloatArray, None]
 
 
-def reevaluate(runner: Runner, objective: Objective, n_evals: int) -> None:
+def reevaluate(runner: Runner, objective: Objective, n_evals: IntArray) -> None:
     """Choose every run's best point by further evaluations, and estimate its value.
 
     Parameters
@@ -28,30 +28,41 @@ def reevaluate(runner: Runner, objective: Objective, n_evals: int) -> None:
         The runs after their last generation.
     objective : Objective
         A Python function.
-    n_evals : int
-        Evaluations of one run.
+    n_evals : ndarray of int of shape (n_runs,)
+        Evaluations of every run.
     """
+    if not n_evals.any():
+        return
     with interrupts.fit:
         runner.timer.start()
         try:
             steps = rounds(runner, n_evals)
             points = next(steps, None)
             while points is not None:
-                try:
-                    points = steps.send(evaluate(runner, objective, points))
-                except StopIteration:
-                    points = None
+                points = next_points(steps, evaluate(runner, objective, points))
         finally:
             runner.timer.pause()
 
 
-def rounds(runner: Runner, n_evals: int) -> Rounds:
+def next_points(steps: Rounds, values: FloatArray) -> FloatArray | None:
+    """Return the points to evaluate after those with these values; None where there are no more."""
+    try:
+        return steps.send(values)
+    except StopIteration:
+        return None
+
+
+def rounds(runner: Runner, n_evals: IntArray) -> Rounds:
     """Yield the points of all runs that are to be evaluated next, receive their values, and set the runner's results.
 
-    Runs without a feasible point, or with NaN alone, stay as they are.
+    Runs without a feasible point, with NaN alone, or without evaluations, stay as they are.
     """
     members = [candidates(runner, run) for run in range(len(runner.extra_evals))]
-    searches = {run: halving(points, n_evals) for run, points in enumerate(members) if len(points)}
+    searches = {
+        run: halving(points, n)
+        for run, (points, n) in enumerate(zip(members, n_evals.tolist(), strict=True))
+        if len(points) and n
+    }
     wanted = {run: next(search) for run, search in searches.items()}
     found: dict[int, tuple[FloatArray, float]] = {}
     while wanted:

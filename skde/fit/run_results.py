@@ -141,7 +141,7 @@ def with_polish(result: RunResult, polished: PolishedPoints, run: int, code: flo
         status=status,
         history=history,
         polish_evals=int(polished.n_evals[run]),
-        polish_complete=bool(polished.generation[run] == result.n_iter),
+        polish_complete=bool(polished.generation[run] >= 0),
     )
 
 

@@ -74,6 +74,8 @@ class Runner:
         The points chosen by evaluations after the last generation.
     extra_evals : ndarray of shape (number of runs,)
         Every run's evaluations that belong to no generation.
+    before : ndarray of shape (number of runs,)
+        Every run's evaluations before the present limits (warm start).
     rounds : generator or None
         The evaluations after the last generation, which a user makes; `partial` then has the points of one round.
     judged : bool
@@ -103,6 +105,7 @@ class Runner:
         self.final: FinalValues | None = None
         self.rounds: Generator[FloatArray, FloatArray, None] | None = None
         self.extra_evals: IntArray = np.zeros(self.batch.n_runs // self.batch.n_islands, np.int64)
+        self.before = np.zeros_like(self.extra_evals)
         self._results: tuple[Any, list[RunResult]] | None = None
 
     @property
@@ -210,6 +213,7 @@ class Runner:
     def restart(self, limits: Any) -> None:
         """Let all runs continue from their last generations, with new limits and a new count of max_time."""
         self.timer.restart_limit()
+        self.before = self.n_evals + self.extra_evals
         if self.polished is not None:
             self.polished.spent[:] = 0
         self.batch.put("status", np.full(self.batch.n_runs, RUNNING))
@@ -396,6 +400,17 @@ class Runner:
         for found in (self.earlier, self.polished):
             evals = evals if found is None else evals + found.n_evals
         return evals
+
+    @property
+    def limited_evals(self) -> IntArray:
+        """Evaluations of every run within the present limits, all of them together."""
+        evals: IntArray = self.n_evals + self.extra_evals - self.before
+        return evals
+
+    @property
+    def polish_spent(self) -> IntArray:
+        """Evaluations of every run's polish within the present limits."""
+        return np.zeros_like(self.extra_evals) if self.polished is None else self.polished.spent
 
     def by_run(self, values: Any) -> Any:
         """Return values of the populations by run and island, of shape (n_runs, n_islands)."""
