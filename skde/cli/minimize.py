@@ -27,7 +27,7 @@ from skde.cli.arguments import (
     shows_progress,
     variable,
 )
-from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
+from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
 from skde.engines import EXECUTION_MODELS, check_device, choose_engine, model_engine
 from skde.engines.execution_models import CPU_MODELS
 from skde.fit.local_search import NAMES
@@ -126,7 +126,7 @@ def minimize(options: Any) -> int:
                 options.plot
             )
 
-    run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show)
+    run_and_show(lambda: minimizer.fit(objective, dim=options.dim, bounds=box), show, lambda: has_value(minimizer))
     return 0
 
 

@@ -22,7 +22,7 @@ from skde.cli.arguments import (
     refuse,
     shows_progress,
 )
-from skde.cli.output import aligned, ending, outcome, run_and_show, to_json, vector
+from skde.cli.output import aligned, ending, has_value, outcome, run_and_show, to_json, vector
 from skde.minmax import MinMaxSolver
 from skde.minmax.spec import POP_SIZE, get_side
 from skde.problems import ConstrainedProblem, MinMaxProblem, get_problem, optimal_value
@@ -96,7 +96,7 @@ def minmax(options: Any) -> int:
         if options.save is not None:
             solver.save(options.save)
 
-    run_and_show(lambda: solver.fit(problem), show)
+    run_and_show(lambda: solver.fit(problem), show, lambda: has_value(solver))
     return 0
 
 

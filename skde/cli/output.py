@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skde.base import BaseSolver
 from skde.benchmark.file_lock import locked
 from skde.benchmark.growing_record import Recording
 from skde.cli.arguments import shows_progress
@@ -20,23 +21,31 @@ from skde.typing import FloatArray
 LABEL_WIDTH = 13
 
 
-def run_and_show(run: Callable[[], object], show: Callable[[], None]) -> None:
-    """Run and show the result; after an interruption or an error, show the result so far.
+def run_and_show(run: Callable[[], object], show: Callable[[], None], found: Callable[[], bool] = lambda: True) -> None:
+    """Run and show the result; after an interruption or an error, show the result so far, where there is one.
 
     Parameters
     ----------
     run : callable
         The work.
     show : callable
-        Prints the result, then writes files; raises NotFittedError when there is none.
+        Prints the result, then writes files.
+    found : callable
+        Whether there is a result after an error; raises NotFittedError, or `show` does, where nothing was evaluated.
     """
     try:
         run()
     except (Exception, KeyboardInterrupt):
         with contextlib.suppress(NotFittedError):
-            show()
+            if found():
+                show()
         raise
     show()
+
+
+def has_value(solver: BaseSolver) -> bool:
+    """Return whether a fit has found a point with a finite value."""
+    return any(np.isfinite([run.fun, run.violation]).all() for run in solver.runs_)
 
 
 def record_and_show(options: Any, run: Callable[..., Any], show: Callable[[Any], None]) -> int:
