@@ -147,6 +147,11 @@ def test_first_points_have_room() -> None:
         Minimizer("auto", max_evals=600).fit(f, bounds=BOX, x0=[1.0, [2.0]])
 
 
+def test_the_reason_names_the_budget_of_an_island(capsys: pytest.CaptureFixture[str]) -> None:
+    fit(max_evals=20_000, n_islands=2, verbose=1, bounds=[(-5.0, 5.0)] * 4)
+    assert "2500 evaluations of an island for each of 4 variables" in capsys.readouterr().out
+
+
 def test_verbose_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     fit(verbose=1)
     said = capsys.readouterr().out

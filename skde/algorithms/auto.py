@@ -177,7 +177,8 @@ def rule(given: FitProperties) -> Choice:
         share = given.max_evals / given.dim
         rows = SPECIAL_BY_BUDGET if given.special else BY_BUDGET
         row = next(row for row in rows if share <= row.evals_per_dim and given.dim <= row.most_dim)
-        reason = f"{share:.4g} evaluations for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
+        of = " of an island" if given.n_islands > 1 else ""
+        reason = f"{share:.4g} evaluations{of} for each of {given.dim} variable{'s' if given.dim > 1 else ''}"
     algorithm, polish_evals = chosen(row, given)
     return Choice(algorithm, polish_evals, f"{reason}, with {given.special}" if given.special else reason)
 
