@@ -156,7 +156,9 @@ class Minimizer(BaseSolver):
         0: print nothing; 1 or more: print the choices of "auto", with the reasons, and show a progress bar.
     random_state : int, RandomState, Generator or None, default None
         An int makes the result repeatable to the last bit: on any machine, with any number of threads, devices and
-        workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed.
+        workers, on the CPU and on the GPU, alone or in a batch, in one piece or resumed. Not so SciPy's local searches,
+        which may depend on the machine, nor a polish or final_evals that were interrupted: they begin again with the
+        evaluations that are left, the polish from the best point so far.
     warm_start : bool, default False
         Let a second fit continue from the population of the first, with new limits.
     final_evals : int, default 0
