@@ -34,9 +34,9 @@ to 1.3 times as long as a sixteenth of one thread's time, and three 0.8 times, b
 are 1.4 times as fast as the others. So some of these processors share a core, although the system says that none do.
 
 None of these made a generation with D=100, NP=2000 faster, in single trials: to fetch rows eight individuals ahead (134
-us instead of 123), two individuals ahead, or into the second cache instead of the first; threads that are bound to cores, close together or
-spread (130 and 165 us); and, both in one build, a barrier with a cache line for every thread and a run's status that is
-written only at its end.
+us instead of 123), two individuals ahead, or into the second cache instead of the first; threads that are bound to
+cores, close together or spread (130 and 165 us); and, both in one build, a barrier with a cache line for every thread
+and a run's status that is written only at its end.
 
 Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs take 3.5
 microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes about 0.1 ms: they wait for each
