@@ -442,6 +442,7 @@ def test_any_shape_and_box(
     box = np.array([[low, low + width]] * dim)
     cast = box.astype(dtype)
     assume((cast[:, 0] < cast[:, 1]).all())
+    assume(((cast == 0) == (box == 0)).all())
     shapes: list[tuple[int, ...]] = []
 
     def objective(X: Any) -> Any:

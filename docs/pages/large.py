@@ -22,17 +22,17 @@ they wait. A thread needs 80 to 255 registers, which leaves 12 to 37 % of the wa
 follow each other: its random words, its rows, its value, its survivor. More warps with fewer registers take longer,
 because values go to memory and come back; with fewer warps than here fewer loads are under way.
 
-JADE's family takes 3.6 to 4 times de's time with NP=10^5 in float64, and 5 to 6 times in float32. Its trials take about
-twice de's, because a row is found by its rank first; the rest are ten stages between generations, which end with
-barriers of all blocks. By the clock of one multiprocessor the trials are 38 % of a generation of jade with NP=10^5,
-sorting is 37 %, sums and archive are 23 %, and the best is 2 %. Half of the time of sorting is the wait for the largest
-bucket of values. Samples from the sorted values of the generation before make buckets of nearly equal sizes and shorten
-that wait to a seventh; but generations are only 3 % shorter in the mean, and where all values are new, as after a
-restart, one bucket has them all.
+JADE's family takes 3.3 to 3.5 times de's time with NP=10^5 in float64, and 3.8 to 4 times in float32. Its trials take
+about twice de's, because a row is found by its rank first; the rest are six stages of sorting, along with which the
+algorithm adapts, and one that finds the best. They end with barriers of all blocks. Before the adaptation went along
+with sorting, by the clock of one multiprocessor the trials were 40 % of a generation of jade with NP=10^5, sorting
+34 %, sums and archive 20 %, and the best 3 %. Half of the time of sorting is the wait for the largest bucket of values.
+Samples from the sorted values of the generation before make buckets of nearly equal sizes and shorten that wait to a
+seventh; but generations are only 3 % shorter in the mean, and where all values are new, as after a restart, one bucket
+has them all. Sixteen or 32 keys of a bucket at a time instead of 8 take registers from the trials, which then take
+longer.
 
-L-SRTDE and RDEx compete slot by slot, which one team does, so the time of a generation grows with the population. The
-times of lsrtde are those of a variant that decides 256 trials at a time instead of 128, which takes 2 % less time with
-NP=10^5.
+L-SRTDE and RDEx compete slot by slot, which one team does, so the time of a generation grows with the population.
 
 PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
 memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. The counters are older
@@ -40,7 +40,7 @@ than the marks of kept points, which shorten PSO's generation with D=1000, NP=10
 microseconds and de's from 170 to 157, measured in one call on an H200.
 
 The aims were 180 microseconds for DE with D=100, NP=10^5 and 160 for PSO with D=1000, NP=10^4, both in float64, and
-three times de for JADE's family. They are missed by 8 %, 16 % and a fifth to a third.
+three times de for JADE's family. They are missed by 8 %, 16 % and 11 to 34 %.
 """
 
 

@@ -39,7 +39,9 @@ void sum_in_parts(const double* values, int n, double* out) {
   with_terms(values, out, [&](auto at, auto terms) {
     for (int part = SUMS * PARTIALS / Team::size - 1; part >= 0; --part)
       make_partials<SUMS>(team, part, n, at, terms, partials);
-    return fold_partials<SUMS>(team, partials);
+    Several<double, SUMS> sums;
+    for (int s = 0; s < SUMS; ++s) sums.of[s] = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
+    return sums;
   });
 }
 

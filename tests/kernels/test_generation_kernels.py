@@ -189,7 +189,7 @@ def test_models_have_the_bits_of_whole_generations(
     compiled: Any, monkeypatch: pytest.MonkeyPatch, model: str, parameters: dict[str, Any], backward: bool
 ) -> None:
     """Whatever the order of the teams, and with replays of a recorded graph."""
-    options: dict[str, Any] = {"max_iter": 3 * RECORDED + 9, "random_state": 5, "device": "cpu", **parameters}
+    options: dict[str, Any] = {"max_iter": 3 * RECORDED + 19, "random_state": 5, "device": "cpu", **parameters}
     whole = Minimizer(**options).fit(PROBLEM, dim=5)
     machine = Machine(compiled(get_algorithm(parameters["algorithm"]).kernel), backward)
     monkeypatch.setattr("skde.minimizer.make_engine", lambda *_: EmulatedEngine(machine))
