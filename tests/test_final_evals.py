@@ -142,36 +142,21 @@ def test_a_fit_without_them_may_have_them_later() -> None:
     assert abs(m.fun_ - (m.x_**2).sum()) < 0.4
 
 
-def test_an_interruption_between_them_is_resumed() -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StopIteration])
+def test_an_interruption_between_them_is_resumed(error: type[BaseException]) -> None:
     f = Noisy()
 
     def interrupted(X: Any) -> Any:
         if f.calls > 1300:
-            raise KeyboardInterrupt
+            raise error
         return f(X)
 
     m = make()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(error):
         m.fit(interrupted, bounds=BOX)
     assert 1200 < m.n_evals_ < 1500
     m.resume(Noisy(2))
     assert m.n_evals_ == 1500  # those that were lost count, too
-
-
-def test_a_stop_iteration_of_the_function_is_an_error() -> None:
-    f = Noisy()
-
-    def stopping(X: Any) -> Any:
-        if f.calls > 1300:
-            raise StopIteration
-        return f(X)
-
-    m = make()
-    with pytest.raises(StopIteration):
-        m.fit(stopping, bounds=BOX)
-    assert m.n_evals_ < 1500
-    m.resume(f)
-    assert m.n_evals_ == 1500
 
 
 def test_a_polish_replaces_them() -> None:
