@@ -5,7 +5,6 @@
 namespace {
 
 using namespace skde;
-using Team = Lane<double>;
 
 struct TeamShare {
   int begin, step;
@@ -13,8 +12,18 @@ struct TeamShare {
   template <class Body> void each_item(int n, Body body) const {
     for (int k = begin; k < n; k += step) body(k);
   }
-  template <class Body> void each_position(const Team&, int n, Body body) const { each_item(n, body); }
+  template <class Team, class Body> void each_position(const Team&, int n, Body body) const { each_item(n, body); }
 };
+
+template <class real>
+void sort_by_samples(const real* values, int n, int teams, bool backward, i64* order, i64* other, i64* memory) {
+  Lane<real> team;
+  for (int stage = 0; stage < SAMPLE_STAGES; ++stage)
+    for (int k = 0; k < teams; ++k) {
+      const TeamShare share{backward ? teams - 1 - k : k, teams};
+      sample_stage(team, share, n, [=](int i) { return values[i]; }, stage, order, other, memory);
+    }
+}
 
 }  // namespace
 
@@ -23,12 +32,10 @@ extern "C" {
 long long words(int n) { return sample_words(n); }
 int samples(int n) { return samples_of(n); }
 
-void sort_by_samples(const double* values, int n, int teams, bool backward, i64* order, i64* other, i64* memory) {
-  Team team;
-  for (int stage = 0; stage < SAMPLE_STAGES; ++stage)
-    for (int k = 0; k < teams; ++k) {
-      const TeamShare share{backward ? teams - 1 - k : k, teams};
-      sample_stage(team, share, n, [=](int i) { return values[i]; }, stage, order, other, memory);
-    }
+void sort_float64(const double* values, int n, int teams, bool backward, i64* order, i64* other, i64* memory) {
+  sort_by_samples(values, n, teams, backward, order, other, memory);
+}
+void sort_float32(const float* values, int n, int teams, bool backward, i64* order, i64* other, i64* memory) {
+  sort_by_samples(values, n, teams, backward, order, other, memory);
 }
 }

@@ -35,8 +35,8 @@ def sort(tmp_path_factory: pytest.TempPathFactory) -> Sort:
         order, other = np.full(n + 1, spare), np.full(max(2 * n, 3) + 1, spare)
         memory = np.full(library.words(n) + 1, spare)
         pointers = [ctypes.c_void_p(array.ctypes.data) for array in (order, other, memory)]
-        values = np.ascontiguousarray(values, np.float64)
-        library.sort_by_samples(ctypes.c_void_p(values.ctypes.data), n, teams, ctypes.c_bool(backward), *pointers)
+        function = getattr(library, f"sort_{values.dtype.name}")
+        function(ctypes.c_void_p(values.ctypes.data), n, teams, ctypes.c_bool(backward), *pointers)
         assert (order[n], other[-1], memory[-1]) == (spare, spare, spare)  # nothing is written behind the memory
         samples = library.samples(n)
         return [int(k) for k in order[:n]], int(memory[: samples + 1].max())
@@ -61,20 +61,22 @@ KINDS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
 }
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [0, 1, 2, BUCKET - 1, BUCKET, BUCKET + 1, 3000])
 @pytest.mark.parametrize(("teams", "backward"), [(1, False), (7, False), (7, True), (500, True)])
-def test_order(sort: Sort, kind: str, n: int, teams: int, backward: bool) -> None:
-    values = KINDS[kind](np.random.default_rng(n), n)
+def test_order(sort: Sort, dtype: str, kind: str, n: int, teams: int, backward: bool) -> None:
+    values = KINDS[kind](np.random.default_rng(n), n).astype(dtype)
     order, largest = sort(values, teams, backward)
     assert order == expected(values)
     if kind in ("all equal", "all NaN", "ascending", "descending"):
         assert largest <= BUCKET
 
 
-def test_order_of_values_with_fewer_samples(sort: Sort) -> None:
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_order_of_values_with_fewer_samples(sort: Sort, dtype: str) -> None:
     n = BUCKET * CONSTANTS["MOST_SAMPLES"] + 5  # so many that the samples are farther apart
-    values = np.random.default_rng(0).integers(0, n, n).astype(float)
+    values = np.random.default_rng(0).integers(0, n, n).astype(dtype)
     order, largest = sort(values, 1, False)
     assert order == expected(values)
     assert BUCKET < largest < 20 * BUCKET
