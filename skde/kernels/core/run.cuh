@@ -195,8 +195,9 @@ template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
   return Algorithm::DIVIDES && is_large(run.pop);
 }
 
-// The algorithm's stage that goes along with a stage of sorting, on a GPU. Teams without values to sort begin with it.
+// Whether the algorithm's stages in a large population go along with those of sorting, as a GPU makes them.
 template <class Algorithm> constexpr bool GOES_ALONG = MANY_TEAMS && Algorithm::DIVIDES && Algorithm::ALONG_SORTING;
+// The one that goes along with a stage of sorting. Teams without values to sort begin with it.
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN void along_sorting(Team& team, const R& run, const Share& share, i64 g, int stage) {
   if constexpr (GOES_ALONG<Algorithm>) {
