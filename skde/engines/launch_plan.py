@@ -24,11 +24,12 @@ MUCH_STAGED = 16 * 1024  # bytes
 # Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
 # hold, for which the compiler limits the registers. Measured on an H200, as all numbers of this kind below.
 RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS): 4}
-# The same for warps of algorithms that divide the work between generations of large populations, and for teams of less
-# than half a warp: a thread needs more registers for such work and for rows of more than LONG_ROW components, except
-# where numbers have 32 bits and its individual has no vector but its point.
-RESIDENT_STAGED, RESIDENT_LONG, RESIDENT_SMALL, RESIDENT_NARROW = 2, 3, 4, 6
-LONG_ROW = 64
+# The same for teams of less than half a warp, and for warps of algorithms that divide the work between generations of
+# large populations: a thread needs more registers for such work. Where numbers have 32 bits and an individual has no
+# vector but its point, a thread needs fewer, which helps where rows come from memory: with rows of more than LONG_ROW
+# components, or with HUGE individuals.
+RESIDENT_STAGED, RESIDENT_SMALL, RESIDENT_NARROW_LONG, RESIDENT_NARROW_HUGE = 2, 4, 6, 5
+LONG_ROW, HUGE = 64, 2**18
 RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number
 RESIDENT_BLOCK_STAGED = 2  # where there is work between generations
 RESIDENT_LARGE = 8  # the same for blocks that have no room for their trials in shared memory
@@ -178,9 +179,12 @@ def resident_small_teams(work: Work) -> int:
     """Return how many blocks of teams of less than half a warp a multiprocessor must be able to hold."""
     if work.has_stages:
         return RESIDENT_STAGED
-    if work.dim <= LONG_ROW:
-        return RESIDENT_SMALL
-    return RESIDENT_NARROW if work.is_narrow and not work.has_vectors else RESIDENT_LONG
+    if work.is_narrow and not work.has_vectors:
+        if work.dim > LONG_ROW:
+            return RESIDENT_NARROW_LONG
+        if work.pop * work.n_runs >= HUGE:
+            return RESIDENT_NARROW_HUGE
+    return RESIDENT_SMALL
 
 
 def blocks_of_run(work: Work, teams: int, capacity: int) -> int:

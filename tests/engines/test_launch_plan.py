@@ -255,18 +255,24 @@ def test_runs_count_as_individuals() -> None:
 
 def test_teams_with_much_work_have_more_registers() -> None:
     assert plan(dim=30, pop=100_000).resident == 4
-    assert plan(dim=100, pop=100_000).resident == 3
+    assert plan(dim=100, pop=100_000).resident == 4
     found = plan(dim=30, pop=100_000, has_stages=True)
     assert (found.team, found.resident) == ("Tile8", 2)
 
 
 @pytest.mark.parametrize(
     ("itemsize", "has_vectors", "team", "resident"),
-    [(8, False, "Tile8", 3), (8, True, "Tile16", 4), (4, False, "Tile8", 6), (4, True, "Tile8", 3)],
+    [(8, False, "Tile8", 4), (8, True, "Tile16", 4), (4, False, "Tile8", 6), (4, True, "Tile8", 4)],
 )
 def test_long_rows_depend_on_precision_and_vectors(itemsize: int, has_vectors: bool, team: str, resident: int) -> None:
     found = plan(dim=100, pop=100_000, itemsize=itemsize, has_vectors=has_vectors)
     assert (found.team, found.resident) == (team, resident)
+
+
+@pytest.mark.parametrize(("pop", "itemsize", "resident"), [(10**5, 4, 4), (10**6, 4, 5), (10**6, 8, 4)])
+def test_short_rows_from_memory_have_more_teams(pop: int, itemsize: int, resident: int) -> None:
+    assert plan(dim=30, pop=pop, itemsize=itemsize).resident == resident
+    assert plan(dim=30, pop=pop, itemsize=itemsize, has_vectors=True).resident == 4
 
 
 def test_teams_may_be_kept_from_being_parts_of_a_warp() -> None:

@@ -198,18 +198,21 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
     const auto drawn = [&](int m) { return individual(r.index[m]); };
     const real* const x = individual(i);
     const real* const best = individual(context.best);
-    Mutant<real> v{x, nullptr, nullptr, nullptr, nullptr, F, F};
+    Mutant<real> v{1, x, nullptr, nullptr, nullptr, nullptr, F, F};
     int next = 0;  // the first index of the last difference
+    const auto add_difference = [&](const real* a, const real* b) { v.differences = 2, v.a = a, v.b = b; };
     switch (run.settings.mutation) {
       case Mutation::RAND_1:
       case Mutation::SHIFTED_RAND_1: v.base = drawn(0), next = 1; break;
-      case Mutation::RAND_2: v.base = drawn(0), v.a = drawn(3), v.b = drawn(4), next = 1; break;
+      case Mutation::RAND_2: v.base = drawn(0), add_difference(drawn(3), drawn(4)), next = 1; break;
       case Mutation::BEST_1: v.base = best; break;
-      case Mutation::BEST_2: v.base = best, v.a = drawn(2), v.b = drawn(3); break;
-      case Mutation::CURRENT_TO_BEST_1: v.a = best, v.b = x; break;
-      case Mutation::CURRENT_TO_RAND_1: v.a = drawn(0), v.b = x, next = 1, v.G = K; break;
-      case Mutation::RAND_TO_BEST_1: v.base = drawn(0), v.a = best, v.b = v.base, next = 1; break;
-      case Mutation::CURRENT_TO_PBEST_1: v.a = individual(p_best(run, g, run.stream(g, i, INDICES))), v.b = x; break;
+      case Mutation::BEST_2: v.base = best, add_difference(drawn(2), drawn(3)); break;
+      case Mutation::CURRENT_TO_BEST_1: add_difference(best, x); break;
+      case Mutation::CURRENT_TO_RAND_1: add_difference(drawn(0), x), next = 1, v.G = K; break;
+      case Mutation::RAND_TO_BEST_1: v.base = drawn(0), add_difference(best, v.base), next = 1; break;
+      case Mutation::CURRENT_TO_PBEST_1:
+        add_difference(individual(p_best(run, g, run.stream(g, i, INDICES))), x);
+        break;
     }
     v.c = individual(pick(r.index, next));
     v.d = individual(pick(r.index, next + 1));

@@ -79,9 +79,9 @@ struct Gade : BaseAlgorithm {
     const double CR = min_of(max_of(CR_m + 0.1 * draws.individual.number[Layout::NORMAL], 0.0), 1.0);
     const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
     const real* const x = run.x(g - 1, i);
-    Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), real(F), real(F)};
+    Mutant<real> v{1, drawn(0), nullptr, nullptr, drawn(1), drawn(2), real(F), real(F)};
     if (unit<double>(control.w[0]) < run.settings.pbest_rate)
-      v = {x, run.x(g - 1, pbest), x, drawn(0), drawn(1), real(F), real(F)};
+      v = {2, x, run.x(g - 1, pbest), x, drawn(0), drawn(1), real(F), real(F)};
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[2], run.dim));
     if (team.lane != 0) return;
     run.array(Arrays::F, g)[i] = real(F), run.array(Arrays::CR, g)[i] = real(CR);

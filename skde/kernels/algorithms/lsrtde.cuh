@@ -158,7 +158,7 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
         Rules::step(run, g, i, individual, chosen, [&] { return usual_step(run, g, i, individual, chosen, context); });
 
     const real* const x = run.vector(Vectors::front, g - 1, chosen);
-    const Mutant<real> v{x, step.best, x, step.middle, step.worst, real(step.F), real(step.F)};
+    const Mutant<real> v{2, x, step.best, x, step.middle, step.worst, real(step.F), real(step.F)};
     const int j_rand = below(individual.block[Layout::CONTROLS].w[3], run.dim);
     Rules::cross(team, run, g, i, individual, v, out, draws.words, step.CR, j_rand);
     const Binomial binomial(step.CR);

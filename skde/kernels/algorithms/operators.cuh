@@ -91,7 +91,7 @@ SKDE_FN void cross_mutants(Team& team, const Task<real>& task, i64 r, Share& sha
     const PreparedDraws<Team> draws(team, run, g, i, prepared[row]);
     const real* const made = mutants + row * task.dim;
     // `made` as a Mutant with the same bits: made + -0 (made - made).
-    const Mutant<real> v{made, nullptr, nullptr, made, made, real(0), -real(0)};
+    const Mutant<real> v{1, made, nullptr, nullptr, made, made, real(0), -real(0)};
     Algorithm::crossover(team, run, g, i, draws, Algorithm::control_of(run, g, i, draws), v, out);
   }
 }

@@ -97,8 +97,16 @@ struct Pso : BaseAlgorithm {
       out[j] = moved;
       return !((moved >= lower[j]) & (moved <= upper[j]));
     };
-    const bool outside = team.fill(run.dim, velocity, next, leaves);
-    if (SKDE_RARELY(outside)) repair_particle(team, run, g, i, x, velocity, out);
+    if constexpr (Team::REPLACES) {
+      const Stream stream = run.stream(g, i, REPAIR);
+      team.template fill<true>(run.dim, velocity, next, leaves, [&](int j, real step, bool) {
+        const u32 word = s.repair == Repair::RANDOM ? stream.here().component(j) : 0u;
+        return repaired(run, j, x, step, out, word);
+      });
+    } else {
+      if (SKDE_RARELY(team.fill(run.dim, velocity, next, leaves)))
+        repair_particle(team, run, run.stream(g, i, REPAIR), x, velocity, out);
+    }
   }
 
   template <class Team, class R>
@@ -127,18 +135,21 @@ struct Pso : BaseAlgorithm {
     return max_of(min_of(v, most), -most);
   }
 
-  // Repairs a particle that left the box, and its velocity: it is reflected with the position, does not change where
-  // the box repeats, and else becomes 0.
-  template <class Team, class R, class real>
-  SKDE_FN static void repair_particle(Team& team, const R& run, i64 g, int i, const real* x, real* velocity,
-                                      real* out) {
+  // Repairs component j of a position that left the box. Returns its velocity, which is reflected with the position,
+  // does not change where the box repeats, and else becomes 0.
+  template <class R, class real>
+  SKDE_FN static real repaired(const R& run, int j, const real* x, real velocity, real* out, u32 word) {
     const Repair rule = run.settings.repair;
-    const Stream stream = run.stream(g, i, REPAIR);
+    out[j] = repair(rule, out[j], x[j], run.lower[j], run.upper[j], word);
+    return rule == Repair::REFLECT ? -velocity : rule == Repair::PERIODIC ? velocity : real(0);
+  }
+  template <class Team, class R, class real>
+  SKDE_FN static void repair_particle(Team& team, const R& run, const Stream& stream, const real* x, real* velocity,
+                                      real* out) {
     for (int j = team.lane; j < run.dim; j += team.size) {
       if (out[j] >= run.lower[j] && out[j] <= run.upper[j]) continue;
-      const u32 word = rule == Repair::RANDOM ? stream.component(j) : 0u;
-      out[j] = repair(rule, out[j], x[j], run.lower[j], run.upper[j], word);
-      velocity[j] = rule == Repair::REFLECT ? -velocity[j] : rule == Repair::PERIODIC ? velocity[j] : real(0);
+      const u32 word = run.settings.repair == Repair::RANDOM ? stream.component(j) : 0u;
+      velocity[j] = repaired(run, j, x, velocity[j], out, word);
     }
   }
 

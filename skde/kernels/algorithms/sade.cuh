@@ -94,11 +94,11 @@ struct Sade : BaseAlgorithm {
     const real F = real(run.settings.F_mean + run.settings.F_deviation * draws.individual.number[Layout::NORMAL_F]);
     const auto drawn = [&](int m) -> const real* { return run.x(g - 1, draws.indices.index[m]); };
     const real *const x = run.x(g - 1, i), *const best = run.x(g - 1, context.best);
-    Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
+    Mutant<real> v{1, drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
     switch (strategy) {
-      case RAND_TO_BEST_2: v = {x, best, x, drawn(0), drawn(1), F, F, drawn(2), drawn(3)}; break;
-      case RAND_2: v.a = drawn(3), v.b = drawn(4); break;
-      case CURRENT_TO_RAND_1: v.base = x, v.a = drawn(0), v.b = x, v.G = unit<real>(control.w[2]); break;
+      case RAND_TO_BEST_2: v = {3, x, best, x, drawn(0), drawn(1), F, F, drawn(2), drawn(3)}; break;
+      case RAND_2: v.differences = 2, v.a = drawn(3), v.b = drawn(4); break;
+      case CURRENT_TO_RAND_1: v = {2, x, drawn(0), x, drawn(1), drawn(2), unit<real>(control.w[2]), F}; break;
       default: break;
     }
     cross_binomial(team, run, g, i, v, x, out, draws.words, CR, below(control.w[3], run.dim));

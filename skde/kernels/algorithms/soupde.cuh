@@ -76,7 +76,7 @@ struct Soupde : BaseAlgorithm {
       return run.x(g - 1, context.shuffled ? context.permutation.of(k) : k);
     };
     const auto drawn = [&](int m) { return row(part.first + indices.index[m]); };
-    const Mutant<real> v{drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
+    const Mutant<real> v{1, drawn(0), nullptr, nullptr, drawn(1), drawn(2), F, F};
 
     const int j_rand = below(draws.individual.block[Layout::CONTROLS].w[2], run.dim);
     const int length = exponential_length(team, run.stream(g, i, CROSSOVER), run.settings.CR, run.dim);

@@ -78,6 +78,9 @@ SKDE_FN i64 nanoseconds() {
 #endif
 }
 
+template <class, class> constexpr bool is_same = false;
+template <class T> constexpr bool is_same<T, T> = true;
+
 // The same number, but a GPU's compiler cannot see how it was computed. So it stores the number and does not compute it
 // again, and it does not move computations with it in front of a branch that is rarely taken.
 template <class T> SKDE_FN T opaque(T number) {

@@ -1,6 +1,6 @@
 // The operators of differential evolution.
 //
-//   mutation   v = base + G (a - b) + F (c - d)        the first difference only where the strategy has one
+//   mutation   v = base + F (c - d), base + G (a - b) + F (c - d), or base + G (a - b) + F (c - d) + F (e - h)
 //   crossover  u_j = v_j where the crossover takes it, else x_j
 //   repair     of components that left the box
 //   selection  x' = u when f(u) <= f(x), else x
@@ -17,9 +17,10 @@
 namespace SKDE_NAMESPACE {
 
 template <class real> struct Mutant {
-  const real *base, *a, *b, *c, *d;  // a null: no first difference
+  int differences;  // 1, 2 or 3
+  const real *base, *a, *b, *c, *d;
   real G, F;
-  const real *e = nullptr, *h = nullptr;  // a third difference, + F (e - h)
+  const real *e = nullptr, *h = nullptr;
 };
 
 // Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass. All
@@ -48,17 +49,21 @@ SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, r
   repair_components(team, run.settings.repair, run.stream(g, i, REPAIR).here(), run.dim, run.lower, run.upper, x, out);
 }
 
-// out[j] = crossed(j, k), component j of a trial. Returns whether one of them left the box.
-template <class Team, class R, class real, class Crossed>
-SKDE_FN bool fill_components(Team& team, const R& run, real* out, Crossed crossed) {
-  const real *const lower = run.lower, *const upper = run.upper;
-  return team.fill(run.dim, out, crossed, [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); });
-}
-
-// The same, repaired; x is the parent.
+// out[j] = crossed(j, k), component j of a trial, repaired where it left the box; x is the parent.
 template <class Team, class R, class real, class Crossed>
 SKDE_FN void fill_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
-  if (SKDE_RARELY(fill_components(team, run, out, crossed))) repair_all(team, run, g, i, x, out);
+  const real *const lower = run.lower, *const upper = run.upper;
+  const auto is_outside = [&](int j, real v) { return !((v >= lower[j]) & (v <= upper[j])); };
+  if constexpr (Team::REPLACES) {
+    const Repair rule = run.settings.repair;
+    const Stream stream = run.stream(g, i, REPAIR);
+    team.fill(run.dim, out, crossed, is_outside, [&](int j, real v, bool left) {
+      const u32 word = rule == Repair::RANDOM && left ? stream.here().component(j) : 0u;
+      return left ? repair(rule, v, x[j], lower[j], upper[j], word) : v;
+    });
+  } else {
+    if (SKDE_RARELY(team.fill(run.dim, out, crossed, is_outside))) repair_all(team, run, g, i, x, out);
+  }
 }
 
 // Mutation and crossover.
@@ -82,10 +87,9 @@ SKDE_FN void cross(Team& team, const R& run, i64 g, int i, const Mutant<real>& t
     const real v = base[j] + G * (a[j] - b[j]) + F * (c[j] - d[j]) + F * (e[j] - h[j]), old = x[j];
     return takes(j, k) ? v : old;
   };
-  const bool left = !a  ? fill_components(team, run, out, crossed_1)
-                    : e ? fill_components(team, run, out, crossed_3)
-                        : fill_components(team, run, out, crossed_2);
-  if (SKDE_RARELY(left)) repair_all(team, run, g, i, x, out);
+  if (t.differences == 1) return fill_inside(team, run, g, i, x, out, crossed_1);
+  if (t.differences == 2) return fill_inside(team, run, g, i, x, out, crossed_2);
+  fill_inside(team, run, g, i, x, out, crossed_3);
 }
 
 // Whether binomial crossover takes a component with this word: word / 2 < CR 2^31, in integers. The comparison is

@@ -92,13 +92,16 @@ template <class Layout> struct IndividualDraws {
                        ahead.generation + (ahead.step ? 0 : owner) == g;
     if (!there) fill<Team>(ahead, seed, g, i, team.lane % Team::width), owner = 0;
     ahead.now = owner;
-    SKDE_UNROLL
-    for (int b = 0; b < Layout::BLOCKS; ++b) SKDE_UNROLL
-    for (int k = 0; k < 4; ++k) block[b].w[k] = Team::from_lane(ahead.words[b][k], owner);
-    SKDE_UNROLL
-    for (int k = 0; k < Layout::NUMBERS; ++k) number[k] = Team::from_lane(ahead.numbers[k], owner);
-    SKDE_UNROLL
-    for (int k = 0; k < RETRIES; ++k) retries[k] = Team::from_lane(ahead.retries[k], owner);
+    Team::with_lanes([&](unsigned mask) {
+      const auto from_owner = [&](auto mine) { return __shfl_sync(mask, mine, owner, Team::width); };
+      SKDE_UNROLL
+      for (int b = 0; b < Layout::BLOCKS; ++b) SKDE_UNROLL
+      for (int k = 0; k < 4; ++k) block[b].w[k] = from_owner(ahead.words[b][k]);
+      SKDE_UNROLL
+      for (int k = 0; k < Layout::NUMBERS; ++k) number[k] = from_owner(ahead.numbers[k]);
+      SKDE_UNROLL
+      for (int k = 0; k < RETRIES; ++k) retries[k] = from_owner(ahead.retries[k]);
+    });
   }
   // Makes the draws of further generations, if the last draws were those of the same individual, else those of further
   // individuals, if the team has a stride.

@@ -50,6 +50,9 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     });
   }
 
+  // Few components are replaced, so that takes another pass.
+  static constexpr bool REPLACES = false;
+
   // There is a mark for each place in a block, of the type of the components, so that marks stay in vector registers.
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
     const auto fill_block = [&](int begin, auto width, real* marks) SKDE_INLINED {

@@ -41,18 +41,26 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   SKDE_FN static unsigned lanes() {
     return width == 32 ? 0xffffffffu : ((1u << width % 32) - 1) << threadIdx.x % 32 / width * width;
   }
+  // body(those lanes), or body(all lanes of the warp) where these execute this together: a constant takes less time.
+  template <class Body> SKDE_FN static auto with_lanes(Body body) {
+    constexpr unsigned ALL = 0xffffffffu;
+    if (width == 32 || __activemask() == ALL) return body(ALL);
+    return body(lanes());
+  }
   template <class Value> SKDE_FN static Value from_lane(Value mine, int which) {
-    return __shfl_sync(lanes(), mine, which, width);
+    return with_lanes([&](unsigned mask) { return __shfl_sync(mask, mine, which, width); });
   }
   // The lanes of the team in this warp where `holds` is true: bit l is lane l.
   SKDE_FN static unsigned ballot(bool holds) {
-    const unsigned all = __ballot_sync(lanes(), holds);
+    const unsigned all = with_lanes([&](unsigned mask) { return __ballot_sync(mask, holds); });
     return width == 32 ? all : (all & lanes()) >> threadIdx.x % 32 / width * width;
   }
   template <class Op, class Value> SKDE_FN static Value fold(Value value) {
+    return with_lanes([&](unsigned mask) {
 #pragma unroll
-    for (int half = width / 2; half; half /= 2) value = Op::join(value, __shfl_xor_sync(lanes(), value, half, width));
-    return value;
+      for (int half = width / 2; half; half /= 2) value = Op::join(value, __shfl_xor_sync(mask, value, half, width));
+      return value;
+    });
   }
 
   // Starts to load a row that is read soon.
@@ -76,10 +84,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   // A batch is several components of a lane, all of which are loaded before the first is stored: the compiler could not
-  // move a load in front of a store. The batch of a warp, or of a part of a warp, is a multiple of the 32 components
+  // move a load in front of a store. The batch of a warp, or of eight lanes or more, is a multiple of the 32 components
   // that share blocks of random words.
-  static constexpr int BATCH = size == PARTIALS && !BUSY ? 1 : size == 4 ? 8 : 4;
+  static constexpr int BATCH = size == PARTIALS && !BUSY ? 1 : 4;
   static constexpr int STRIDE = BATCH * size;
+
+  struct Kept {};  // of fill(): no component is replaced
 
   struct Row {
     const real* from;
@@ -293,10 +303,21 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   // multiprocessor has many teams, it is that minus BATCH, so negative: then the words of the batch are made at once
   // (ComponentWords).
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
-    if (BATCH > 1 && n <= size) return fill_by<1, true>(0, n, out, value, test);
-    bool flag = fill_by<BATCH, true>(0, n, out, value, test);
+    return fill(n, out, value, test, Kept{});
+  }
+
+  // A batch is still in registers where its components are replaced: another pass would wait for each of them. Where a
+  // multiprocessor has few teams, the registers cost more than the pass.
+  static constexpr bool REPLACES = BUSY;
+  template <bool other_writes = false, class Value, class Test, class Other>
+  SKDE_FN bool fill(int n, real* out, Value value, Test test, Other other) const {
+    // Smaller teams have more components than lanes (launch_plan.py).
+    if (BATCH > 1 && size >= WARP && n <= size) return fill_by<1, true, other_writes>(0, n, out, value, test, other);
+    bool flag = false;
+    if constexpr (!BUSY) flag = fill_by<BATCH, true, other_writes>(0, n, out, value, test, other);
 #pragma unroll 1
-    for (int base = STRIDE; base < n; base += STRIDE) flag |= fill_by<BATCH, false>(base, n, out, value, test);
+    for (int base = BUSY ? 0 : STRIDE; base < n; base += STRIDE)
+      flag |= fill_by<BATCH, false, other_writes>(base, n, out, value, test, other);
     return flag;
   }
 
@@ -389,18 +410,36 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
         if (base + lane + k * size < n) y[p * n + base + lane + k * size] = sum[p][k];
   }
 
-  template <int batch, bool first, class Value, class Test>
-  SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test) const {
-    bool flag = false;
+  template <int batch, bool first, bool other_writes, class Value, class Test, class Other>
+  SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test, Other other) const {
+    const auto component = [&](int k) { return base + lane + k * size; };
+    bool any = false;
     real v[batch];
 #pragma unroll
-    for (int k = 0; k < batch; ++k) v[k] = value(min_of(base + lane + k * size, n - 1), first && !BUSY ? k : k - BATCH);
+    for (int k = 0; k < batch; ++k) v[k] = value(min_of(component(k), n - 1), first && !BUSY ? k : k - BATCH);
+    if constexpr (!is_same<Other, Kept>) {
+      bool holds[batch];
+#pragma unroll
+      for (int k = 0; k < batch; ++k) any |= holds[k] = component(k) < n && test(component(k), v[k]);
+      if (size > WARP ? ballot(any) != 0 : any)
+#pragma unroll
+        for (int k = 0; k < batch; ++k) {
+          if constexpr (other_writes) {
+            if (holds[k]) v[k] = other(component(k), v[k], true);
+          } else {
+            if (base + k * size < n) v[k] = other(min_of(component(k), n - 1), v[k], holds[k]);
+          }
+        }
+    }
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
-      const int j = base + lane + k * size;
-      if (j < n) out[j] = v[k], flag |= test(j, v[k]);
+      const int j = component(k);
+      if (j < n) {
+        out[j] = v[k];
+        if constexpr (is_same<Other, Kept>) any |= test(j, v[k]);
+      }
     }
-    return flag;
+    return any;
   }
 };
 
@@ -468,9 +507,15 @@ template <class Team, class Stream, int = 0> struct ComponentWords {
   // Makes the words of a lane's components in the batch that begins with component `base`.
   SKDE_FN static void make(const Stream& stream, int lane, int base, u32 (&out)[BATCH]) {
     if constexpr (Team::size == 4) {
-      const Words4 even = stream.block(u32(base / 4 + lane)), odd = stream.block(u32(base / 4 + 4 + lane));
+      // Half of the words of two blocks. The others are those of the next batch, which such a team seldom has.
+      const int block = base / 32 * 8 + lane;
+      const Words4 even = stream.block(u32(block)), odd = stream.block(u32(block + 4));
+      const bool second = base % 32 != 0;
 #pragma unroll
-      for (int k = 0; k < BATCH; ++k) out[k] = k % 2 ? odd.w[k / 2] : even.w[k / 2];
+      for (int k = 0; k < BATCH; ++k) {
+        const Words4& words = k % 2 ? odd : even;
+        out[k] = second ? words.w[2 + k / 2] : words.w[k / 2];
+      }
     } else if constexpr (BATCH == 4) {
       constexpr int chunks =
           Team::size / 32 > 1 ? Team::size / 32 : 1;  // of 32 components, that the lanes have at once

@@ -6,6 +6,9 @@
 //   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's
 //                               components; k is the place of the component's word in ComponentWords; value() must not
 //                               write, because it may be called for components that are not written
+//   fill(n, out, value, test, other)   of a team that REPLACES: out[j] = other(j, v, true) where test(j, v) holds for
+//                               v = value(j, k); other() must not write, and returns v where it is called with false
+//   fill<true>(n, out, value, test, other)   the same, but other() may write: it is called only where the test holds
 //   map(n, out, value)   the same without a test
 //   multiply<m>(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their
 //                     components. z and y are m vectors each, which follow each other; m = 1 unless given

@@ -21,7 +21,9 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   using Base::from_lane, Base::lane, Base::lanes, Base::size;
 
   SKDE_FN explicit Tile(real*) { lane = threadIdx.x % size; }
-  SKDE_FN void sync() const { __syncwarp(lanes()); }
+  SKDE_FN void sync() const {
+    Base::with_lanes([](unsigned mask) { __syncwarp(mask); });
+  }
 
   template <class Op, class Term> SKDE_FN real reduce(int n, Term term) const {
     const real none = Op::template identity<real>();
@@ -36,20 +38,8 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
       });
     } else {
       constexpr int quarter = PARTIALS / 4 / size;  // of a lane's partial sums: those of components 0 ... 31
-      if (quarter > 1 && n <= 32) {
-        real partial[quarter];
-#pragma unroll
-        for (int p = 0; p < quarter; ++p) {
-          const int j = p * size + lane;
-          const real value = Op::join(none, real(term(min_of(j, n - 1))));  // no branch between the terms
-          partial[p] = j < n ? value : none;
-        }
-#pragma unroll
-        for (int half = quarter / 2; half; half /= 2)
-#pragma unroll
-          for (int p = 0; p < half; ++p) partial[p] = Op::join(partial[p], partial[p + half]);
-        return Base::template fold<Op>(partial[0]);
-      }
+      if (quarter > 4 && n <= 4 * size) return fold_quarter<Op, quarter, 4>(n, term);
+      if (quarter > 1 && n <= 32) return fold_quarter<Op, quarter, quarter>(n, term);
       constexpr int bits = quarter == 1 ? 0 : quarter == 2 ? 1 : quarter == 4 ? 2 : 3;
       return Base::template fold<Op>(folded<Op, bits>(bits, [&](int p) {
         real partial[4];
@@ -57,11 +47,12 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
         for (int k = 0; k < 4; ++k) partial[k] = none;
 #pragma unroll 1
         for (int base = p * size; base < n; base += PARTIALS) {
-#pragma unroll
-          for (int k = 0; k < 4; ++k) {
-            const int j = base + 32 * k + lane;
-            if (j < n) partial[k] = Op::join(partial[k], real(term(j)));
-          }
+          if (n - base > 96)
+            join<Op, 4>(partial, base, n, term);
+          else if (n - base > 64)
+            join<Op, 3>(partial, base, n, term);
+          else
+            join<Op, 2>(partial, base, n, term);
         }
         return Op::join(Op::join(partial[0], partial[2]), Op::join(partial[1], partial[3]));
       }));
@@ -194,12 +185,14 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     if constexpr (size < 32) {
       // -1, for no place, becomes the largest number.
       u32 place = u32(where);
+      Base::with_lanes([&](unsigned mask) {
 #pragma unroll
-      for (int half = size / 2; half; half /= 2) {
-        const real other = __shfl_xor_sync(lanes(), best, half, size);
-        const u32 there = __shfl_xor_sync(lanes(), place, half, size);
-        if ((other < best) | ((other == best) & (there < place))) best = other, place = there;
-      }
+        for (int half = size / 2; half; half /= 2) {
+          const real other = __shfl_xor_sync(mask, best, half, size);
+          const u32 there = __shfl_xor_sync(mask, place, half, size);
+          if ((other < best) | ((other == best) & (there < place))) best = other, place = there;
+        }
+      });
       return int(place);
     } else {
       const u64 key = where < 0 ? ~u64(0) : order_key(double(best));
@@ -226,6 +219,37 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     if constexpr (size == 32) return __reduce_add_sync(lanes(), number);
 #endif
     return Base::template fold<Add>(number);
+  }
+
+  // The first quarter of the partial sums, of which only the first `used` have components.
+  template <class Op, int quarter, int used, class Term> SKDE_FN real fold_quarter(int n, const Term& term) const {
+    const real none = Op::template identity<real>();
+    real partial[quarter];
+#pragma unroll
+    for (int p = 0; p < quarter; ++p) {
+      partial[p] = none;
+      if (p >= used) continue;
+      const int j = p * size + lane;
+      const real value = Op::join(none, real(term(min_of(j, n - 1))));  // no branch between the terms
+      partial[p] = j < n ? value : none;
+    }
+#pragma unroll
+    for (int half = quarter / 2; half; half /= 2)
+#pragma unroll
+      for (int p = 0; p < half; ++p) partial[p] = Op::join(partial[p], partial[p + half]);
+    return Base::template fold<Op>(partial[0]);
+  }
+
+  // Joins the terms of components base + 32 k + lane, k < rows. There is no branch between them, so that they are made
+  // at the same time.
+  template <class Op, int rows, class Term>
+  SKDE_FN void join(real (&partial)[4], int base, int n, const Term& term) const {
+    real value[rows];
+#pragma unroll
+    for (int k = 0; k < rows; ++k) value[k] = real(term(min_of(base + 32 * k + lane, n - 1)));
+#pragma unroll
+    for (int k = 0; k < rows; ++k)
+      if (base + 32 * k + lane < n) partial[k] = Op::join(partial[k], value[k]);
   }
 
   // value(0) ... value(2^bits - 1) folded in half until one is left. Values are made in the order of their reversed
