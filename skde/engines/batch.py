@@ -105,13 +105,13 @@ class Batch(Runs):
         self._describe()
         self.task.words[ADDRESSES] = self.block.addresses
 
-    @cached_property
+    @property
     def stages(self) -> int:
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
         large = 0 if self.kernel.along_sorting else self.kernel.large_stages or needs.stages
         sorts = needs.ranked or needs.sorts
-        return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.pop_max)
+        return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.spec.tol is not None, self.pop_max)
 
     def _describe(self) -> None:
         """Pass to the kernels the part of the spec that does not change."""
@@ -137,7 +137,10 @@ class Batch(Runs):
         words[PLACES["history_slots"]] = self.slots
         words[PLACES["stagnation"]] = spec.stagnation or 0
         numbers[PLACES["target"]] = -np.inf if spec.target is None else spec.target
-        numbers[PLACES["tol"]] = -1.0 if spec.tol is None else spec.tol
+        tol = -1.0 if spec.tol is None else spec.tol
+        if (tol < 0) != (numbers[PLACES["tol"]] < 0):
+            self.step = None  # other kernels
+        numbers[PLACES["tol"]] = tol
         numbers[PLACES["run_seconds"]] = spec.run_seconds or 0.0
         numbers[PLACES["pause_seconds"]] = spec.pause_seconds
 
@@ -216,12 +219,16 @@ class Batch(Runs):
         return index, values[runs, index].astype(np.float64)
 
     def find_bests(self) -> None:
-        """Find the best of each piece of the populations, as the kernels of a GPU do after a generation."""
+        """Find the best of each piece of the populations, as the kernels of a GPU do after a generation.
+
+        They have made no sums of the values then.
+        """
         generation, piece = self.host("generation"), CONSTANTS["BEST_PIECE"]
         f = self.host("f")[generation & 1, np.arange(self.n_runs)]
         values = np.where(member_rows(self.spec, generation), f, np.nan)
         bests = [[k + best_of(row[k : k + piece]) for k in range(0, self.pop_max, piece)] for row in values]
         self.put("bests", np.array(bests, np.int64))
+        self.put("value_sums", np.zeros(self.array["value_sums"].shape))
 
     def parameter_values(self, name: str, generation: IntArray) -> FloatArray:
         """Return one of the `adapted` parameters of all rows, of shape (R, P), on the host."""

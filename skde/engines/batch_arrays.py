@@ -52,6 +52,7 @@ AXES = {
         "order": "halves R ordered",
         "sorting": "R sorting",
         "bests": "R pieces",
+        "value_sums": "R sums",
         "owners": "R owners",
         "memory": "halves R memory",
     }.items()
@@ -87,6 +88,7 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
         "ordered": individuals if needs.ordered else 0,
         "sorting": sorting_size(spec),
         "pieces": _cpu.best_pieces(individuals),
+        "sums": CONSTANTS["VALUE_SUMS"] if individuals > CONSTANTS["COUNTED_BY_GPU"] else 0,
         "slots": sampled_slots(spec),
         "islands": islands.begun(n_runs),
         "migrants": 1 + islands.rows * (1 + len(spec.lower)),

@@ -202,6 +202,7 @@ def kernel_switches(spec: Spec) -> tuple[str, ...]:
     needed = {
         "SKDE_LARGE": most > CONSTANTS["COUNTED_BY_GPU"],
         "SKDE_RANKED": spec.needs.ranked,
+        "SKDE_TOL": most > CONSTANTS["COUNTED_BY_GPU"] and spec.tol is not None,
         "SKDE_ISLANDS": spec.islands.every > 0,
         "SKDE_TIMED": spec.run_seconds is not None,
         "SKDE_OPPOSITION": spec.needs.opposition,

@@ -162,7 +162,7 @@ def test_drivers_with_several_teams_in_a_warp(algorithm: str, team: str) -> None
 @pytest.mark.parametrize("algorithm", kernels())
 def test_large_populations(algorithm: str) -> None:
     problem = get_problem("rotated_rastrigin", dim=2)
-    switches = ("SKDE_LARGE", "SKDE_RANKED", "SKDE_ISLANDS")
+    switches = ("SKDE_LARGE", "SKDE_RANKED", "SKDE_ISLANDS", "SKDE_TOL")
     build("gpu_run", 90, options("Tile8", "float64", algorithm, objective=problem, switches=switches))
 
 

@@ -107,11 +107,12 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   sorting     of a ranked large population; none after opposites, which are sorted with their parents
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
-//   bests       of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best: the
-//               best of each piece, from which every team gets that of all (run.cuh)
+//   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best: the
+//               best of each piece, from which every team gets that of all (run.cuh); with `tol` also partial sums, and
+//               in a second stage those of squares (stopping.cuh)
 struct Stages {
-  int sorting, own, measuring, bests;
-  SKDE_FN int all() const { return sorting + own + measuring + bests; }
+  int sorting, own, measuring, values;
+  SKDE_FN int all() const { return sorting + own + measuring + values; }
 };
 template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
   return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
@@ -138,10 +139,10 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
   const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
   return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_bests(run, run.pop) && finds_best<Algorithm>(run, g)};
+          has_bests(run, run.pop) && finds_best<Algorithm>(run, g) ? 1 + has_value_sums(run) : 0};
 }
 
-// A stage of sorting, of a large population that the algorithm divides, of opposites, or of the bests. Apart from the
+// A stage of sorting, of a large population that the algorithm divides, of opposites, or of values. Apart from the
 // frequent case, so that this stays small.
 template <class Algorithm, class Team, class R, class Share>
 SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
@@ -155,12 +156,16 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
   stage -= stages.sorting;
   if constexpr (Algorithm::DIVIDES && !GOES_ALONG<Algorithm>)
     if (stage < stages.own && !opposes) return Algorithm::end_large_generation(team, run, share, g, stage);
-  if constexpr (CAN_OPPOSE<Algorithm>) {
+  if constexpr (CAN_OPPOSE<Algorithm>)
     if (stage < stages.own) return Opposition<Algorithm>::survive(team, run, share, g, stage);
-    stage -= stages.own;
+  stage -= stages.own;
+  if constexpr (CAN_OPPOSE<Algorithm>)
     if (stage < stages.measuring) return Opposition<Algorithm>::measure(team, run, share, g, stage);
+  stage -= stages.measuring;
+  if constexpr (MANY_TEAMS) {
+    if (stage == 0) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+    if (has_value_sums(run)) sum_values(team, run, share, g, stage > 0);
   }
-  if constexpr (MANY_TEAMS) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
 }
 
 // One stage, where the team has prefetched the values of its first individual.

@@ -241,7 +241,9 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     if (team.lane == 0) run.mark_unchanged(g, i, false);
     Algorithm::restore(team, run, g, i, all_values);
   }
-  if (has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+  if (!has_bests(run, run.pop)) return;
+  share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+  if (share.leader && team.lane == 0) run.value_sums()[2 * PARTIALS] = 0;  // those of the values before
 }
 
 }  // namespace SKDE_NAMESPACE

@@ -13,13 +13,18 @@ SKDE_FN i64 history_slot(i64 g) {
   return g & ((i64(1) << shift) - 1) ? -1 : 128 + 64 * doublings + (g >> shift) - 64;
 }
 
-// SciPy's rule: the standard deviation of the values at(0) ... at(all - 1) is at most tol times the size of their mean.
+// SciPy's rule: the standard deviation of values is at most tol times the size of their mean.
+template <class real> SKDE_FN bool is_small(real variance, real mean, double tol) {
+  const bool finite = mean - mean == real(0) && variance - variance == real(0);
+  return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
+}
+template <class real> SKDE_FN real squared_difference(real a, real b) { return (a - b) * (a - b); }
+
+// The same for the values at(0) ... at(all - 1).
 template <class real, class Team, class At> SKDE_FN bool are_close(Team& team, int all, At at, double tol) {
   const real n = real(all);
   const real mean = team.sum(all, [&](int i) { return at(i); }) / n;
-  const real variance = team.sum(all, [&](int i) { return (at(i) - mean) * (at(i) - mean); }) / n;
-  const bool finite = mean - mean == real(0) && variance - variance == real(0);
-  return finite && double(sqrt(variance)) <= tol * double(abs_of(mean));
+  return is_small(team.sum(all, [&](int i) { return squared_difference(at(i), mean); }) / n, mean, tol);
 }
 
 // The same of `all` values, the first `pop` of them in f.
@@ -27,7 +32,45 @@ template <class Team, class real>
 SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
   return are_close<real>(team, all, [&](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
 }
+
+// In a large population on a GPU every team would read all values. So the teams divide their partial sums, and then
+// those of squares, in the last two stages of a generation; the sums have the bits of one team's. The kernels of other
+// batches have no code for it, which needs registers.
+#ifdef SKDE_TOL
+constexpr bool SUMS_VALUES = true;
+#else
+constexpr bool SUMS_VALUES = false;
+#endif
+template <class R> SKDE_FN bool has_value_sums(const R& run) {
+  return SUMS_VALUES && has_bests(run, run.pop) && run.task.tol >= 0;
+}
+template <class Team, class R, class real> SKDE_FN real mean_from(Team& team, const R& run, const real* partials) {
+  return team.sum(PARTIALS, [&](int p) { return partials[p]; }) / real(run.pop);
+}
+template <class Team, class R, class Share>
+SKDE_FN void sum_values(Team& team, const R& run, const Share& share, i64 g, bool squares) {
+  using real = typename R::real;
+  const auto* const f = run.f(g);
+  real* const sums = run.value_sums();
+  const auto divide = [&](real* partials, auto term) {
+    share.each_long_item(PARTIALS / Team::size, [&](int part) {
+      const auto at = [&](int i) { return f[i]; };
+      const auto terms = [&](real v, bool counts, real* t) { t[0] = counts ? term(v) : real(0); };
+      make_partials<1>(team, part, run.pop, at, terms, partials);
+    });
+  };
+  if (!squares) return divide(sums, [](real v) { return v; });
+  const real mean = mean_from(team, run, sums);
+  divide(sums + PARTIALS, [=](real v) { return squared_difference(v, mean); });
+  if (share.leader && team.lane == 0) sums[2 * PARTIALS] = run.mark(g);
+}
+
 template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
+  const auto* const sums = run.value_sums();
+  if (SKDE_RARELY(has_value_sums(run) && sums[2 * PARTIALS] == run.mark(g))) {
+    const auto mean = mean_from(team, run, sums);
+    return is_small(mean_from(team, run, sums + PARTIALS), mean, run.task.tol);
+  }
   const int all = run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
   return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
 }

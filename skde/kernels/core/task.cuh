@@ -26,15 +26,15 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D), x (2, R, P,
 //             D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D), scratch
 //             (number of scratch arrays, R, P), memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R,
-//             sorting_size), bests (R, number of pieces) the best of each piece of a large population, owners (R, A)
-//             the trials that write the archive's rows, generation (R), limit (R), status (R), evals (2, R) evaluations
-//             up to the end of a generation, record (2, R) the best so far, since (2, R) its generation, clock (R) the
-//             last reading in nanoseconds, spent (R, 2) seconds up to the end of an iteration, history (R,
-//             history_slots), migrants (W, 1 + Q (1 + D)) of the W islands of all archipelagos that have a run in the
-//             batch: an island's Part in a migration, then the value and the point of each of its migrants; places (R,
-//             P) in the order of replacement, met (R) the generation of the last migration (in co-evolution, of y: the
-//             cycle of the last new values), workspace (GPU: scratch of the teams), arrivals (GPU: R + 1 counters of
-//             barriers, the last one the whole grid's)
+//             sorting_size), bests (R, number of pieces) the best of each piece of a large population, value_sums (R,
+//             VALUE_SUMS) partial sums of its values, owners (R, A) the trials that write the archive's rows, generation
+//             (R), limit (R), status (R), evals (2, R) evaluations up to the end of a generation, record (2, R) the
+//             best so far, since (2, R) its generation, clock (R) the last reading in nanoseconds, spent (R, 2) seconds
+//             up to the end of an iteration, history (R, history_slots), migrants (W, 1 + Q (1 + D)) of the W islands
+//             of all archipelagos that have a run in the batch: an island's Part in a migration, then the value and the
+//             point of each of its migrants; places (R, P) in the order of replacement, met (R) the generation of the
+//             last migration (in co-evolution, of y: the cycle of the last new values), workspace (GPU: scratch of the
+//             teams), arrivals (GPU: R + 1 counters of barriers, the last one the whole grid's)
 // clang-format off
 #define SKDE_TASK_FIELDS(INTEGER, NUMBER, REALS, WORDS, NUMBERS)                                             \
   INTEGER(n_runs) INTEGER(pop_max) INTEGER(reference_rows) INTEGER(dim) INTEGER(n_start) INTEGER(stagnation) \
@@ -45,7 +45,7 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
   NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(run_seconds) NUMBER(pause_seconds)                 \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
   REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)      \
-  WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                                                 \
+  REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                               \
   WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
   WORDS(places) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on

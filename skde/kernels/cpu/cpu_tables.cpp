@@ -180,6 +180,7 @@ nb::dict constants() {
   SKDE_ADD(COUNTED_BY_CPU)
   SKDE_ADD(COUNTED_BY_GPU)
   SKDE_ADD(BEST_PIECE)
+  SKDE_ADD(VALUE_SUMS)
   SKDE_ADD(STAGNATED_PLACES)
   SKDE_ADD(BUCKET)
   SKDE_ADD(MOST_SAMPLES)
@@ -231,12 +232,12 @@ std::vector<std::string> plan_fields() {
 
 // The largest number of stages between two generations on a GPU, where the algorithm has `small` of them for a small
 // population, and `large` for a large one, without those of sorting.
-int stages_on_gpu(int small, int large, bool sorts, bool opposed, int pop) {
+int stages_on_gpu(int small, int large, bool sorts, bool opposed, bool has_tol, int pop) {
   using namespace skde;
   if (pop <= COUNTED_BY_GPU) return small;
-  const int measuring = 2, survivors = 1, bests = 1;
+  const int measuring = 2, survivors = 1, values = 1 + has_tol;
   const int selected = large + (sorts ? SAMPLE_STAGES : 0);
-  return bests + (opposed ? measuring + std::max(selected, SAMPLE_STAGES + survivors) : selected);
+  return values + (opposed ? measuring + std::max(selected, SAMPLE_STAGES + survivors) : selected);
 }
 
 // The sampled generations 0 ... last in order. The rule is in history_slot only. Strides are powers of two that never
@@ -276,7 +277,7 @@ void define_tables(nb::module_& m) {
   m.def("history_slot", &skde::history_slot, "generation"_a);
   m.def("sorting_words", &skde::sorting_words, "n"_a);
   m.def("best_pieces", &skde::best_pieces, "pop"_a);
-  m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "sorts"_a, "opposed"_a, "pop"_a);
+  m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "sorts"_a, "opposed"_a, "has_tol"_a, "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);

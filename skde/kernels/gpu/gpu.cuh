@@ -6,9 +6,10 @@
 //   SKDE_OBJECTIVE    C++ type of problems/, likewise
 //   SKDE_ISLANDS      where runs are islands that migrate inside a launch, SKDE_TIMED, where runs have clocks,
 //                     SKDE_LARGE, where populations are large, SKDE_RANKED, where they are ranked, SKDE_OPPOSITION,
-//                     where there are generations of opposites, and SKDE_TRIALS_SHARED, where a team's trials and
-//                     scratch are in shared memory, with the number of trials that the team evaluates together
-//                     (problem.cuh); else they are in the new population and in task.workspace
+//                     where there are generations of opposites, SKDE_TOL, where large populations have a tol, and
+//                     SKDE_TRIALS_SHARED, where a team's trials and scratch are in shared memory, with the number of
+//                     trials that the team evaluates together (problem.cuh); else they are in the new population and
+//                     in task.workspace
 //   SKDE_MARKS        where points that individuals keep are marked (run.cuh), and SKDE_ROOM, where a team then has room
 //                     for a trial in task.workspace if it has none in shared memory
 //

@@ -1,0 +1,62 @@
+"""The rule of tol in large populations on a GPU, where all teams divide the sums of the values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skde import DE, JADE, PSO, Minimizer
+from skde.constants import CONSTANTS
+
+LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1
+TOL = 0.02
+FUNCTION = "wang2012/F4"  # its minimum is not 0
+
+
+def squares(X: Any) -> Any:
+    return (X * X).sum(axis=1) + 1.0
+
+
+def ended(device: str, algorithm: Any, **given: Any) -> Minimizer:
+    parameters = {"tol": TOL, "max_iter": 60, "n_runs": 2, "random_state": 3, "device": device} | given
+    return Minimizer(algorithm, **parameters).fit(FUNCTION, dim=2)
+
+
+def ends(m: Minimizer) -> list[tuple[int, str]]:
+    return [(run.n_iter, run.message) for run in m.runs_]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [LARGE, 3 * LARGE, 40_000])
+@pytest.mark.parametrize("kind", [DE, JADE, PSO])
+def test_runs_end_where_they_end_on_the_cpu(kind: Any, size: int, dtype: str) -> None:
+    cpu, gpu = (ended(device, kind(pop_size=size), dtype=dtype) for device in ("cpu", "cuda"))
+    assert all(0 < run.n_iter < cpu.max_iter for run in cpu.runs_)
+    assert ends(cpu) == ends(gpu)
+    assert np.array_equal(cpu.fitness_, gpu.fitness_)
+
+
+@pytest.mark.gpu
+def test_halves_of_generations_end_too() -> None:
+    given = {"tol": 1e-3, "max_iter": 60, "random_state": 1}
+    cpu = Minimizer(DE(pop_size=LARGE), bounds=[(-1.0, 1.0)] * 2, device="cpu", **given).fit(squares)
+    for execution in ("step", "graph"):
+        gpu = Minimizer(DE(pop_size=LARGE), bounds=[(-1.0, 1.0)] * 2, device="cuda", execution=execution, **given)
+        gpu.fit(squares)
+        assert cpu.converged_
+        assert gpu.converged_
+        assert gpu.n_iter_ == cpu.n_iter_
+
+
+@pytest.mark.gpu
+def test_a_rule_that_is_changed_judges_the_values_of_now() -> None:
+    """The sums of a generation are not taken for those of another one."""
+    m = ended("cuda", DE(pop_size=LARGE), max_iter=2, tol=1e-9)
+    m.set_params(tol=None, max_iter=4).resume()
+    m.set_params(tol=1e9, max_iter=60).resume()
+    assert m.n_iter_ == 4
+    m.set_params(tol=TOL).resume()
+    assert ends(m) == ends(ended("cpu", DE(pop_size=LARGE)))
