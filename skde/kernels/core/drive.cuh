@@ -163,8 +163,10 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
     if (stage < stages.measuring) return Opposition<Algorithm>::measure(team, run, share, g, stage);
   stage -= stages.measuring;
   if constexpr (MANY_TEAMS) {
-    if (stage == 0) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
-    if (has_value_sums(run)) sum_values(team, run, share, g, stage > 0);
+    const bool first = !SUMS_VALUES || stage == 0;
+    if (first) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+    if constexpr (SUMS_VALUES)
+      if (has_value_sums(run)) sum_values(team, run, share, g, !first);
   }
 }
 
