@@ -139,7 +139,7 @@ class Batch(Runs):
         numbers[PLACES["target"]] = -np.inf if spec.target is None else spec.target
         tol = -1.0 if spec.tol is None else spec.tol
         if (tol < 0) != (numbers[PLACES["tol"]] < 0):
-            self.step = None  # other kernels
+            self.step = None  # a tol needs other kernels
         numbers[PLACES["tol"]] = tol
         numbers[PLACES["run_seconds"]] = spec.run_seconds or 0.0
         numbers[PLACES["pause_seconds"]] = spec.pause_seconds
@@ -221,7 +221,7 @@ class Batch(Runs):
     def find_bests(self) -> None:
         """Find the best of each piece of the populations, as the kernels of a GPU do after a generation.
 
-        They have made no sums of the values then.
+        Sums of the values that the kernels have stored are no longer valid, and are cleared.
         """
         generation, piece = self.host("generation"), CONSTANTS["BEST_PIECE"]
         f = self.host("f")[generation & 1, np.arange(self.n_runs)]

@@ -24,10 +24,10 @@ MUCH_STAGED = 16 * 1024  # bytes
 # Where there are many individuals: kind of team and warps in a block -> blocks that a multiprocessor must be able to
 # hold, for which the compiler limits the registers. Measured on an H200, as all numbers of this kind below.
 RESIDENT = {("Warp", FEW_WARPS): 5, ("Warp", MAX_WARPS): 2, ("Tile16", FEW_WARPS): 4}
-# The same for teams of less than half a warp, and for warps of algorithms that divide the work between generations of
-# large populations: a thread needs more registers for such work. Where numbers have 32 bits and an individual has no
-# vector but its point, a thread needs fewer, which helps where rows come from memory: with rows of more than LONG_ROW
-# components, or with HUGE individuals.
+# The same for teams of less than half a warp, and where algorithms divide the work between generations of large
+# populations, for which a thread needs more registers. Where numbers have 32 bits and an individual has no vector but
+# its point, a thread needs fewer. More teams then help where rows come from memory: with rows of more than LONG_ROW
+# components, or with HUGE or more individuals.
 RESIDENT_STAGED, RESIDENT_SMALL, RESIDENT_NARROW_LONG, RESIDENT_NARROW_HUGE = 2, 4, 6, 5
 LONG_ROW, HUGE = 64, 2**18
 RESIDENT_BLOCK = {8: 3, 4: 4}  # the same for a block as a team, by the bytes of a number

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, JADE, PSO, Minimizer
+from skde import DE, GODE, JADE, LSHADE, PSO, Migration, Minimizer
 from skde.constants import CONSTANTS
 
 LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1
@@ -37,6 +37,20 @@ def test_runs_end_where_they_end_on_the_cpu(kind: Any, size: int, dtype: str) ->
     assert all(0 < run.n_iter < cpu.max_iter for run in cpu.runs_)
     assert ends(cpu) == ends(gpu)
     assert np.array_equal(cpu.fitness_, gpu.fitness_)
+
+
+@pytest.mark.gpu
+def test_other_populations_end_where_they_end_on_the_cpu() -> None:
+    """They shrink to small ones, have opposites, or are islands."""
+    shrinking = LSHADE(pop_size=2 * LARGE, pop_min=100)
+    for algorithm, given in (
+        (shrinking, {"max_evals": 40_000}),
+        (GODE(pop_size=LARGE, opposition=0.5), {}),
+        (DE(pop_size=LARGE), {"migration": Migration(every=3), "n_islands": 2}),
+    ):
+        cpu, gpu = (ended(device, algorithm, **given) for device in ("cpu", "cuda"))
+        assert ends(cpu) == ends(gpu)
+        assert np.array_equal(cpu.fitness_, gpu.fitness_)
 
 
 @pytest.mark.gpu

@@ -108,8 +108,8 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
 //   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best: the
-//               best of each piece, from which every team gets that of all (run.cuh); with `tol` also partial sums, and
-//               in a second stage those of squares (stopping.cuh)
+//               best of each piece, from which every team gets that of all (run.cuh); with `tol` also partial sums of
+//               values, and in a second stage those of squared differences (stopping.cuh)
 struct Stages {
   int sorting, own, measuring, values;
   SKDE_FN int all() const { return sorting + own + measuring + values; }

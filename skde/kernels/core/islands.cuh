@@ -243,7 +243,7 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
   }
   if (!has_bests(run, run.pop)) return;
   share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
-  if (share.leader && team.lane == 0) run.value_sums()[2 * PARTIALS] = 0;  // those of the values before
+  if (share.leader && team.lane == 0) run.sums_mark() = 0;  // the sums are those of other values
 }
 
 }  // namespace SKDE_NAMESPACE

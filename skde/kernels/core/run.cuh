@@ -10,7 +10,8 @@ namespace SKDE_NAMESPACE {
 // A large population is divided into pieces; the best of each is stored.
 constexpr int BEST_PIECE = 512;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
-// Of a large population on a GPU: the partial sums of its values, those of squares, and the mark of their generation.
+// Of a large population on a GPU: the partial sums of its values, those of their squared differences from the mean, and
+// the mark of their generation.
 constexpr int VALUE_SUMS = 2 * PARTIALS + 1;
 
 // The arrays that every individual reads and no team writes. On a GPU they may be copies in faster memory.
@@ -165,6 +166,7 @@ template <class Algorithm, class real_> struct Run {
   }
   SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
   SKDE_FN real* value_sums() const { return task.value_sums + run * VALUE_SUMS; }
+  SKDE_FN real& sums_mark() const { return value_sums()[2 * PARTIALS]; }
   // Whether row i is the same in both halves of the population, after generation g: its individual has kept its point.
   // The next generation then need not copy the point if the individual keeps it again. A mark is a generation's number
   // that a float holds; 0: none. Whatever else writes another point there clears its mark. On a GPU

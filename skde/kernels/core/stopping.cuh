@@ -33,9 +33,9 @@ SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* memb
   return are_close<real>(team, all, [&](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
 }
 
-// In a large population on a GPU every team would read all values. So the teams divide their partial sums, and then
-// those of squares, in the last two stages of a generation; the sums have the bits of one team's. The kernels of other
-// batches have no code for it, which needs registers.
+// In a large population on a GPU every team would read all values. So the teams share the work in the last two stages of
+// a generation: partial sums of the values, and then of their squared differences from the mean. The sums have the bits
+// of one team's. The kernels of other batches have no code for it, because it takes registers.
 #ifdef SKDE_TOL
 constexpr bool SUMS_VALUES = true;
 #else
@@ -44,7 +44,8 @@ constexpr bool SUMS_VALUES = false;
 template <class R> SKDE_FN bool has_value_sums(const R& run) {
   return SUMS_VALUES && has_bests(run, run.pop) && run.task.tol >= 0;
 }
-template <class Team, class R, class real> SKDE_FN real mean_from(Team& team, const R& run, const real* partials) {
+template <class Team, class R, class real>
+SKDE_FN real mean_of_partials(Team& team, const R& run, const real* partials) {
   return team.sum(PARTIALS, [&](int p) { return partials[p]; }) / real(run.pop);
 }
 template <class Team, class R, class Share>
@@ -60,16 +61,16 @@ SKDE_FN void sum_values(Team& team, const R& run, const Share& share, i64 g, boo
     });
   };
   if (!squares) return divide(sums, [](real v) { return v; });
-  const real mean = mean_from(team, run, sums);
+  const real mean = mean_of_partials(team, run, sums);
   divide(sums + PARTIALS, [=](real v) { return squared_difference(v, mean); });
-  if (share.leader && team.lane == 0) sums[2 * PARTIALS] = run.mark(g);
+  if (share.leader && team.lane == 0) run.sums_mark() = run.mark(g);
 }
 
 template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
-  const auto* const sums = run.value_sums();
-  if (SKDE_RARELY(has_value_sums(run) && sums[2 * PARTIALS] == run.mark(g))) {
-    const auto mean = mean_from(team, run, sums);
-    return is_small(mean_from(team, run, sums + PARTIALS), mean, run.task.tol);
+  if (SKDE_RARELY(has_value_sums(run) && run.sums_mark() == run.mark(g))) {
+    const auto* const sums = run.value_sums();
+    const auto mean = mean_of_partials(team, run, sums);
+    return is_small(mean_of_partials(team, run, sums + PARTIALS), mean, run.task.tol);
   }
   const int all = run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
   return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);

@@ -17,15 +17,15 @@
 namespace SKDE_NAMESPACE {
 
 template <class real> struct Mutant {
-  int differences;  // 1, 2 or 3
+  int differences;  // 1: only c - d, 2: also a - b, 3: all; the vectors of the others are not read
   const real *base, *a, *b, *c, *d;
   real G, F;
   const real *e = nullptr, *h = nullptr;
 };
 
-// Repairs the components of `out` that left the box; x is the parent. Repair is rare, so it has a separate pass. All
-// components go through vector registers: near the bounds one in two has left the box, which no processor predicts. On
-// a GPU only those lanes are here that have such a component.
+// Repairs the components of `out` that left the box, in a separate pass; x is the parent. All components go through
+// vector registers: near the bounds one in two has left the box, which no processor predicts. On a GPU only those lanes
+// are here that have such a component.
 template <class Team, class real>
 SKDE_OUTLINE void repair_components(Team& team, Repair rule, const Stream& stream, int dim, const real* lower,
                                     const real* upper, const real* x, real* out) {
@@ -49,7 +49,8 @@ SKDE_FN void repair_all(Team& team, const R& run, i64 g, int i, const real* x, r
   repair_components(team, run.settings.repair, run.stream(g, i, REPAIR).here(), run.dim, run.lower, run.upper, x, out);
 }
 
-// out[j] = crossed(j, k), component j of a trial, repaired where it left the box; x is the parent.
+// out[j] = crossed(j, k), component j of a trial, repaired where it left the box; x is the parent. A team that REPLACES
+// repairs a component while it is in a register.
 template <class Team, class R, class real, class Crossed>
 SKDE_FN void fill_inside(Team& team, const R& run, i64 g, int i, const real* x, real* out, Crossed crossed) {
   const real *const lower = run.lower, *const upper = run.upper;

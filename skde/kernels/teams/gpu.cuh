@@ -84,12 +84,12 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   // A batch is several components of a lane, all of which are loaded before the first is stored: the compiler could not
-  // move a load in front of a store. The batch of a warp, or of eight lanes or more, is a multiple of the 32 components
-  // that share blocks of random words.
+  // move a load in front of a store. A batch of eight lanes or more is a multiple of the 32 components that share blocks
+  // of random words; that of four lanes is half of them.
   static constexpr int BATCH = size == PARTIALS && !BUSY ? 1 : 4;
   static constexpr int STRIDE = BATCH * size;
 
-  struct Kept {};  // of fill(): no component is replaced
+  struct NoReplacement {};  // of fill()
 
   struct Row {
     const real* from;
@@ -303,21 +303,22 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   // multiprocessor has many teams, it is that minus BATCH, so negative: then the words of the batch are made at once
   // (ComponentWords).
   template <class Value, class Test> SKDE_FN bool fill(int n, real* out, Value value, Test test) const {
-    return fill(n, out, value, test, Kept{});
+    return fill(n, out, value, test, NoReplacement{});
   }
 
   // A batch is still in registers where its components are replaced: another pass would wait for each of them. Where a
   // multiprocessor has few teams, the registers cost more than the pass.
   static constexpr bool REPLACES = BUSY;
-  template <bool other_writes = false, class Value, class Test, class Other>
-  SKDE_FN bool fill(int n, real* out, Value value, Test test, Other other) const {
-    // Smaller teams have more components than lanes (launch_plan.py).
-    if (BATCH > 1 && size >= WARP && n <= size) return fill_by<1, true, other_writes>(0, n, out, value, test, other);
+  template <bool replacement_writes = false, class Value, class Test, class Replacement>
+  SKDE_FN bool fill(int n, real* out, Value value, Test test, Replacement replacement) const {
+    // Where there are many teams, those of less than a warp have more components than lanes (launch_plan.py).
+    if (BATCH > 1 && (size >= WARP || !BUSY) && n <= size)
+      return fill_by<1, true, replacement_writes>(0, n, out, value, test, replacement);
     bool flag = false;
-    if constexpr (!BUSY) flag = fill_by<BATCH, true, other_writes>(0, n, out, value, test, other);
+    if constexpr (!BUSY) flag = fill_by<BATCH, true, replacement_writes>(0, n, out, value, test, replacement);
 #pragma unroll 1
     for (int base = BUSY ? 0 : STRIDE; base < n; base += STRIDE)
-      flag |= fill_by<BATCH, false, other_writes>(base, n, out, value, test, other);
+      flag |= fill_by<BATCH, false, replacement_writes>(base, n, out, value, test, replacement);
     return flag;
   }
 
@@ -410,24 +411,24 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
         if (base + lane + k * size < n) y[p * n + base + lane + k * size] = sum[p][k];
   }
 
-  template <int batch, bool first, bool other_writes, class Value, class Test, class Other>
-  SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test, Other other) const {
+  template <int batch, bool first, bool replacement_writes, class Value, class Test, class Replacement>
+  SKDE_FN bool fill_by(int base, int n, real* out, Value value, Test test, Replacement replacement) const {
     const auto component = [&](int k) { return base + lane + k * size; };
     bool any = false;
     real v[batch];
 #pragma unroll
     for (int k = 0; k < batch; ++k) v[k] = value(min_of(component(k), n - 1), first && !BUSY ? k : k - BATCH);
-    if constexpr (!is_same<Other, Kept>) {
+    if constexpr (!is_same<Replacement, NoReplacement>) {
       bool holds[batch];
 #pragma unroll
       for (int k = 0; k < batch; ++k) any |= holds[k] = component(k) < n && test(component(k), v[k]);
       if (size > WARP ? ballot(any) != 0 : any)
 #pragma unroll
         for (int k = 0; k < batch; ++k) {
-          if constexpr (other_writes) {
-            if (holds[k]) v[k] = other(component(k), v[k], true);
+          if constexpr (replacement_writes) {
+            if (holds[k]) v[k] = replacement(component(k), v[k], true);
           } else {
-            if (base + k * size < n) v[k] = other(min_of(component(k), n - 1), v[k], holds[k]);
+            if (base + k * size < n) v[k] = replacement(min_of(component(k), n - 1), v[k], holds[k]);
           }
         }
     }
@@ -436,7 +437,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
       const int j = component(k);
       if (j < n) {
         out[j] = v[k];
-        if constexpr (is_same<Other, Kept>) any |= test(j, v[k]);
+        if constexpr (is_same<Replacement, NoReplacement>) any |= test(j, v[k]);
       }
     }
     return any;

@@ -6,14 +6,16 @@
 //   fill(n, out, value, test)   out[j] = value(j, k), and whether test(j, out[j]) held for one of this lane's
 //                               components; k is the place of the component's word in ComponentWords; value() must not
 //                               write, because it may be called for components that are not written
-//   fill(n, out, value, test, other)   of a team that REPLACES: out[j] = other(j, v, true) where test(j, v) holds for
-//                               v = value(j, k); other() must not write, and returns v where it is called with false
-//   fill<true>(n, out, value, test, other)   the same, but other() may write: it is called only where the test holds
+//   fill(n, out, value, test, replacement)   of a team that REPLACES, as most teams of large populations do: out[j] is
+//                               replacement(j, v, true) where test(j, v) holds for v = value(j, k), and v elsewhere;
+//                               replacement() must not write, and returns v where it is called with false
+//   fill<true>(n, out, value, test, replacement)   the same, but replacement() may write: it is called only where the
+//                               test holds
 //   map(n, out, value)   the same without a test
 //   multiply<m>(columns, z, y, n)  y = M z for an (n, n) matrix stored by columns; lanes make the rows of their
 //                     components. z and y are m vectors each, which follow each other; m = 1 unless given
 //   sum(n, term)      the sum of term(j) over all components, in every lane; also prod, max, and count for whole
-//                     numbers, where term() must not write, as in fill()
+//                     numbers; term() must not write, as in fill()
 //   sums<m>(n, at, terms)   m sums at once; at(j) reads what the terms are made of, and terms(at(j), counts, t) writes
 //                     them to t[0] ... t[m - 1], zeros if `counts` is false
 //   counts<m>(n, at, terms)   likewise m whole numbers, as terms(at(j), j, t); .of(k) is the k-th. Some teams count

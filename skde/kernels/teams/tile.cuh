@@ -48,11 +48,11 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
 #pragma unroll 1
         for (int base = p * size; base < n; base += PARTIALS) {
           if (n - base > 96)
-            join<Op, 4>(partial, base, n, term);
+            join_rows<Op, 4>(partial, base, n, term);
           else if (n - base > 64)
-            join<Op, 3>(partial, base, n, term);
+            join_rows<Op, 3>(partial, base, n, term);
           else
-            join<Op, 2>(partial, base, n, term);
+            join_rows<Op, 2>(partial, base, n, term);
         }
         return Op::join(Op::join(partial[0], partial[2]), Op::join(partial[1], partial[3]));
       }));
@@ -221,7 +221,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     return Base::template fold<Add>(number);
   }
 
-  // The first quarter of the partial sums, of which only the first `used` have components.
+  // The sum of a lane's first partial sums, those of components 0 ... 31; only the first `used` have components.
   template <class Op, int quarter, int used, class Term> SKDE_FN real fold_quarter(int n, const Term& term) const {
     const real none = Op::template identity<real>();
     real partial[quarter];
@@ -243,7 +243,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   // Joins the terms of components base + 32 k + lane, k < rows. There is no branch between them, so that they are made
   // at the same time.
   template <class Op, int rows, class Term>
-  SKDE_FN void join(real (&partial)[4], int base, int n, const Term& term) const {
+  SKDE_FN void join_rows(real (&partial)[4], int base, int n, const Term& term) const {
     real value[rows];
 #pragma unroll
     for (int k = 0; k < rows; ++k) value[k] = real(term(min_of(base + 32 * k + lane, n - 1)));
