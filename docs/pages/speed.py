@@ -18,9 +18,6 @@ Ratios are from one run; absolute figures depend on the machine.
 PEERS = ("scipy", "pygmo", "minionpy")
 AIM = 1.6  # times de's time
 CHANGES = {
-    "ranks-h200.json": "L-SRTDE's and RDEx's competition with values passed from lane to lane, and all counts of an "
-    "individual in one pass",
-    "sorting-h200.json": "JADE's family adapts along with the sorting of a large population",
     "repairs-h200.json": "trials are repaired in registers, terms and exchanges have no branches",
     "tol-h200.json": "all teams share the sums for the rule of tol",
     "steps-h200.json": "functions in Python: a generation's kernels start no more blocks than the GPU holds",
