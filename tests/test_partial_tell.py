@@ -13,6 +13,7 @@ from scipy.optimize import NonlinearConstraint
 from skde import DE, Categorical, Integer, Minimizer
 from skde.arrays import to_numpy
 from skde.fit.ask_tell import told_state
+from skde.fit.partial_generation import PIECE, PartialGeneration, order_of_rows
 from skde.pointwise import array_namespace
 
 BOX = [(-5.0, 5.0)] * 2
@@ -294,3 +295,38 @@ def test_ragged_rows_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="f must have rows of one length, got"):
         m.tell(X, [[1.0], [1.0, 2.0]])
     assert m.tell(X.tolist(), f(X).tolist()).n_evals_ == 8
+
+
+def test_rows_are_handed_out_in_order_and_once() -> None:
+    """In parts that are smaller and larger than those that are searched at a time, while other rows get values."""
+    rng = np.random.default_rng(0)
+    n = 3 * PIECE + 7
+    points = rng.random((n, 2))
+    needed = rng.random(n) < 0.9
+    part = PartialGeneration(0, points, points, needed, np)
+    waiting = [row for row in range(n) if needed[row]]
+    while waiting:
+        told = rng.choice(n, 3, replace=False)
+        part.note(told)
+        waiting = [row for row in waiting if row not in told]
+        many = int(rng.choice([1, 5, PIECE + 1]))
+        assert part.hand_out(many).tolist() == waiting[:many]
+        waiting = waiting[many:]
+    assert len(part.hand_out(1)) == 0
+    assert not part.complete
+    part.note(np.arange(n))
+    assert part.complete
+    part.forget(np.array([3, 4]))
+    assert part.complete == (not needed[[3, 4]].any())
+
+
+def test_equal_points_get_values_one_after_the_other() -> None:
+    points = np.zeros((4, 1))
+    part = PartialGeneration(0, points, points, np.array([True, True, True, False]), np)
+    for row in range(3):
+        assert part.rows_of_points(points[:1]).tolist() == [row]
+        part.note(np.array([row]))
+    assert part.rows_of_points(points[:1]).tolist() == [3]  # which needs none
+    part.forget(np.array([1]))
+    assert part.rows_of_points(points[:2]).tolist() == [1, 3]
+    assert order_of_rows(np.zeros((3, 1)), np.zeros((3, 1))).tolist() == [0, 1, 2]  # type: ignore[union-attr]

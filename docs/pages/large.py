@@ -25,8 +25,8 @@ because values go to memory and come back; with fewer warps than here fewer load
 Near the start of a run nearly every trial leaves the box. By the samples of instructions, the pass that repaired its
 components was 18 % of a generation of DE with D=100, NP=10^5 in float32, and 25 % with D=1000, NP=10^4, because it
 waited for each component. Now a component is repaired before it is stored. Terms of a sum that have no branch between
-them, and exchanges of lanes with a constant mask where a whole warp works together, save another 5 to 10 %. Two
-barriers of all blocks are what is left of 51 microseconds of DE with NP=10^5: 12 by the samples.
+them, and exchanges of lanes with a constant mask where a whole warp works together, save another 5 to 10 %. By the
+samples, teams of DE with NP=10^5 in float64 wait at two barriers of all blocks for 12 of 51 microseconds.
 
 JADE's family takes 3.3 to 3.8 times de's time with NP=10^5 in float64, and 3.9 to 4.3 times in float32. Its trials take
 about twice de's, because a row is found by its rank first; the rest are six stages of sorting, along with which the

@@ -250,7 +250,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
         if ids is not None and told is not None:
             replace_points(runner, partial, where, told)
         partial.values[where] = values
-        partial.has_value[rows] = partial.handed_out[rows] = True
+        partial.note(rows)
         if partial.complete:
             try:
                 if runner.rounds is None:
@@ -258,7 +258,7 @@ def tell_rows(runner: Runner, X: Array | None, f: Any, ids: Any = None) -> None:
                 else:
                     end_round(runner, partial)
             except BaseException:  # such as one of a constraint: the values can then be told again
-                partial.has_value[rows] = ~partial.needed[rows]
+                partial.forget(rows)
                 partial.told[where], partial.points[where] = before
                 raise
 

@@ -11,6 +11,8 @@ from skde.arrays import to_numpy
 from skde.typing import Array, IntArray
 from skde.validation import shown
 
+PIECE = 256  # rows that are searched at a time
+
 
 class PartialGeneration:
     """The trials of one generation with the values that have been told so far.
@@ -46,7 +48,13 @@ class PartialGeneration:
         self.told, self.points = asked.copy(), points.copy()  # both change, `asked` does not
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed
+        self._missing = int(np.count_nonzero(needed))  # values
+        # So that parts of one row do not search all rows: the rows before this one are handed out, ...
+        self._next = 0
         self._rows: dict[bytes, list[int]] | None = None
+        self._told: dict[
+            bytes, int
+        ] = {}  # ... and so many of the rows with the same point, the first ones, have values
 
     @property
     def ids(self) -> IntArray:
@@ -56,7 +64,7 @@ class PartialGeneration:
     @property
     def complete(self) -> bool:
         """Whether every row that needs a value has one."""
-        return bool(self.has_value.all())
+        return self._missing == 0
 
     @property
     def told_rows(self) -> IntArray:
@@ -65,9 +73,25 @@ class PartialGeneration:
 
     def hand_out(self, n: int) -> IntArray:
         """Return the next rows, n or as many as are left, which are not handed out again."""
-        rows = np.flatnonzero(~self.handed_out)[:n]
+        rows = np.zeros(0, np.int64)
+        while len(rows) < n and self._next < len(self.handed_out):
+            piece = self.handed_out[self._next : self._next + max(n, PIECE)]
+            free = self._next + np.flatnonzero(~piece)[: n - len(rows)]
+            rows = np.concatenate([rows, free])
+            self._next = int(free[-1]) + 1 if len(rows) == n else self._next + len(piece)
         self.handed_out[rows] = True
         return rows
+
+    def note(self, rows: IntArray) -> None:
+        """Note that these rows have values, which no longer are handed out."""
+        self._missing -= int(np.count_nonzero(~self.has_value[rows]))
+        self.has_value[rows] = self.handed_out[rows] = True
+
+    def forget(self, rows: IntArray) -> None:
+        """Let these rows wait for values again."""
+        self._missing += int(np.count_nonzero(self.needed[rows]))
+        self.has_value[rows] = ~self.needed[rows]
+        self._told.clear()
 
     def rows_of_ids(self, ids: IntArray) -> IntArray:
         """Return the rows with these ids, after a check that none of them has been told a value."""
@@ -108,9 +132,12 @@ class PartialGeneration:
 
     def _free_rows(self, key: bytes) -> Iterator[int]:
         """Yield the rows of a point that wait for a value, and then those that need none."""
-        rows = np.array(self.rows_by_key.get(key, []), np.int64)
-        yield from rows[~self.has_value[rows]].tolist()
-        yield from rows[~self.needed[rows]].tolist()
+        rows, begin = self.rows_by_key.get(key, []), self._told.get(key, 0)
+        while begin < len(rows) and self.has_value[rows[begin]]:
+            begin += 1
+        self._told[key] = begin
+        yield from (row for k in range(begin, len(rows)) if not self.has_value[row := rows[k]])
+        yield from (row for row in rows if not self.needed[row])
 
     @property
     def rows_by_key(self) -> dict[bytes, list[int]]:
@@ -135,11 +162,11 @@ def row_keys(X: Array) -> list[bytes]:
 
 def order_of_rows(X: Array, asked: Array) -> IntArray | None:
     """Return the rows of X in the order of `asked`, where X has the same rows in another order; else None."""
-    places = rows_by_key(asked)
+    places = {key: iter(rows) for key, rows in rows_by_key(asked).items()}
     order = np.zeros(len(asked), np.int64)
     for k, key in enumerate(row_keys(X)):
-        rows = places.get(key)
-        if not rows:
+        row = next(places.get(key, iter(())), None)
+        if row is None:
             return None
-        order[rows.pop(0)] = k
+        order[row] = k
     return order
