@@ -49,12 +49,11 @@ class PartialGeneration:
         self.values = xp.full(len(asked), np.nan, points.dtype)
         self.handed_out, self.has_value = ~needed, ~needed
         self._missing = int(np.count_nonzero(needed))  # values
-        # So that parts of one row do not search all rows: the rows before this one are handed out, ...
+        # So that a part of one row needs no search of all rows: all rows before _next are handed out, and of the rows
+        # that have the same point, the first _told[point] have values.
         self._next = 0
+        self._told: dict[bytes, int] = {}
         self._rows: dict[bytes, list[int]] | None = None
-        self._told: dict[
-            bytes, int
-        ] = {}  # ... and so many of the rows with the same point, the first ones, have values
 
     @property
     def ids(self) -> IntArray:

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from skde import DE, GODE, JADE, LSHADE, PSO, Migration, Minimizer
+from skde.benchmark.generations import new_spec
 from skde.constants import CONSTANTS
+from skde.engines import choose_device
+from skde.engines.nvrtc import kernel_switches
+from skde.problems import get_problem
 
 LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1
 TOL = 0.02
@@ -26,6 +30,28 @@ def ended(device: str, algorithm: Any, **given: Any) -> Minimizer:
 
 def ends(m: Minimizer) -> list[tuple[int, str]]:
     return [(run.n_iter, run.message) for run in m.runs_]
+
+
+@pytest.mark.parametrize("size", [LARGE - 1, LARGE])
+def test_large_populations_with_a_tol_have_sums(size: int) -> None:
+    """Their kernels have the code, and a generation the stage."""
+    batch = choose_device("cpu")[0].batch(new_spec(DE(pop_size=size), get_problem("sphere", dim=2), 1, 9))
+    stages, batch.step = batch.stages, "the launcher"
+    assert "SKDE_TOL" not in kernel_switches(batch.spec)
+    batch.refresh()
+    assert batch.step == "the launcher"
+    batch.spec.tol = TOL
+    batch.refresh()
+    assert batch.step is None
+    assert ("SKDE_TOL" in kernel_switches(batch.spec)) == (size == LARGE)
+    assert batch.stages == stages + (size == LARGE)
+
+
+def test_restored_values_have_no_sums() -> None:
+    batch = choose_device("cpu")[0].batch(new_spec(DE(pop_size=LARGE), get_problem("sphere", dim=2), 2, 9))
+    batch.put("value_sums", np.ones((2, CONSTANTS["VALUE_SUMS"])))
+    batch.find_bests()
+    assert not batch.host("value_sums").any()
 
 
 @pytest.mark.gpu
