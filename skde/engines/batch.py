@@ -110,8 +110,8 @@ class Batch(Runs):
         """The largest number of stages between two generations on a GPU."""
         needs = self.spec.needs
         large = 0 if self.kernel.along_sorting else self.kernel.large_stages or needs.stages
-        sorts = needs.ranked or needs.sorts
-        return _cpu.stages_on_gpu(needs.stages, large, sorts, needs.opposition, self.spec.tol is not None, self.pop_max)
+        small, tol = needs.stages, self.spec.tol is not None
+        return _cpu.stages_on_gpu(small, large, needs.ranked, needs.sorts, needs.opposition, tol, self.pop_max)
 
     def _describe(self) -> None:
         """Pass to the kernels the part of the spec that does not change."""

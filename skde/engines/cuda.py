@@ -174,7 +174,7 @@ class CudaEngine:
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         divides = batch.kernel.large_stages > 0
         # Else one team does the work of a run, and should have many lanes.
-        has_small_teams = divides and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
+        has_small_teams = (divides or needs.opposition) and batch.pop_max >= MANY_WITH_STAGES
         return Work(
             batch.dim,
             teams,

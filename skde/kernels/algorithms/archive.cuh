@@ -97,10 +97,11 @@ template <class A> struct ParentArchive {
     return rank;
   }
 
-  // The stages of a large population, which has been sorted. Stage 0 counts the successes in every piece of the trials.
-  // Stage 1 gives a row to each parent that was replaced; the owner of a row is the last of its parents. Stage 2 writes
-  // the owners.
-  static constexpr int LARGE_STAGES = 3;
+  // The stages of a large population. Stage COUNT counts the successes in every piece of the trials. Stage ROWS gives a
+  // row to each parent that was replaced; the owner of a row is the last of its parents. Stage OWNERS writes the owners;
+  // on a GPU it goes along with a stage of sorting that has little work.
+  static constexpr int COUNT = 0, ROWS = 1, OWNERS = MANY_TEAMS ? 3 : 2;
+  static constexpr int LARGE_STAGES = OWNERS + 1;
   template <class Team, class R, class Share, class P>
   SKDE_FN static void archive_many(Team& team, const R& run, const Share& share, i64 g, int stage, const P& prefetch) {
     using real = typename R::real;
@@ -110,14 +111,14 @@ template <class A> struct ParentArchive {
     const int size = max_of(PIECE, (run.pop + MOST_PIECES - 1) / MOST_PIECES), pieces = (run.pop + size - 1) / size;
     const int filled = usable(run, prefetch.archived), all = capacity(run);
     const auto trials = [&](int piece) { return min_of(size, run.pop - piece * size); };
-    if (stage == 0) {
+    if (stage == COUNT) {
       share.each_item(pieces, [&](int piece) {
         const real* const drawn = slot + piece * size;
         const int many = team.count(trials(piece), [=](int k) { return drawn[k] >= 0; });
         if (team.lane == 0) successes[piece] = real(many);
       });
       share.each_position(team, all, [&](int row) { owners[row] = -1; });
-    } else if (stage == 1) {
+    } else if (stage == ROWS) {
       share.each_item(pieces, [&](int piece) {
         const int before = filled + team.count(piece, [=](int k) { return int(successes[k]); }), begin = piece * size;
         team.number(
@@ -131,18 +132,20 @@ template <class A> struct ParentArchive {
               if (row >= 0) max_at(owners + row, i);
             });
       });
-    } else {
-      // Finding an owner takes several loads, one after another, so each lane of a warp looks at another trial.
-      constexpr int AT_ONCE = Team::size < WARP ? Team::size : WARP;
+    } else if (stage == OWNERS) {
+      // Finding an owner takes several loads, one after another, so each lane of a warp looks at another trial. Few
+      // trials are divided among more warps.
+      const int AT_ONCE = Team::size == 1 ? 1 : run.pop < FEW ? WARP / 4 : WARP;
       const auto find = [&](int i) -> i64 {
         const int row = slot[i] >= 0 ? int(rows[i]) : -1;
         return row >= 0 && owners[row] == i ? i64(A::parent(run, g, i)) << 32 | row : -1;
       };
       share.each_item((run.pop + AT_ONCE - 1) / AT_ONCE, [&](int part) {
         const int first = part * AT_ONCE;
-        team.each_found(first, min_of(first + AT_ONCE, run.pop), find, [&](i64 found) {
-          team.copy(run.dim, A::point(run, g - 1, int(found >> 32)), run.archive(int(u32(found))));
-        });
+        team.copy_found(
+            first, min_of(first + AT_ONCE, run.pop), find, run.dim,
+            [&](i64 found) { return A::point(run, g - 1, int(found >> 32)); },
+            [&](i64 found) { return run.archive(int(u32(found))); });
       });
     }
   }
@@ -150,6 +153,7 @@ template <class A> struct ParentArchive {
  private:
   // The trials are divided into pieces of this size, or into the largest number of pieces.
   static constexpr int PIECE = MANY_TEAMS ? 128 : 512, MOST_PIECES = 1 << 13;
+  static constexpr int FEW = 1 << 15;  // trials
 
   // The number by which individual i draws a row.
   template <class R> SKDE_FN static typename R::real slot_draw(const R& run, i64 g, int i) {

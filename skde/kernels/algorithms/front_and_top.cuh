@@ -35,7 +35,6 @@ template <class A> struct FrontAndTop {
   // Finds the successes, and writes the numbers that the later stages and the next generation read; by one team. In a
   // large population earlier stages, up to PLACES, have found the successes.
   template <class Team, class R> SKDE_OUTLINE static void find_and_record(Team& team, const R& run, i64 g) {
-    using real = typename R::real;
     double* const now = A::numbers(run, g);
     const bool large = is_large(run.pop);
     const int many = large ? int(now[A::SUCCESSES]) : compete(team, run, g);
@@ -207,7 +206,7 @@ template <class A> struct FrontAndTop {
   }
 
   // The pieces of a large population, and a count for each.
-  static constexpr int PIECE = 512;
+  static constexpr int PIECE = MANY_TEAMS ? 128 : 512;
   template <class R, class Share, class Body>
   SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
     share.each_item(pieces(run), [&](int k) { body(k, k * PIECE, min_of(PIECE, run.pop - k * PIECE)); });

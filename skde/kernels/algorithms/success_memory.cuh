@@ -36,8 +36,8 @@ template <class A> struct SuccessMemory {
     return divided_sums<SUMS, WEIGHT>(team, run, partials, terms_of(run, trials));
   }
   template <class Team, class R, class Share, class P>
-  SKDE_FN static void divide(Team& team, const R& run, const Share& share, const P& trials) {
-    divide_sums<SUMS>(team, run, share, run.scratch(A::Scratch::partials), terms_of(run, trials));
+  SKDE_FN static void divide(Team& team, const R& run, const Share& share, const P& trials, int stage) {
+    divide_sums<SUMS>(team, run, share, run.scratch(A::Scratch::partials), terms_of(run, trials), stage);
   }
   template <class Team, class R, class Share> SKDE_FN static void fold(Team& team, const R& run, const Share& share) {
     fold_sums<SUMS>(team, share, run.scratch(A::Scratch::partials));

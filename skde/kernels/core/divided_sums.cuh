@@ -1,6 +1,6 @@
 // Sums over the trials of a generation, weighted by improvements. One team makes them. In a large population on a GPU
-// it would read all trials while the others wait, so all teams make partial sums in an earlier stage (divide_sums), and
-// a team adds up those of a sum in the next (fold_sums).
+// it would read all trials while the others wait, so all teams make partial sums in earlier stages (divide_sums), and a
+// team adds up those of a sum in a later one (fold_sums).
 //
 // with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`. Sum
 // number `weight` is that of the weights.
@@ -9,13 +9,18 @@
 
 namespace SKDE_NAMESPACE {
 
-// Makes the partial sums, m * PARTIALS of them; nothing on a CPU.
+// The stages of the partial sums, m * PARTIALS of them, of which each makes a part; nothing on a CPU. Their terms join
+// one after another, which takes longer than a stage of sorting: so each of three such stages has a part.
+constexpr int SUM_STAGES = 3;
 template <int m, class Team, class R, class Share, class real, class WithTerms>
-SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms) {
+SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms,
+                         int stage) {
   if constexpr (MANY_TEAMS)
     with_terms(real(1), [&](auto at, auto terms) {
       share.each_long_item(m * PARTIALS / Team::size,
-                           [&](int part) { make_partials<m>(team, part, run.pop, at, terms, partials); });
+                           [&](int part) {
+        make_partials<m>(team, part, run.pop, at, terms, partials, stage, SUM_STAGES);
+      });
       return 0;
     });
 }

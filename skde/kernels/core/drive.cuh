@@ -107,9 +107,9 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   sorting     of a ranked large population; none after opposites, which are sorted with their parents
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
-//   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best: the
-//               best of each piece, from which every team gets that of all (run.cuh); with `tol` also partial sums of
-//               values, and in a second stage those of squared differences (stopping.cuh)
+//   values      of a large population on a GPU that is not ranked, where the algorithm, the history or a stopping rule
+//               needs its best: the best of each piece, from which every team gets that of all (run.cuh); with `tol` also
+//               partial sums of values, and in a second stage those of squared differences (stopping.cuh)
 struct Stages {
   int sorting, own, measuring, values;
   SKDE_FN int all() const { return sorting + own + measuring + values; }
@@ -117,12 +117,6 @@ struct Stages {
 template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
   return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
 }
-// Whether some run may be ranked. The GPU's kernels for other batches have no code that sorts populations.
-#if defined(__CUDACC__) && !defined(SKDE_RANKED)
-constexpr bool CAN_RANK = false;
-#else
-constexpr bool CAN_RANK = true;
-#endif
 template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R& run, const Share& share, i64 g) {
   if constexpr (Algorithm::DIVIDES)
     if (is_large(run.pop)) return Algorithm::large_stages(run, share, g);
@@ -135,18 +129,29 @@ template <class Algorithm, class R> SKDE_FN bool has_rare_stage(const R& run) {
 template <class Algorithm, class R, class Share>
 SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
-  const bool sorts = CAN_RANK && run.task.ranked && is_large(run.pop) && !opposes;
+  const bool sorts = is_ranked(run) && is_large(run.pop) && !opposes;
   const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
   return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_bests(run, run.pop) && finds_best<Algorithm>(run, g) ? 1 + has_value_sums(run) : 0};
+          has_value_sums(run) ? 2 : has_bests(run, run.pop) && finds_best<Algorithm>(run, g)};
+}
+
+// body(team, share). Where an individual has a part of a warp, the team is a whole one: a stage's items need more lanes
+// than components do.
+template <class Team, class Share, class Body> SKDE_FN void by_whole_warps(Team& team, const Share& share, Body body) {
+  if constexpr (MANY_TEAMS && Team::size < WARP) {
+    typename Team::Whole warp(nullptr);
+    body(warp, share.of_whole_warp());
+  } else {
+    body(team, share);
+  }
 }
 
 // A stage of sorting, of a large population that the algorithm divides, of opposites, or of values. Apart from the
 // frequent case, so that this stays small.
 template <class Algorithm, class Team, class R, class Share>
-SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
-                              bool opposes) {
+SKDE_FN void other_stage_of(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
+                            bool opposes) {
   if (CAN_RANK && stage < stages.sorting) {
     const auto* const f = run.f(g);
     sort_stage(
@@ -164,10 +169,17 @@ SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 
   stage -= stages.measuring;
   if constexpr (MANY_TEAMS) {
     const bool first = !SUMS_VALUES || stage == 0;
-    if (first) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+    if (first && has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
     if constexpr (SUMS_VALUES)
       if (has_value_sums(run)) sum_values(team, run, share, g, !first);
   }
+}
+template <class Algorithm, class Team, class R, class Share>
+SKDE_OUTLINE void other_stage(Team& team, const R& run, const Share& share, i64 g, int stage, const Stages& stages,
+                              bool opposes) {
+  by_whole_warps(team, share, [&](auto& whole, const auto& its_share) {
+    other_stage_of<Algorithm>(whole, run, its_share, g, stage, stages, opposes);
+  });
 }
 
 // One stage, where the team has prefetched the values of its first individual.

@@ -241,8 +241,8 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     if (team.lane == 0) run.mark_unchanged(g, i, false);
     Algorithm::restore(team, run, g, i, all_values);
   }
-  if (!has_bests(run, run.pop)) return;
-  share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+  if (!shares_values(run, run.pop)) return;
+  if (has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
   if (share.leader && team.lane == 0) run.sums_mark() = 0;  // the sums are those of other values
 }
 

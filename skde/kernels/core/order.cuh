@@ -76,6 +76,14 @@ SKDE_FN i64 sorting_words(i64 n) {
   return n > COUNTED_BY_CPU ? 3 * n + 2 * 2 * (most_samples + 1) : 0;
 }
 
+// The number of items in a stage of sorting by samples that are divided among teams of `lanes` lanes.
+constexpr int VALUES_OF_LANE = 4;  // that look for their buckets at the same time
+SKDE_FN int items_of_stage(int stage, int n, int lanes) {
+  if (stage == 1 || stage == 3) return samples_of(n);
+  const int of_item = lanes * (stage == 2 ? VALUES_OF_LANE : 1);
+  return (n + of_item - 1) / of_item;
+}
+
 // The key of value i by which a GPU sorts. Values of 32 bits leave room for the index, so that no keys are equal.
 template <class real> constexpr bool UNIQUE_KEYS = sizeof(real) == 4;
 template <class real> SKDE_FN u64 sorting_key(real value, int i) {
@@ -83,29 +91,17 @@ template <class real> SKDE_FN u64 sorting_key(real value, int i) {
   return order_key(double(value));
 }
 
-// The number of the keys in places first ... last - 1 that come before that in place p. index(k) is the index of the
-// value in place k. One lane counts.
-template <bool unique, class Index>
-SKDE_FN int rank_in_bucket(const u64* keys, int first, int last, int p, Index index) {
-  constexpr int AT_ONCE = 8;
+// The place of the value in place p, which is in a bucket from `first` to `last`, in the order of all values. Those of a
+// warp are in a few buckets that follow each other, and are compared with all keys of these. index(k) is the index of the
+// value in place k.
+template <bool unique, class Team, class Index>
+SKDE_FN int place_in_order(const Team& team, const u64* keys, int first, int last, int p, Index index) {
   const u64 mine = keys[p];
-  int before = 0, equal = 0;
-  const auto compare = [&](const u64* some, int n) {
-    u64 key[AT_ONCE];
-    SKDE_UNROLL
-    for (int k = 0; k < AT_ONCE; ++k)
-      if (k < n) key[k] = some[k];
-    SKDE_UNROLL
-    for (int k = 0; k < AT_ONCE; ++k)
-      if (k < n) before += key[k] < mine, equal += !unique && key[k] == mine;
-  };
-  int k = first;
-  SKDE_NO_UNROLL
-  for (; k + AT_ONCE <= last; k += AT_ONCE) compare(keys + k, AT_ONCE);
-  compare(keys + k, last - k);
-  if (SKDE_RARELY(equal > 1))
-    for (int other = first; other < last; ++other) before += (keys[other] == mine) & (index(other) < index(p));
-  return before;
+  const auto compared = team.compare_all(first, last, keys, mine);
+  int place = compared.begin + compared.smaller;
+  if (!unique && SKDE_RARELY(compared.equal > 1))
+    for (int k = compared.begin; k < last; ++k) place += (keys[k] == mine) & (index(k) < index(p));
+  return place;
 }
 
 // bucket[k]: the number of the sorted samples that come before the value with key mine[k] and index i[k]. All m searches
@@ -134,7 +130,7 @@ SKDE_FN void find_buckets(int samples, const u64* sample_keys, At at, const u64 
 template <class Team, class Share, class At>
 SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stage, i64* order, i64* other,
                           i64* memory) {
-  constexpr int AT_ONCE = 4;  // values of a lane
+  constexpr int AT_ONCE = VALUES_OF_LANE;
   const int distance = sample_distance(n), samples = samples_of(n), buckets = samples + 1;
   i64 *const many = memory, *const begin = many + buckets;
   // Until the values go to their buckets, `other` has the samples and their keys.
@@ -178,11 +174,13 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         const i64 place = begin[bucket] + number_of(order[i]);
         other[place] = word(bucket, i), bucket_keys[place] = key_of(i);
       });
-    default:  // the values are ranked among the few of their bucket
-      return share.each_position(team, n, [&](int p) {
-        const int bucket = bucket_of(other[p]), first = int(begin[bucket]), last = first + int(many[bucket]);
+    default:  // the values are ranked among those of the few buckets that the places of a warp belong to
+      return share.each_item((n + Team::size - 1) / Team::size, [&](int part) {
+        const int k = part * Team::size + team.lane, p = min_of(k, n - 1), bucket = bucket_of(other[p]);
         const auto index = [&](int k) { return number_of(other[k]); };
-        order[first + rank_in_bucket<unique>(bucket_keys, first, last, p, index)] = index(p);
+        const int first = int(begin[bucket]), last = first + int(many[bucket]);
+        const int place = place_in_order<unique>(team, bucket_keys, first, last, p, index);
+        if (k < n) order[place] = index(p);
       });
   }
 }

@@ -33,6 +33,11 @@ template <class real, int m> struct Several {
   }
 };
 
+// The result of compare_all(): the place of the first key, and the numbers of smaller and of equal keys.
+struct Compared {
+  int begin, smaller, equal;
+};
+
 // Whole numbers of components, by terms(at(j), j, t). Number k is counted when of(k) is called, from components
 // begin ... end - 1 if they are given.
 template <class Team, int m, class At, class Terms> struct Counted {
@@ -67,16 +72,20 @@ template <class real, class Self> struct Reductions {
 };
 
 // The partial sums that sums() would make of m sums over a large population (team.cuh). One team would take long: this
-// is one of m * PARTIALS / Team::size parts.
+// is one of m * PARTIALS / Team::size parts. The terms of a partial sum join one after another, in up to `thirds` stages,
+// of which this is number `third`.
 template <int m, class Team, class At, class Terms, class real>
-SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials) {
+SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials, int third = 0,
+                           int thirds = 1) {
   constexpr int BATCH = 24, STRIDE = BATCH * PARTIALS;  // loads at a time
+  const int share = (n + thirds * STRIDE - 1) / (thirds * STRIDE) * STRIDE;
+  const int begin = min_of(third * share, n), end = min_of(begin + share, n);
   const int place = part * Team::size + team.lane, sum = place / PARTIALS, first = place % PARTIALS;
   // The sum is known in each copy of the loop, which reads and computes no more than this sum needs.
   SKDE_UNROLL
   for (int s = 0; s < m; ++s) {
     if (s != sum) continue;
-    real partial = 0;
+    real partial = third > 0 ? partials[place] : real(0);
     const auto add = [&](int begin, auto index, auto counts) {
       decltype(at(0)) read[BATCH];
       SKDE_UNROLL
@@ -90,10 +99,10 @@ SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms
       }
     };
     // All lanes make the same number of batches, because they wait for each other in each.
-    int base = 0;
+    int base = begin;
     SKDE_NO_UNROLL
-    for (; base + STRIDE <= n; base += STRIDE) add(base + first, [](int j) { return j; }, [](int) { return true; });
-    if (base < n) add(base + first, [=](int j) { return j < n ? j : n - 1; }, [=](int j) { return j < n; });
+    for (; base + STRIDE <= end; base += STRIDE) add(base + first, [](int j) { return j; }, [](int) { return true; });
+    if (base < end) add(base + first, [=](int j) { return j < n ? j : n - 1; }, [=](int j) { return j < n; });
     partials[place] = partial;
   }
 }

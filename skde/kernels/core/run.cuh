@@ -202,18 +202,30 @@ template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
 
 // Whether the algorithm's stages in a large population go along with those of sorting, as a GPU makes them.
 template <class Algorithm> constexpr bool GOES_ALONG = MANY_TEAMS && Algorithm::DIVIDES && Algorithm::ALONG_SORTING;
-// The one that goes along with a stage of sorting. Teams without values to sort begin with it.
+// The one that goes along with a stage of sorting, except the first. Teams with less to sort begin with it.
 template <class Algorithm, class Team, class R, class Share>
 SKDE_FN void along_sorting(Team& team, const R& run, const Share& share, i64 g, int stage) {
   if constexpr (GOES_ALONG<Algorithm>) {
-    static_assert(SAMPLE_STAGES >= 2 * Algorithm::LARGE_STAGES, "every second stage of sorting has one");
-    if (stage % 2) Algorithm::end_large_generation(team, run, share.after(samples_of(run.pop)), g, stage / 2);
+    static_assert(SAMPLE_STAGES > Algorithm::LARGE_STAGES, "each has a stage of sorting");
+    if (stage == 0 || stage > Algorithm::LARGE_STAGES) return;
+    Algorithm::end_large_generation(team, run, share.after(items_of_stage(stage, run.pop, Team::size)), g, stage - 1);
   }
 }
 
-// Whether the bests of pieces are stored: every team needs the best of a large population, and would else read all
-// values.
-template <class R> SKDE_FN bool has_bests(const R&, int pop) { return MANY_TEAMS && !R::ITERATES && is_large(pop); }
+// Whether some run may be ranked. The GPU's kernels for other batches have no code that sorts populations.
+#if defined(__CUDACC__) && !defined(SKDE_RANKED)
+constexpr bool CAN_RANK = false;
+#else
+constexpr bool CAN_RANK = true;
+#endif
+template <class R> SKDE_FN bool is_ranked(const R& run) { return CAN_RANK && run.task.ranked; }
+
+// Whether all teams share what follows from the values of a large population, of which each would else read all.
+template <class R> SKDE_FN bool shares_values(const R&, int pop) {
+  return MANY_TEAMS && !R::ITERATES && is_large(pop);
+}
+// Whether the bests of pieces are stored. The best of a ranked population is the first in its order.
+template <class R> SKDE_FN bool has_bests(const R& run, int pop) { return shares_values(run, pop) && !is_ranked(run); }
 // Finds the best of piece k of generation g.
 template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
   const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);
@@ -224,7 +236,8 @@ template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, 
 // The best individual of generation g, after the last stage of the generation.
 template <class Team, class R> SKDE_FN int best_individual(Team& team, const R& run, i64 g, int pop) {
   const auto* const f = run.f(g);
-  if (!SKDE_RARELY(has_bests(run, pop))) return best_of(team, f, pop);
+  if (!SKDE_RARELY(shares_values(run, pop))) return best_of(team, f, pop);
+  if (is_ranked(run)) return int(run.order(g)[0]);
   const i64* const bests = run.bests();
   const int piece = max_of(team.least(best_pieces(pop), [&](int k) { return f[bests[k]]; }), 0);
   return int(bests[piece]);

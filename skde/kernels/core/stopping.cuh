@@ -27,10 +27,13 @@ template <class real, class Team, class At> SKDE_FN bool are_close(Team& team, i
   return is_small(team.sum(all, [&](int i) { return squared_difference(at(i), mean); }) / n, mean, tol);
 }
 
-// The same of `all` values, the first `pop` of them in f.
+// The same of n values in f, or of `all` values, the first `pop` of them in f.
+template <class Team, class real> SKDE_OUTLINE bool converged(Team& team, const real* f, int n, double tol) {
+  return are_close<real>(team, n, [=](int i) { return f[i]; }, tol);
+}
 template <class Team, class real>
 SKDE_OUTLINE bool converged(Team& team, const real* f, int pop, const real* members, int all, double tol) {
-  return are_close<real>(team, all, [&](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
+  return are_close<real>(team, all, [=](int i) { return i < pop ? f[i] : members[i - pop]; }, tol);
 }
 
 // In a large population on a GPU every team would read all values. So the teams share the work in the last two stages of
@@ -42,7 +45,7 @@ constexpr bool SUMS_VALUES = true;
 constexpr bool SUMS_VALUES = false;
 #endif
 template <class R> SKDE_FN bool has_value_sums(const R& run) {
-  return SUMS_VALUES && has_bests(run, run.pop) && run.task.tol >= 0;
+  return SUMS_VALUES && shares_values(run, run.pop) && run.task.tol >= 0;
 }
 template <class Team, class R, class real>
 SKDE_FN real mean_of_partials(Team& team, const R& run, const real* partials) {
@@ -72,14 +75,15 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
     const auto mean = mean_of_partials(team, run, sums);
     return is_small(mean_of_partials(team, run, sums + PARTIALS), mean, run.task.tol);
   }
-  const int all = run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
+  if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, run.task.tol);
+  const int all = run.pop + (g > 0 ? run.members() : 0);
   return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
 }
 
 // The smallest value of generation g; +inf where all are NaN.
 template <class Team, class R> SKDE_FN typename R::real smallest_value(Team& team, const R& run, i64 g) {
   using real = typename R::real;
-  if (!SKDE_RARELY(has_bests(run, run.pop))) return smallest(team, run.member_values(g), run.members());
+  if (!SKDE_RARELY(shares_values(run, run.pop))) return smallest(team, run.member_values(g), run.members());
   const real least = run.f(g)[best_individual(team, run, g, run.pop)];
   return is_nan(least) ? real(infinity()) : least;
 }

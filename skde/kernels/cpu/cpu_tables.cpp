@@ -232,11 +232,11 @@ std::vector<std::string> plan_fields() {
 
 // The largest number of stages between two generations on a GPU, where the algorithm has `small` of them for a small
 // population, and `large` for a large one, without those of sorting.
-int stages_on_gpu(int small, int large, bool sorts, bool opposed, bool has_tol, int pop) {
+int stages_on_gpu(int small, int large, bool ranked, bool sorts, bool opposed, bool has_tol, int pop) {
   using namespace skde;
   if (pop <= COUNTED_BY_GPU) return small;
-  const int measuring = 2, survivors = 1, values = 1 + has_tol;
-  const int selected = large + (sorts ? SAMPLE_STAGES : 0);
+  const int measuring = 2, survivors = 1, values = has_tol ? 2 : !ranked;
+  const int selected = large + (ranked || sorts ? SAMPLE_STAGES : 0);
   return values + (opposed ? measuring + std::max(selected, SAMPLE_STAGES + survivors) : selected);
 }
 
@@ -277,7 +277,8 @@ void define_tables(nb::module_& m) {
   m.def("history_slot", &skde::history_slot, "generation"_a);
   m.def("sorting_words", &skde::sorting_words, "n"_a);
   m.def("best_pieces", &skde::best_pieces, "pop"_a);
-  m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "sorts"_a, "opposed"_a, "has_tol"_a, "pop"_a);
+  m.def("stages_on_gpu", &stages_on_gpu, "small"_a, "large"_a, "ranked"_a, "sorts"_a, "opposed"_a, "has_tol"_a,
+        "pop"_a);
   m.def("history_slots", &history_slots, "last"_a);
   m.def("sampled_generations", &sampled_generations, "last"_a);
   m.def("indices_of", [](int mutation) { return skde::indices_of(skde::Mutation(mutation)); }, "mutation"_a);

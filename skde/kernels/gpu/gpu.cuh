@@ -105,12 +105,11 @@ struct GroupShare : BlockBarrier {
 
   __device__ void divide(int pop) { end = pop; }
   // The share of further work at the same time, which begins with the teams that have none of the first n items.
-  __device__ GroupShare after(int n) const {
-    GroupShare share = *this;
-    const int teams = step / int(blocks);
-    share.begin = (begin + step - n % step) % step;
-    share.spread = share.begin % teams * int(blocks) + share.begin / teams;
-    return share;
+  __device__ GroupShare after(int n) const { return as((begin + step - n % step) % step, step); }
+  // The share of a whole warp, of which this team has a part.
+  __device__ GroupShare of_whole_warp() const {
+    constexpr int parts = Team::size < WARP ? WARP / Team::size : 1;
+    return as(begin / parts, step / parts);
   }
   __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
   template <class Body> __device__ void each_item(int n, Body body) const {
@@ -119,8 +118,17 @@ struct GroupShare : BlockBarrier {
   template <class Body> __device__ void each_long_item(int n, Body body) const {
     for (int k = spread; k < n; k += step) body(k);
   }
-  template <class Body> __device__ void each_position(const Team& team, int n, Body body) const {
-    for (int p = begin * Team::size + team.lane; p < n; p += step * Team::size) body(p);
+  template <class Its, class Body> __device__ void each_position(const Its& team, int n, Body body) const {
+    for (int p = begin * Its::size + team.lane; p < n; p += step * Its::size) body(p);
+  }
+
+ private:
+  __device__ GroupShare as(int first, int teams) const {
+    GroupShare share = *this;
+    const int of_block = teams / int(blocks);
+    share.begin = first, share.step = teams;
+    share.spread = first % of_block * int(blocks) + first / of_block;
+    return share;
   }
 };
 

@@ -191,11 +191,18 @@ template <class real_> struct Lane : Reductions<real_, Lane<real_>> {
     return first(n, [&](int j) { return value(j) == lowest ? j : -1; });
   }
 
-  template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
+  template <class Find, class From, class To>
+  SKDE_FN void copy_found(int begin, int end, Find find, int n, From from, To to) const {
     for (int k = begin; k < end; ++k) {
       const i64 found = find(k);
-      if (found >= 0) body(found);
+      if (found >= 0) copy(n, from(found), to(found));
     }
+  }
+
+  SKDE_FN Compared compare_all(int begin, int end, const u64* keys, u64 mine) const {
+    Compared found{begin, 0, 0};
+    for (int k = begin; k < end; ++k) found.smaller += keys[k] < mine, found.equal += keys[k] == mine;
+    return found;
   }
 
   template <class Test, class Visit> SKDE_FN int number(int n, Test test, Visit visit) const {

@@ -234,13 +234,57 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
     return many;
   }
 
-  // Every warp of a team does the same.
-  template <class Find, class Body> SKDE_FN void each_found(int begin, int end, Find find, Body body) const {
+  // Every warp of a team does the same. Several rows are loaded before the first is stored.
+  template <class Find, class From, class To>
+  SKDE_FN void copy_found(int begin, int end, Find find, int n, From from, To to) const {
+    constexpr int AT_ONCE = 8;
     for (int base = begin; base < end; base += width) {
       const int k = base + lane % width;
       const i64 mine = k < end ? find(k) : -1;
-      for (unsigned left = ballot(mine >= 0); left; left &= left - 1) body(from_lane(mine, __ffs(int(left)) - 1));
+      for (unsigned left = ballot(mine >= 0); left;) {
+        const int many = __popc(left);
+        const real* source[AT_ONCE];
+        real* target[AT_ONCE];
+#pragma unroll
+        for (int row = 0; row < AT_ONCE; ++row) {
+          const i64 found = from_lane(mine, __ffs(int(left)) - 1);
+          source[row] = from(found), target[row] = to(found);
+          left = row + 1 < many ? left & (left - 1) : left;
+        }
+        left = many > AT_ONCE ? left : 0;
+#pragma unroll 1
+        for (int j = lane; j < n; j += size) {
+          real component[AT_ONCE];
+#pragma unroll
+          for (int row = 0; row < AT_ONCE; ++row) component[row] = source[row][j];
+#pragma unroll
+          for (int row = 0; row < AT_ONCE; ++row)
+            if (row < many) target[row][j] = component[row];
+        }
+      }
     }
+  }
+
+  // A lane loads one of the next keys, and the lanes pass them on.
+  SKDE_FN Compared compare_all(int begin, int end, const u64* keys, u64 mine) const {
+    begin = from_lane(begin, 0), end = from_lane(end, width - 1);
+    const auto load = [&](int base) {
+      const int k = base + lane % width;
+      return k < end ? keys[k] : ~u64(0);
+    };
+    int smaller = 0, equal = 0;
+    u64 next = load(begin);
+#pragma unroll 1
+    for (int base = begin; base < end; base += width) {
+      const u64 key = next;
+      next = load(base + width);
+#pragma unroll
+      for (int from = 0; from < width; ++from) {
+        const u64 other = from_lane(key, from);
+        smaller += other < mine, equal += other == mine;
+      }
+    }
+    return {begin, smaller, equal};
   }
 
   // Every warp of a team does the same: a lane adds numbers next to each other; then follow the prefix sums of the

@@ -41,8 +41,11 @@
 //                     contest.value() of the one that held with before = contest.reads(item), if that came before it;
 //                     contest.rival(item, before) returns it from memory, where visit() has written the values of
 //                     those that held
-//   each_found(begin, end, find, body)   body(found) for one found = find(k), k = begin ... end - 1, after another, where
-//                     it is not negative; find() must not read what body() writes, because many may be found at a time
+//   copy_found(begin, end, find, n, from, to)   copy(n, from(found), to(found)) for each found = find(k), k = begin ...
+//                     end - 1, that is not negative; many are found and copied at a time
+//   compare_all(begin, end, keys, mine)   how many of the keys from `begin` to `end` are smaller than `mine`, and how many
+//                     are equal, at least. Each lane has its own arguments; the keys are those from the `begin` of the
+//                     warp's first lane, which is returned, to the `end` of its last
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
 //                     of the two middle items, which is twice the median; -1 where there are no items
 //   sync()            after it, lanes read what the team's other lanes wrote before it

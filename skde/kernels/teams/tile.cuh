@@ -19,6 +19,7 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   using real = real_;
   using Base = Lanes<real_, size_, Tile<real_, size_>>;
   using Base::from_lane, Base::lane, Base::lanes, Base::size;
+  using Whole = Tile<real_, WARP>;
 
   SKDE_FN explicit Tile(real*) { lane = threadIdx.x % size; }
   SKDE_FN void sync() const {
