@@ -52,6 +52,7 @@ AXES = {
         "order": "halves R ordered",
         "sorting": "R sorting",
         "bests": "R pieces",
+        "best_words": "R words",
         "value_sums": "R sums",
         "owners": "R owners",
         "memory": "halves R memory",
@@ -71,6 +72,7 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
     """Return the lengths of all axes for n_runs runs of a spec."""
     needs, islands, individuals = spec.needs, spec.islands, spec.pop_max
     arrays, vectors = state_names(spec)
+    is_large = individuals > CONSTANTS["COUNTED_BY_GPU"]
     return {
         "R": n_runs,
         "P": individuals,
@@ -88,7 +90,8 @@ def axis_lengths(spec: Spec, n_runs: int) -> dict[str, int]:
         "ordered": individuals if needs.ordered else 0,
         "sorting": sorting_size(spec),
         "pieces": _cpu.best_pieces(individuals),
-        "sums": CONSTANTS["VALUE_SUMS"] if individuals > CONSTANTS["COUNTED_BY_GPU"] else 0,
+        "words": CONSTANTS["BEST_WORDS"] if is_large else 0,
+        "sums": CONSTANTS["VALUE_SUMS"] if is_large else 0,
         "slots": sampled_slots(spec),
         "islands": islands.begun(n_runs),
         "migrants": 1 + islands.rows * (1 + len(spec.lower)),

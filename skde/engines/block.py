@@ -96,8 +96,9 @@ class Block:
 
     def clear(self, name: str) -> None:
         """Set an array on a GPU to zero."""
-        start = self.memory.data + (self.before + self.shapes.offsets[name])
-        start.memset_async(0, self.shapes.sizes[name])
+        start, size = self.memory.data + (self.before + self.shapes.offsets[name]), self.shapes.sizes[name]
+        if size:
+            start.memset_async(0, size)
 
     def hosts(self, *names: str) -> dict[str, Any]:
         """Return neighbours, in their order, as NumPy arrays, by one copy of their memory."""

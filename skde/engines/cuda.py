@@ -209,9 +209,10 @@ class CudaEngine:
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
     def _clear_barriers(self, batch: Batch) -> None:
-        """Set the barriers of a persistent launch to zero, as they are in a batch before its first launch."""
+        """Set what a persistent launch counts and joins to zero, as it is in a batch before its first launch."""
         if batch.started:
             batch.block.clear("arrivals")
+            batch.block.clear("best_words")
         batch.started = True
 
     def _steps(self, batch: Batch) -> Launcher:

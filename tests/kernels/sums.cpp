@@ -33,12 +33,13 @@ void sum_at_once(const double* values, int n, double* out) {
   with_terms(values, out, [&](auto at, auto terms) { return team.template sums<SUMS>(n, at, terms); });
 }
 
-void sum_in_parts(const double* values, int n, double* out) {
+void sum_in_parts(const double* values, int n, int stages, double* out) {
   Team team;
   double partials[SUMS * PARTIALS];
   with_terms(values, out, [&](auto at, auto terms) {
-    for (int part = SUMS * PARTIALS / Team::size - 1; part >= 0; --part)
-      make_partials<SUMS>(team, part, n, at, terms, partials);
+    for (int stage = 0; stage < stages; ++stage)
+      for (int part = SUMS * PARTIALS / Team::size - 1; part >= 0; --part)
+        make_partials<SUMS>(team, part, n, at, terms, partials, stage, stages);
     Several<double, SUMS> sums;
     for (int s = 0; s < SUMS; ++s) sums.of[s] = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
     return sums;

@@ -24,12 +24,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(target))
 
 
-@pytest.mark.parametrize("n", [1, 127, 128, 129, 1025, 3071, 3072, 3073, 10_000])
-def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int) -> None:
+@pytest.mark.parametrize("stages", [1, 4])
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 1025, 3071, 3072, 3073, 10_000, 12_288, 12_289, 40_000])
+def test_parts_have_the_same_bits(library: ctypes.CDLL, n: int, stages: int) -> None:
     values = np.exp(20 * np.random.default_rng(n).normal(size=n)) * np.random.default_rng(n + 1).choice([-1, 0, 1], n)
     found = np.full((2, 3), np.nan)
-    for sums, way in zip(found, (library.sum_at_once, library.sum_in_parts), strict=True):
-        way(ctypes.c_void_p(values.ctypes.data), n, ctypes.c_void_p(sums.ctypes.data))
+    at_once, in_parts = (ctypes.c_void_p(sums.ctypes.data) for sums in found)
+    library.sum_at_once(ctypes.c_void_p(values.ctypes.data), n, at_once)
+    library.sum_in_parts(ctypes.c_void_p(values.ctypes.data), n, stages, in_parts)
     assert found[0].tobytes() == found[1].tobytes()
     assert found[0, 1] == pytest.approx(math.fsum(values * values), rel=1e-12)
     assert found[0, 2] == (values > 0).sum()

@@ -1,7 +1,7 @@
 // Differential evolution (Storn, Price 1997). The rule that controls F and CR is the template parameter: fixed or
 // dithered here, self-adapted in jde.cuh. The operators are in variation.cuh.
 #pragma once
-#include "core/run.cuh"
+#include "core/best.cuh"
 #include "core/variation.cuh"
 #include "random/draws.cuh"
 
@@ -101,6 +101,7 @@ template <class ControlRule> struct Differential : BaseAlgorithm {
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
     return {needs_best(run) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
+  static constexpr bool SELECTS_AT_ONCE = true;
   template <class R> SKDE_FN static bool needs_best(const R& run) { return uses_best(run.settings.mutation); }
 
   struct Layout : TrialLayout {

@@ -205,13 +205,21 @@ template <class A> struct FrontAndTop {
     team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f[row_of(run, g, begin + k)]; });
   }
 
-  // The pieces of a large population, and a count for each.
-  static constexpr int PIECE = MANY_TEAMS ? 128 : 512;
+  // The pieces of a large population, and a count for each. There are at most so many, because each team of a piece adds
+  // up the counts of those before it.
+  static constexpr int PIECE = MANY_TEAMS ? 128 : 512, MOST_PIECES = 1 << 13;
+  template <class R> SKDE_FN static int piece_size(const R& run) {
+    return max_of(PIECE, (run.pop + MOST_PIECES - 1) / MOST_PIECES);
+  }
   template <class R, class Share, class Body>
   SKDE_FN static void each_piece(const R& run, const Share& share, Body body) {
-    share.each_item(pieces(run), [&](int k) { body(k, k * PIECE, min_of(PIECE, run.pop - k * PIECE)); });
+    const int size = piece_size(run);
+    share.each_item(pieces(run), [&](int k) { body(k, k * size, min_of(size, run.pop - k * size)); });
   }
-  template <class R> SKDE_FN static int pieces(const R& run) { return (run.pop + PIECE - 1) / PIECE; }
+  template <class R> SKDE_FN static int pieces(const R& run) {
+    const int size = piece_size(run);
+    return (run.pop + size - 1) / size;
+  }
   template <class R> SKDE_FN static typename R::real* counts(const R& run) { return run.scratch(Scratch::by_piece); }
   // The sum of the numbers of the first k pieces.
   template <class Team, class real> SKDE_FN static int added(Team& team, const real* numbers, int k) {

@@ -112,14 +112,13 @@ struct Gade : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = MANY_TEAMS, ALONG_SORTING = true;
-  static constexpr int LARGE_STAGES = SUM_STAGES + 2;
+  static constexpr int LARGE_STAGES = SUM_STAGES + 1;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     auto* const partials = run.scratch(Scratch::partials);
     if (stage < SUM_STAGES) divide_sums<SUMS>(team, run, share, partials, terms_of(run, g), stage);
-    if (stage == SUM_STAGES) fold_sums<SUMS>(team, share, partials);
-    if (stage == SUM_STAGES + 1 && share.adapts(run.pop)) adapt(team, run, g, 0, true);
+    if (stage == SUM_STAGES && share.adapts(run.pop)) adapt(team, run, g, 0, true);
   }
 
  private:

@@ -206,7 +206,6 @@ template <class Rules> struct SuccessRate : BaseAlgorithm {
     const int summing = later + SUM_STAGES - Populations::PLACES;  // along with the last stages of sorting
     if (g > 0 && summing >= 0 && summing < SUM_STAGES)
       divide_sums<SUMS>(team, run, share, partials, terms_of(run, g), summing);
-    if (g > 0 && later == Populations::PLACES) fold_sums<SUMS>(team, share, partials);
     if (!share.adapts(run.pop) || (g > 0 ? later != Populations::LEARN : stage > 0)) return;
     if (g > 0) Populations::find_and_record(team, run, g);
     adapt(team, run, g, 0, true);

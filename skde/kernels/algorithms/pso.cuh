@@ -4,7 +4,7 @@
 //   v_i' = w v_i + c1 r1 (p_i - x_i) + c2 r2 (l_i - x_i)     r1, r2 uniform, drawn for every component
 //   x_i' = x_i + v_i'                                        l_i: the best personal best in i's neighbourhood
 #pragma once
-#include "core/run.cuh"
+#include "core/best.cuh"
 #include "core/variation.cuh"
 
 namespace SKDE_NAMESPACE {
@@ -46,6 +46,7 @@ struct Pso : BaseAlgorithm {
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
     return {needs_best(run) ? best_individual(team, run, g - 1, run.pop) : 0};
   }
+  static constexpr bool SELECTS_AT_ONCE = true;
   template <class R> SKDE_FN static bool needs_best(const R& run) { return run.settings.topology == Topology::GLOBAL; }
 
   template <class Team> struct Draws {

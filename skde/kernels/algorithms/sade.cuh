@@ -2,7 +2,7 @@
 // used in proportion to their success rates in the last generations, each with the median of the CR that succeeded with
 // it.
 #pragma once
-#include "core/run.cuh"
+#include "core/best.cuh"
 #include "core/variation.cuh"
 #include "random/distributions.cuh"
 #include "random/draws.cuh"
@@ -56,6 +56,7 @@ struct Sade : BaseAlgorithm {
   template <class Team, class R> SKDE_FN static Context context(Team& team, const R& run, i64 g) {
     return {best_individual(team, run, g - 1, run.pop), unit<double>(run.stream(g, 0, STRATEGY).block(0).w[0])};
   }
+  static constexpr bool SELECTS_AT_ONCE = true;
   template <class R> SKDE_FN static bool needs_best(const R&) { return true; }
 
   struct Layout : TrialLayout {

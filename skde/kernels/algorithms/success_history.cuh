@@ -194,15 +194,13 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = true, ALONG_SORTING = true;
-  // On a GPU three stages make sums and the fourth adds them up, along with the archive's.
-  static constexpr int LARGE_STAGES = MANY_TEAMS ? SUM_STAGES + 2 : Archive::LARGE_STAGES;
+  static constexpr int LARGE_STAGES = MANY_TEAMS ? SUM_STAGES + 1 : Archive::LARGE_STAGES;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
     const Prefetch<Team> prefetch(team, run, g, run.pop, true);
     Archive::archive_many(team, run, share, g, stage, prefetch);
     if (MANY_TEAMS && stage < SUM_STAGES) Means::divide(team, run, share, prefetch, stage);
-    if (MANY_TEAMS && stage == SUM_STAGES) Means::fold(team, run, share);
     if (stage == LARGE_STAGES - 1 && share.adapts(run.pop)) adapt(team, run, g, prefetch, true);
   }
 

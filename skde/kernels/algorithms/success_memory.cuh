@@ -39,9 +39,6 @@ template <class A> struct SuccessMemory {
   SKDE_FN static void divide(Team& team, const R& run, const Share& share, const P& trials, int stage) {
     divide_sums<SUMS>(team, run, share, run.scratch(A::Scratch::partials), terms_of(run, trials), stage);
   }
-  template <class Team, class R, class Share> SKDE_FN static void fold(Team& team, const R& run, const Share& share) {
-    fold_sums<SUMS>(team, share, run.scratch(A::Scratch::partials));
-  }
 
   // Moves an entry towards the means of a generation with successes.
   template <class Team, class R, class P, class Sums>

@@ -110,7 +110,9 @@ struct BaseAlgorithm {
 
   struct Context {};
   template <class Team, class R> SKDE_FN static Context context(Team&, const R&, i64) { return {}; }
-  // Whether the algorithm calls best_individual() (run.cuh).
+  // Whether run.f(g) does not change between select() and the next generation, except by opposites.
+  static constexpr bool SELECTS_AT_ONCE = false;
+  // Whether the algorithm calls best_individual() (best.cuh).
   template <class R> SKDE_FN static bool needs_best(const R&) { return false; }
 
   // The individual of generation g - 1 that the trial of individual i of generation g competes with.

@@ -1,6 +1,6 @@
 // Sums over the trials of a generation, weighted by improvements. One team makes them. In a large population on a GPU
-// it would read all trials while the others wait, so all teams make partial sums in earlier stages (divide_sums), and a
-// team adds up those of a sum in a later one (fold_sums).
+// it would read all trials while the others wait, so all teams make partial sums in earlier stages (divide_sums), and it
+// adds up these.
 //
 // with_terms(scale, sum) returns sum(at, terms), the arguments of team.sums() for improvements times `scale`. Sum
 // number `weight` is that of the weights.
@@ -10,28 +10,17 @@
 namespace SKDE_NAMESPACE {
 
 // The stages of the partial sums, m * PARTIALS of them, of which each makes a part; nothing on a CPU. Their terms join
-// one after another, which takes longer than a stage of sorting: so each of three such stages has a part.
-constexpr int SUM_STAGES = 3;
+// one after another, which takes longer than a stage of sorting: so each of four such stages has a part.
+constexpr int SUM_STAGES = 4;
 template <int m, class Team, class R, class Share, class real, class WithTerms>
 SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* partials, WithTerms with_terms,
                          int stage) {
   if constexpr (MANY_TEAMS)
     with_terms(real(1), [&](auto at, auto terms) {
-      share.each_long_item(m * PARTIALS / Team::size,
-                           [&](int part) {
+      share.each_long_item(m * PARTIALS / Team::size, [&](int part) {
         make_partials<m>(team, part, run.pop, at, terms, partials, stage, SUM_STAGES);
       });
       return 0;
-    });
-}
-
-// Adds up the partial sums of every sum; the sums are behind them.
-template <int m, class Team, class Share, class real>
-SKDE_FN void fold_sums(Team& team, const Share& share, real* partials) {
-  if constexpr (MANY_TEAMS)
-    share.each_item(m, [&](int s) {
-      const real sum = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
-      if (team.lane == 0) partials[m * PARTIALS + s] = sum;
     });
 }
 
@@ -42,7 +31,8 @@ SKDE_FN Several<real, m> divided_sums(Team& team, const R& run, const real* part
   return weighted_sums<real, weight>([&](real scale) -> Several<real, m> {
     if (MANY_TEAMS && is_large(run.pop) && scale == 1) {
       Several<real, m> sums;
-      for (int s = 0; s < m; ++s) sums.of[s] = partials[m * PARTIALS + s];
+      SKDE_UNROLL
+      for (int s = 0; s < m; ++s) sums.of[s] = team.sum(PARTIALS, [&](int p) { return partials[s * PARTIALS + p]; });
       return sums;
     }
     return with_terms(scale, [&](auto at, auto terms) { return team.template sums<m>(run.pop, at, terms); });

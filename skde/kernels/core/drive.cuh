@@ -6,7 +6,8 @@
 // team of the run, writes the numbers of the run. adapts(pop) is true for the team that adapts the run's parameters
 // between generations, on a GPU one without an individual if there is such a team. each_item(n, body) divides n items
 // among the teams, on a GPU also each_long_item(n, body), which gives a block few of them; each_position(team, n, body)
-// divides items among the lanes of all teams. arrive() and wait() together are a barrier of the run's teams.
+// divides items among the lanes of all teams. join(place, word), of a GPU, makes *place the largest word of all teams.
+// arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "core/islands.cuh"
 #include "core/opposition.cuh"
@@ -117,6 +118,16 @@ struct Stages {
 template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
   return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
 }
+// Whether teams join the best of generation g into a word, inside a launch. Blocks as teams have larger work: they would
+// save little time, and lose more with the registers that it takes.
+template <class Algorithm, class Team, class R>
+constexpr bool CAN_JOIN = MANY_TEAMS && Team::size <= WARP && Algorithm::SELECTS_AT_ONCE && !R::ITERATES;
+template <class Algorithm, class Team, class R> SKDE_FN bool joins_best(const R& run, i64 g, bool opposes) {
+  const bool is_enough = UNIQUE_KEYS<typename R::real> || !Algorithm::needs_best(run);
+  const bool can =
+      CAN_JOIN<Algorithm, Team, R> && has_bests(run, run.pop) && !has_value_sums(run) && is_enough && !opposes;
+  return can && finds_best<Algorithm>(run, g);
+}
 template <class Algorithm, class R, class Share> SKDE_FN int own_stages(const R& run, const Share& share, i64 g) {
   if constexpr (Algorithm::DIVIDES)
     if (is_large(run.pop)) return Algorithm::large_stages(run, share, g);
@@ -127,13 +138,13 @@ template <class Algorithm, class R> SKDE_FN bool has_rare_stage(const R& run) {
   return Algorithm::HAS_RARE_STAGE && !is_large(run.pop);
 }
 template <class Algorithm, class R, class Share>
-SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed) {
+SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& opposed, bool joined = false) {
   const bool opposes = CAN_OPPOSE<Algorithm> && opposed.now;
   const bool sorts = is_ranked(run) && is_large(run.pop) && !opposes;
   const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
   return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_value_sums(run) ? 2 : has_bests(run, run.pop) && finds_best<Algorithm>(run, g)};
+          has_value_sums(run) ? 2 : has_bests(run, run.pop) && finds_best<Algorithm>(run, g) && !joined};
 }
 
 // body(team, share). Where an individual has a part of a warp, the team is a whole one: a stage's items need more lanes
@@ -169,7 +180,7 @@ SKDE_FN void other_stage_of(Team& team, const R& run, const Share& share, i64 g,
   stage -= stages.measuring;
   if constexpr (MANY_TEAMS) {
     const bool first = !SUMS_VALUES || stage == 0;
-    if (first && has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+    if (first && has_bests(run, run.pop)) find_bests(team, run, share, g);
     if constexpr (SUMS_VALUES)
       if (has_value_sums(run)) sum_values(team, run, share, g, !first);
   }
@@ -215,6 +226,33 @@ SKDE_OUTLINE void make_rare_stage(Team& team, const R& run, Share& share, i64 g,
   end_generation<Algorithm>(team, run, share, g, stages.all() - 1, stages, opposes, values);
   share.arrive();
   share.wait();
+}
+
+// Whether what small teams do between generations is in functions apart from the generations. It needs many registers, and
+// would leave few to these: a multiprocessor has many small teams. Where an algorithm divides work of its own, there are
+// so many stages that the calls would take longer.
+template <class Algorithm, class Team>
+constexpr bool STAGES_APART = MANY_TEAMS && Team::size < WARP && (CAN_OPPOSE<Algorithm> || !Algorithm::DIVIDES);
+template <class Algorithm, class real> SKDE_FN auto run_apart(const Task<real>& task, i64 r, int pop, bool joined) {
+  Run<Algorithm, real> run(task, Shared<real>(task), r);
+  run.pop = pop, run.joined = joined;
+  return run;
+}
+template <class Algorithm, class Team, class real, class Share>
+SKDE_APART void end_generation_apart(const Task<real>& task, Share share, i64 r, i64 g, int pop, i64 evals,
+                                     double progress, bool joined, int stage) {
+  Team team(nullptr);
+  auto run = run_apart<Algorithm>(task, r, pop, joined);
+  run.evals = evals, run.progress = progress;
+  const Opposed turn = opposed<Algorithm>(run, g);
+  const Stages all_stages = stages<Algorithm>(run, share, g, turn, joined);
+  end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, prefetch<Algorithm>(team, run, share, g));
+}
+template <class Algorithm, class Team, class real, class Share>
+SKDE_APART void find_bests_apart(const Task<real>& task, Share share, i64 r, i64 g, int pop) {
+  Team team(nullptr);
+  const auto run = run_apart<Algorithm>(task, r, pop, true);
+  by_whole_warps(team, share, [&](auto& whole, const auto& its_share) { find_bests(whole, run, its_share, g); });
 }
 
 template <class Algorithm, class Team, class R>
@@ -278,13 +316,23 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
     }
     if (times) read_clock(run, last);
     run.evals += (last - g) * run.pop, g = last;
-    const Stages all_stages = stages<Algorithm>(run, share, g, turn);
+    if constexpr (CAN_JOIN<Algorithm, Team, R>) {
+      run.joined = joins_best<Algorithm, Team>(run, g, turn.now);
+      if (run.joined) share.join(run.best_word(g), best_of_share(team, run, share, g));
+      if (has_bests(run, run.pop) && share.leader && team.lane == 0) run.best_word(g + 1) = 0;
+    }
+    const Stages all_stages = stages<Algorithm>(run, share, g, turn, run.joined);
     const int usual_stages = all_stages.all() - has_rare_stage<Algorithm>(run);
     share.arrive();
     for (int stage = 0; SKDE_RARELY(stage < usual_stages); ++stage) {
-      const auto values = prefetch<Algorithm>(team, run, share, g);
-      share.wait();
-      end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, values);
+      if constexpr (STAGES_APART<Algorithm, Team>) {
+        share.wait();
+        end_generation_apart<Algorithm, Team>(task, share, r, g, run.pop, run.evals, run.progress, run.joined, stage);
+      } else {
+        const auto values = prefetch<Algorithm>(team, run, share, g);
+        share.wait();
+        end_generation<Algorithm>(team, run, share, g, stage, all_stages, turn.now, values);
+      }
       share.arrive();
     }
     auto next = run;
@@ -299,7 +347,12 @@ SKDE_FN void generations(Team& team, const Task<real>& task, const Shared<real>&
       if (SKDE_RARELY(has_rare_stage<Algorithm>(run) && Algorithm::needs_last_stage(team, run, g, next.pop)))
         make_rare_stage<Algorithm>(team, run, share, g, all_stages, turn.now);
     const bool running = conclude(team, run, share.leader, g) == RUNNING;
-    if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) break;
+    if (!running || g == until || (SKDE_RARELY(run.timed) && run.spent(g) >= task.pause_seconds)) {
+      // The next launch knows nothing of words.
+      if constexpr (CAN_JOIN<Algorithm, Team, R>)
+        if (run.joined) find_bests_apart<Algorithm, Team>(task, share, r, g, run.pop);
+      break;
+    }
     if constexpr (R::VARIES) {
       run.evals = next.evals, run.pop = next.pop, run.progress = next.progress;
       share.divide(run.pop);

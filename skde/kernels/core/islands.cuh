@@ -242,7 +242,7 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     Algorithm::restore(team, run, g, i, all_values);
   }
   if (!shares_values(run, run.pop)) return;
-  if (has_bests(run, run.pop)) share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
+  if (has_bests(run, run.pop)) find_bests(team, run, share, g);
   if (share.leader && team.lane == 0) run.sums_mark() = 0;  // the sums are those of other values
 }
 

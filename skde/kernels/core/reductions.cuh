@@ -72,20 +72,20 @@ template <class real, class Self> struct Reductions {
 };
 
 // The partial sums that sums() would make of m sums over a large population (team.cuh). One team would take long: this
-// is one of m * PARTIALS / Team::size parts. The terms of a partial sum join one after another, in up to `thirds` stages,
-// of which this is number `third`.
+// is one of m * PARTIALS / Team::size parts. The terms of a partial sum join one after another, in `stages`
+// stages, of which this is number `stage`.
 template <int m, class Team, class At, class Terms, class real>
-SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials, int third = 0,
-                           int thirds = 1) {
+SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials, int stage = 0,
+                           int stages = 1) {
   constexpr int BATCH = 24, STRIDE = BATCH * PARTIALS;  // loads at a time
-  const int share = (n + thirds * STRIDE - 1) / (thirds * STRIDE) * STRIDE;
-  const int begin = min_of(third * share, n), end = min_of(begin + share, n);
+  const int share = (n + stages * STRIDE - 1) / (stages * STRIDE) * STRIDE;
+  const int begin = min_of(stage * share, n), end = min_of(begin + share, n);
   const int place = part * Team::size + team.lane, sum = place / PARTIALS, first = place % PARTIALS;
   // The sum is known in each copy of the loop, which reads and computes no more than this sum needs.
   SKDE_UNROLL
   for (int s = 0; s < m; ++s) {
     if (s != sum) continue;
-    real partial = third > 0 ? partials[place] : real(0);
+    real partial = stage > 0 ? partials[place] : real(0);
     const auto add = [&](int begin, auto index, auto counts) {
       decltype(at(0)) read[BATCH];
       SKDE_UNROLL

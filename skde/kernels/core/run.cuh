@@ -10,7 +10,9 @@ namespace SKDE_NAMESPACE {
 // A large population is divided into pieces; the best of each is stored.
 constexpr int BEST_PIECE = 512;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
-// Of a large population on a GPU: the partial sums of its values, those of their squared differences from the mean, and
+// Of a large population on a GPU: the words of the bests of the last generations.
+constexpr int BEST_WORDS = 3;
+// Likewise: the partial sums of its values, those of their squared differences from the mean, and
 // the mark of their generation.
 constexpr int VALUE_SUMS = 2 * PARTIALS + 1;
 
@@ -65,9 +67,10 @@ template <class Algorithm, class real_> struct Run {
   const bool judged;  // by a rule that reads the values of every generation
   const bool timed;   // by a clock of the run
   const int dim;
-  int pop;          // individuals of the current generation
-  i64 evals;        // evaluations before it
-  double progress;  // of a population that shrinks: the share of the search that is done
+  int pop;              // individuals of the current generation
+  i64 evals;            // evaluations before it
+  double progress;      // of a population that shrinks: the share of the search that is done
+  bool joined = false;  // whether the best of the last generation is in a word (best.cuh)
   // Offsets of this run in a half of the batch's arrays, and the sizes of a half: in rows, in components, in numbers of
   // the memory; and its offset in the archive.
   const i64 row, rows, component, components;
@@ -165,6 +168,9 @@ template <class Algorithm, class real_> struct Run {
     return sorting() + task.sorting_size - sample_words(n) - (before ? sample_words(before) : 0);
   }
   SKDE_FN i64* bests() const { return task.bests + run * best_pieces(int(task.pop_max)); }
+  SKDE_FN u64& best_word(i64 g) const {
+    return reinterpret_cast<u64*>(task.best_words)[run * BEST_WORDS + g % BEST_WORDS];
+  }
   SKDE_FN real* value_sums() const { return task.value_sums + run * VALUE_SUMS; }
   SKDE_FN real& sums_mark() const { return value_sums()[2 * PARTIALS]; }
   // Whether row i is the same in both halves of the population, after generation g: its individual has kept its point.
@@ -219,29 +225,6 @@ constexpr bool CAN_RANK = false;
 constexpr bool CAN_RANK = true;
 #endif
 template <class R> SKDE_FN bool is_ranked(const R& run) { return CAN_RANK && run.task.ranked; }
-
-// Whether all teams share what follows from the values of a large population, of which each would else read all.
-template <class R> SKDE_FN bool shares_values(const R&, int pop) {
-  return MANY_TEAMS && !R::ITERATES && is_large(pop);
-}
-// Whether the bests of pieces are stored. The best of a ranked population is the first in its order.
-template <class R> SKDE_FN bool has_bests(const R& run, int pop) { return shares_values(run, pop) && !is_ranked(run); }
-// Finds the best of piece k of generation g.
-template <class Team, class R> SKDE_FN void find_best(Team& team, const R& run, i64 g, int k) {
-  const int begin = k * BEST_PIECE, n = min_of(run.pop - begin, BEST_PIECE);
-  const int best = begin + best_of(team, run.f(g) + begin, n);
-  if (team.lane == 0) run.bests()[k] = best;
-}
-
-// The best individual of generation g, after the last stage of the generation.
-template <class Team, class R> SKDE_FN int best_individual(Team& team, const R& run, i64 g, int pop) {
-  const auto* const f = run.f(g);
-  if (!SKDE_RARELY(shares_values(run, pop))) return best_of(team, f, pop);
-  if (is_ranked(run)) return int(run.order(g)[0]);
-  const i64* const bests = run.bests();
-  const int piece = max_of(team.least(best_pieces(pop), [&](int k) { return f[bests[k]]; }), 0);
-  return int(bests[piece]);
-}
 
 // Component j of a uniform point of the box, from 53 random bits.
 template <class R> SKDE_FN typename R::real uniform_component(const R& run, const Stream& stream, int j) {

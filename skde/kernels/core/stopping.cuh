@@ -1,6 +1,6 @@
 // The status of a run after a generation: history, stopping rules, and the run's clock.
 #pragma once
-#include "core/run.cuh"
+#include "core/best.cuh"
 
 namespace SKDE_NAMESPACE {
 
@@ -78,14 +78,6 @@ template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, 
   if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, run.task.tol);
   const int all = run.pop + (g > 0 ? run.members() : 0);
   return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
-}
-
-// The smallest value of generation g; +inf where all are NaN.
-template <class Team, class R> SKDE_FN typename R::real smallest_value(Team& team, const R& run, i64 g) {
-  using real = typename R::real;
-  if (!SKDE_RARELY(shares_values(run, run.pop))) return smallest(team, run.member_values(g), run.members());
-  const real least = run.f(g)[best_individual(team, run, g, run.pop)];
-  return is_nan(least) ? real(infinity()) : least;
 }
 
 // The status after generation g, the last of an iteration, by the rules that read values. The best is written to the

@@ -118,6 +118,11 @@ struct GroupShare : BlockBarrier {
   template <class Body> __device__ void each_long_item(int n, Body body) const {
     for (int k = spread; k < n; k += step) body(k);
   }
+  __device__ void join(u64& place, u64 word) const {
+#pragma unroll
+    for (int half = WARP / 2; half; half /= 2) word = max_of(word, __shfl_xor_sync(0xffffffffu, word, half));
+    if (threadIdx.x % WARP == 0) atomicMax(&place, word);
+  }
   template <class Its, class Body> __device__ void each_position(const Its& team, int n, Body body) const {
     for (int p = begin * Its::size + team.lane; p < n; p += step * Its::size) body(p);
   }

@@ -85,17 +85,13 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
   }
 
   template <class Test> SKDE_FN int count(int n, Test test) const {
-    constexpr int AT_ONCE = size < 32 ? 16 : 4;  // tests; parts of a warp are the teams of large populations
-    int total = 0;
+    constexpr int MANY = 16, FEW = size < 32 ? MANY : 4;  // tests at a time
+    int total = 0, base = 0;
+    if constexpr (BUSY && FEW < MANY)
 #pragma unroll 1
-    for (int base = 0; base < n; base += AT_ONCE * size) {
-      // No branch between the loads of one lane's tests.
-      int t[AT_ONCE];
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) t[k] = int(test(min_of(base + size * k + lane, n - 1)));
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) total += base + size * k + lane < n ? t[k] : 0;
-    }
+      for (; base + MANY * size <= n; base += MANY * size) total += count_rows<MANY>(base, n, test);
+#pragma unroll 1
+    for (; base < n; base += FEW * size) total += count_rows<FEW>(base, n, test);
     return added(total);
   }
 
@@ -220,6 +216,17 @@ template <class real_, int size_> struct Tile : Lanes<real_, size_, Tile<real_, 
     if constexpr (size == 32) return __reduce_add_sync(lanes(), number);
 #endif
     return Base::template fold<Add>(number);
+  }
+
+  // The number of this lane's components base + size * k + lane, k < rows, for which a test holds. There is no branch
+  // between the tests, so that their loads overlap.
+  template <int rows, class Test> SKDE_FN int count_rows(int base, int n, const Test& test) const {
+    int t[rows], total = 0;
+#pragma unroll
+    for (int k = 0; k < rows; ++k) t[k] = int(test(min_of(base + size * k + lane, n - 1)));
+#pragma unroll
+    for (int k = 0; k < rows; ++k) total += base + size * k + lane < n ? t[k] : 0;
+    return total;
   }
 
   // The sum of a lane's first partial sums, those of components 0 ... 31; only the first `used` have components.
