@@ -19,10 +19,10 @@ class Kernel(NamedTuple):
     varies : bool
         Whether it may change the size of a population.
     large_stages : int
-        The largest number of stages between generations of a large population on a GPU, without sorting; 0: as many as
-        for a small one.
+        The largest number of stages between generations of a large population, without sorting; 0: as many as for a
+        small one.
     along_sorting : bool
-        Whether these go along with the stages of sorting.
+        Whether these go along with the stages of sorting on a GPU, where their number may be another one.
     """
 
     number: int

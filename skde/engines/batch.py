@@ -84,7 +84,7 @@ class Batch(Runs):
         self._allocate()
         self.program: Any = None  # the compiled objective in the engine's form
         self.step: Any = None  # the engine's launcher for single steps
-        self.started = False  # whether there was a launch on a GPU, which may have used the barriers
+        self.started = False  # whether there was a launch on a GPU, which may have used the barriers and words
         self.refresh()
 
     def _allocate(self) -> None:

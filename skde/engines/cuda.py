@@ -358,6 +358,8 @@ class CudaEngine:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
         with self.device_context:
             self._clear_barriers(batch)
+            for side in (batch.x, batch.y):
+                side.block.clear("best_words")
             records = (batch.x.record, batch.y.record, batch.record)
             batch.program("cycles", batch.fields[0], *records, np.int64(until))
 

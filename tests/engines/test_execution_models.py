@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scipy.optimize import LinearConstraint
 
-from skde import DE, GODE, GOJDE, JDE, DeviceObjective, Migration, Minimizer
+from skde import DE, GODE, GOJDE, JADE, JDE, DeviceObjective, Migration, Minimizer
 from skde.algorithms import ALGORITHMS
 from skde.algorithms.de import strategies
 from skde.engines import EXECUTION_MODELS, CpuEngine
@@ -142,6 +142,16 @@ def test_every_algorithm_has_the_same_bits_by_every_model(name: str) -> None:
 @pytest.mark.parametrize("algorithm", ["de", JDE("current-to-best/1/exp", pop_size=23), "shade"], ids=str)
 def test_fpde_has_the_same_bits(algorithm: Any) -> None:
     check_models(algorithm, "rotated_rastrigin", {"dim": 21}, models=("fpde",), n_runs=2, max_iter=150)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "algorithm",
+    [GODE(pop_size=10), GODE(pop_size=40), DE("best/1/bin", pop_size=2049), JADE(pop_size=2049)],
+    ids=str,
+)
+def test_fpde_divides_stages_among_parts_of_warps(algorithm: Any) -> None:
+    check_models(algorithm, "rastrigin", {"dim": 4}, models=("fpde",), n_runs=2, max_iter=20)
 
 
 @pytest.mark.gpu

@@ -24,13 +24,17 @@ SKDE_FN void find_bests(Team& team, const R& run, const Share& share, i64 g) {
   share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
 }
 
-// The word of a value: larger where the value is better, and 0 for NaN. Three words are used in turn: while teams write
-// that of a generation, slow ones may read that of the one before, and the leader clears that of the next.
-template <class real> SKDE_FN u64 best_word(real value, int i) { return ~sorting_key(value, i); }
-template <class real> SKDE_FN real value_of(u64 word) {
+// The word of a value, larger where the value is better: in 32 bits its key and its index, in 64 bits its bits in another
+// order, and 0 for NaN. Three words are used in turn: while teams write that of a generation, slow ones may read that of
+// the one before, and the leader clears that of the next.
+SKDE_FN u64 reordered(u64 word) {
   constexpr u64 sign = u64(1) << 63;
-  return word & sign ? bits_as<real>(word) : bits_as<real>(~word & ~sign);
+  return word & sign ? word : ~word & ~sign;
 }
+SKDE_FN u64 best_word(float value, int i) { return ~sorting_key(value, i); }
+SKDE_FN u64 best_word(double value, int) { return is_nan(value) ? 0 : reordered(bits_as<u64>(value)); }
+SKDE_FN double value_of(u64 word) { return word ? bits_as<double>(reordered(word)) : infinity(); }
+
 // The word of the best of this lane's part of a team's individuals, whose values the team has written.
 template <class Team, class R, class Share>
 SKDE_FN u64 best_of_share(const Team& team, const R& run, const Share& share, i64 g) {
@@ -58,10 +62,7 @@ template <class Team, class R> SKDE_FN typename R::real smallest_value(Team& tea
   using real = typename R::real;
   if (!SKDE_RARELY(shares_values(run, run.pop))) return smallest(team, run.member_values(g), run.members());
   if constexpr (!UNIQUE_KEYS<real>)
-    if (run.joined) {
-      const u64 word = run.best_word(g);
-      return word ? value_of<real>(word) : real(infinity());
-    }
+    if (run.joined) return value_of(run.best_word(g));
   const real least = run.f(g)[best_individual(team, run, g, run.pop)];
   return is_nan(least) ? real(infinity()) : least;
 }

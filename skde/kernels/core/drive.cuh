@@ -18,10 +18,11 @@ namespace SKDE_NAMESPACE {
 // EARLY_DRAWS: whether a trial's draws are made before the trial's turn: where a multiprocessor of a GPU has few teams,
 // none works while one waits for its draws. EARLY_ROWS: whether rows are loaded early (BaseAlgorithm::fetch): where it
 // has many teams, the rows are in the GPU's main memory.
+// HAS_WHOLE_WARPS: whether the blocks of a GPU have whole warps only.
 #ifdef __CUDACC__
-constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY;
+constexpr bool EARLY_DRAWS = !BUSY, EARLY_ROWS = BUSY, HAS_WHOLE_WARPS = SKDE_THREADS % WARP == 0;
 #else
-constexpr bool EARLY_DRAWS = false, EARLY_ROWS = false;
+constexpr bool EARLY_DRAWS = false, EARLY_ROWS = false, HAS_WHOLE_WARPS = false;
 #endif
 
 // Whether generation g, and the one after it, are generations of opposites.
@@ -108,9 +109,9 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   sorting     of a ranked large population; none after opposites, which are sorted with their parents
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
-//   values      of a large population on a GPU that is not ranked, where the algorithm, the history or a stopping rule
-//               needs its best: the best of each piece, from which every team gets that of all (run.cuh); with `tol` also
-//               partial sums of values, and in a second stage those of squared differences (stopping.cuh)
+//   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best, which
+//               is neither the first in the order nor joined: the best of each piece (best.cuh); with `tol` also partial
+//               sums of values, and in a second stage those of squared differences (stopping.cuh)
 struct Stages {
   int sorting, own, measuring, values;
   SKDE_FN int all() const { return sorting + own + measuring + values; }
@@ -121,7 +122,7 @@ template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g)
 // Whether teams join the best of generation g into a word, inside a launch. Blocks as teams have larger work: they would
 // save little time, and lose more with the registers that it takes.
 template <class Algorithm, class Team, class R>
-constexpr bool CAN_JOIN = MANY_TEAMS && Team::size <= WARP && Algorithm::SELECTS_AT_ONCE && !R::ITERATES;
+constexpr bool CAN_JOIN = HAS_WHOLE_WARPS && Team::size <= WARP && Algorithm::SELECTS_AT_ONCE && !R::ITERATES;
 template <class Algorithm, class Team, class R> SKDE_FN bool joins_best(const R& run, i64 g, bool opposes) {
   const bool is_enough = UNIQUE_KEYS<typename R::real> || !Algorithm::needs_best(run);
   const bool can =
@@ -144,13 +145,15 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
   const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
   return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_value_sums(run) ? 2 : has_bests(run, run.pop) && finds_best<Algorithm>(run, g) && !joined};
+          has_value_sums(run) && run.iteration(g) >= 0
+              ? 2
+              : has_bests(run, run.pop) && finds_best<Algorithm>(run, g) && !joined};
 }
 
 // body(team, share). Where an individual has a part of a warp, the team is a whole one: a stage's items need more lanes
 // than components do.
 template <class Team, class Share, class Body> SKDE_FN void by_whole_warps(Team& team, const Share& share, Body body) {
-  if constexpr (MANY_TEAMS && Team::size < WARP) {
+  if constexpr (HAS_WHOLE_WARPS && Team::size < WARP) {
     typename Team::Whole warp(nullptr);
     body(warp, share.of_whole_warp());
   } else {
@@ -230,9 +233,10 @@ SKDE_OUTLINE void make_rare_stage(Team& team, const R& run, Share& share, i64 g,
 
 // Whether what small teams do between generations is in functions apart from the generations. It needs many registers, and
 // would leave few to these: a multiprocessor has many small teams. Where an algorithm divides work of its own, there are
-// so many stages that the calls would take longer.
+// so many stages that the calls would take longer; but not as much longer as the generations would without the registers
+// that the stages of opposites take.
 template <class Algorithm, class Team>
-constexpr bool STAGES_APART = MANY_TEAMS && Team::size < WARP && (CAN_OPPOSE<Algorithm> || !Algorithm::DIVIDES);
+constexpr bool STAGES_APART = HAS_WHOLE_WARPS && Team::size < WARP && (CAN_OPPOSE<Algorithm> || !Algorithm::DIVIDES);
 template <class Algorithm, class real> SKDE_FN auto run_apart(const Task<real>& task, i64 r, int pop, bool joined) {
   Run<Algorithm, real> run(task, Shared<real>(task), r);
   run.pop = pop, run.joined = joined;

@@ -26,8 +26,8 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
 //   pointers  seeds (R), parameters (R, number of parameters), lower (D), upper (D), start (n_start, D), x (2, R, P,
 //             D), f (2, R, P), extra (number of arrays, 2, R, P), vectors (number of vectors, 2, R, P, D), scratch
 //             (number of scratch arrays, R, P), memory (2, R, M), archive (R, A, D), order (2, R, P), sorting (R,
-//             sorting_size), bests (R, number of pieces) the best of each piece of a large population, best_words
-//             (R, BEST_WORDS) those of its last generations in a launch, value_sums (R, VALUE_SUMS) partial sums of its
+//             sorting_size), bests (R, number of pieces) the best of each piece of a large population, best_words (R,
+//             BEST_WORDS) those of its last generations in a launch, value_sums (R, VALUE_SUMS) partial sums of its
 //             values, owners (R, A) the trials that write the archive's rows, generation
 //             (R), limit (R), status (R), evals (2, R) evaluations up to the end of a generation, record (2, R) the
 //             best so far, since (2, R) its generation, clock (R) the last reading in nanoseconds, spent (R, 2) seconds
@@ -46,7 +46,7 @@ SKDE_ENUM(Status, i64, RUNNING, LIMIT, TARGET, CONVERGED, STAGNATED, TIME, CALLB
   NUMBER(migrant_share) NUMBER(target) NUMBER(tol) NUMBER(run_seconds) NUMBER(pause_seconds)                 \
   WORDS(seeds) NUMBERS(parameters) REALS(lower) REALS(upper) REALS(start) REALS(x) REALS(f) REALS(extra)     \
   REALS(scratch) REALS(vectors) NUMBERS(memory) REALS(archive) WORDS(order) WORDS(sorting) WORDS(bests)      \
-  WORDS(best_words) REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)                               \
+  WORDS(best_words) REALS(value_sums) WORDS(owners) WORDS(generation) WORDS(limit) WORDS(status)             \
   WORDS(evals) REALS(record) WORDS(since) WORDS(clock) NUMBERS(spent) REALS(history) REALS(migrants)         \
   WORDS(places) WORDS(met) REALS(workspace) WORDS(arrivals)
 // clang-format on

@@ -60,8 +60,8 @@ nb::dict algorithms() {
 }
 
 // {name: (whether operators.cuh has it, whether its type may change the size of a population, the largest number of its
-// stages between generations of a large population on a GPU, or 0 where it has as many as in a small one, whether these
-// go along with sorting)}
+// stages between generations of a large population, or 0 where it has as many as in a small one, whether these go along
+// with sorting on a GPU, where their number may be another one)}
 nb::dict algorithm_traits() {
   nb::dict table;
 #define SKDE_CASE(name, Algorithm)                                                                                \

@@ -44,8 +44,9 @@
 //   copy_found(begin, end, find, n, from, to)   copy(n, from(found), to(found)) for each found = find(k), k = begin ...
 //                     end - 1, that is not negative; many are found and copied at a time
 //   compare_all(begin, end, keys, mine)   how many of the keys from `begin` to `end` are smaller than `mine`, and how many
-//                     are equal, at least. Each lane has its own arguments; the keys are those from the `begin` of the
-//                     warp's first lane, which is returned, to the `end` of its last
+//                     are equal, or more where `mine` is NaN's key. Each lane has its own arguments, none of which is
+//                     before those of the lane before; the keys are those from the `begin` of the warp's first lane,
+//                     which is returned, to the `end` of its last
 //   middles<m, n>(term)   for each of m tallies, of which term(s, j) items are at place j, j < n: the sum of the places
 //                     of the two middle items, which is twice the median; -1 where there are no items
 //   sync()            after it, lanes read what the team's other lanes wrote before it
