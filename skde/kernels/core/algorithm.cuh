@@ -135,8 +135,8 @@ struct BaseAlgorithm {
   static constexpr bool HAS_RARE_STAGE = false;
   template <class Team, class R> SKDE_FN static bool needs_last_stage(Team&, const R&, i64, int) { return true; }
   // Values that end_generation() and adapt() read and that no team writes meanwhile. A team loads them before the
-  // barrier, so that it need not wait for them afterwards, unless its stages are apart (STAGES_APART). They belong to individual i, if there is one. Where the team
-  // adapts, it also loads the run's.
+  // barrier, so that it need not wait for them afterwards, unless its stages are apart (STAGES_APART). They belong to
+  // individual i, if there is one. Where the team adapts, it also loads the run's.
   template <class Team> struct Prefetch {
     template <class R> SKDE_FN Prefetch(Team&, const R&, i64, int, bool) {}
   };

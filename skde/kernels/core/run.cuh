@@ -12,8 +12,8 @@ constexpr int BEST_PIECE = 512;
 SKDE_FN int best_pieces(int pop) { return (pop + BEST_PIECE - 1) / BEST_PIECE; }
 // Of a large population on a GPU: the words of the bests of the last generations.
 constexpr int BEST_WORDS = 3;
-// Likewise: the partial sums of its values, those of their squared differences from the mean, and
-// the mark of their generation.
+// Likewise: the partial sums of its values, those of their squared differences from the mean, and the mark of their
+// generation.
 constexpr int VALUE_SUMS = 2 * PARTIALS + 1;
 
 // The arrays that every individual reads and no team writes. On a GPU they may be copies in faster memory.
