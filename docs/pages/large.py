@@ -17,43 +17,46 @@ PSO with D=10^4, NP=1000 (0.82). These figures are older than the last [change](
 populations, with which the first of these settings takes 0.93 times as long, the second 0.81 times, and the third as
 long as before. The peers were not measured again.
 """
-LIMITS = """The limits, from hardware counters of two generations: the rate of the memory and its share of the peak; the
-shares of the L2 cache, of the issue slots and of the resident warps that are used; and how long a warp waits for memory
-and for barriers, in instructions that others issue. No setting is near the limit of the memory or of the issue slots:
-they wait. A thread needs 80 to 255 registers, which leaves 12 to 37 % of the warps, and the steps of an individual
-follow each other: its random words, its rows, its value, its survivor. More warps with fewer registers take longer,
-because values go to memory and come back; with fewer warps than here fewer loads are under way.
+LIMITS = """The limits, from hardware counters of two generations: the rate of the memory and its share of the peak;
+the shares of the L2 cache, of the issue slots and of the resident warps that are used; and how long a warp waits
+for memory and for barriers, in instructions that others issue. No setting is near the limit of the memory or of the
+issue slots: they wait. A thread needs 80 to 255 registers, which leaves 12 to 37 % of the warps, and the steps of
+an individual follow each other: its random words, its rows, its value, its survivor. More warps with fewer
+registers take longer, because values go to memory and come back; with fewer warps than here fewer loads are under
+way.
 
-Near the start of a run nearly every trial leaves the box. By the samples of instructions, the pass that repaired its
-components was 18 % of a generation of DE with D=100, NP=10^5 in float32, and 25 % with D=1000, NP=10^4, because it
-waited for each component. Now a component is repaired before it is stored. Terms of a sum that have no branch between
-them, and exchanges of lanes with a constant mask where a whole warp works together, save another 5 to 10 %.
+Near the start of a run nearly every trial leaves the box. By the samples of instructions, the pass that repaired
+its components was 18 % of a generation of DE with D=100, NP=10^5 in float32, and 25 % with D=1000, NP=10^4, because
+it waited for each component. Now a component is repaired before it is stored. Terms of a sum that have no branch
+between them, and exchanges of lanes with a constant mask where a whole warp works together, save another 5 to 10 %.
 
-A generation of DE needs the best value for the history. A stage that finds it, with its barrier, and the teams that then
-read the bests of all pieces took 9 of 51 microseconds with NP=10^5, by the clock of the multiprocessor of the first
-team. Now each team joins the best of its individuals into one word, by an atomic maximum, which takes no stage.
+A generation of DE needs the best value for the history. A stage that finds it, with its barrier, and the teams that
+then read the bests of all pieces took 9 of 51 microseconds with NP=10^5, by the clock of the multiprocessor of the
+first team. Now each team joins the best of its individuals into one word, by an atomic maximum, which takes no
+stage.
 
 JADE's family takes 3.3 to 3.5 times de's time with NP=10^5 in float64, and 3.7 to 4.1 times in float32. By the same
-clock, of 158 microseconds of a generation of jade in float64, 79 are the trials, twice de's, because a row is found by
-its rank first, and 77 are six stages of sorting with a barrier after each: 2, 13, 15, 9, 14 and 24. The algorithm adapts
-along with them: in each of four stages a quarter of the sums is added up, whose terms join one after another. When whole
-sums were made in one stage it took 31 microseconds. In the last stage the warp with the largest bucket of values, or the
-team that adapts, makes the others wait: 25 microseconds in gade, whose samples are drawn, less where samples are those
-of sorted parents. Samples from the order of the generation before make buckets of nearly equal sizes, but where all
-values are new, as after a restart, one bucket has them all. Three or four blocks on a multiprocessor instead of two
-take longer, also where the stages are functions apart with registers of their own: in float64 the trials need 255
-registers, and with 168 they take 97 microseconds instead of 68.
+clock, of 158 microseconds of a generation of jade in float64, 79 are the trials, twice de's, because a row is found
+by its rank first, and 77 are six stages of sorting with a barrier after each: 2, 13, 15, 9, 14 and 24. The
+algorithm adapts along with them: in each of four stages a quarter of the sums is added up, whose terms join one
+after another. When whole sums were made in one stage it took 31 microseconds. In the last stage the warp with the
+largest bucket of values, or the team that adapts, makes the others wait: 25 microseconds in gade, whose samples are
+drawn, less where samples are those of sorted parents. Samples from the order of the generation before make buckets
+of nearly equal sizes, but where all values are new, as after a restart, one bucket has them all. Three or four
+blocks on a multiprocessor instead of two take longer, also where the stages are functions apart with registers of
+their own: in float64 the trials need 255 registers, and with 168 they take 97 microseconds instead of 68.
 
-L-SRTDE and RDEx compete slot by slot, which one team does: 1024 of 2088 microseconds of a generation with NP=10^5. So
-the time of an evaluation grows with the population.
+L-SRTDE and RDEx compete slot by slot, which one team does: 1024 of 2088 microseconds of a generation with NP=10^5.
+So the time of a generation grows with the population.
 
 PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
-memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. The counters are older
-than the stages by whole warps, the marks of kept points and the repair in registers: the second shorten PSO's generation with D=1000, NP=10^4 in
-float64 from 199 to 188 microseconds, the third from 184 to 158, each measured in one call on an H200.
+memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. The counters are
+older than the stages by whole warps, the marks of kept points and the repair in registers: the second shorten PSO's
+generation with D=1000, NP=10^4 in float64 from 199 to 188 microseconds, the third from 184 to 158, each measured in
+one call on an H200.
 
-The aims were 180 microseconds for DE with D=100, NP=10^5 and 160 for PSO with D=1000, NP=10^4, both in float64: they
-are reached. That of three times de for JADE's family is not; de has gained more than the family.
+The aims were 180 microseconds for DE with D=100, NP=10^5 and 160 for PSO with D=1000, NP=10^4, both in float64:
+they are reached. That of three times de for JADE's family is not; de has gained more than the family.
 """
 
 

@@ -205,8 +205,8 @@ template <class A> struct FrontAndTop {
     team.map(n, run.scratch(Scratch::sorted) + begin, [&](int k, int) { return f[row_of(run, g, begin + k)]; });
   }
 
-  // The pieces of a large population, and a count for each. There are at most so many, because each team of a piece adds
-  // up the counts of those before it.
+  // The pieces of a large population, and a count for each. There are at most so many, because each team of a piece
+  // adds up the counts of those before it.
   static constexpr int PIECE = MANY_TEAMS ? 128 : 512, MOST_PIECES = 1 << 13;
   template <class R> SKDE_FN static int piece_size(const R& run) {
     return max_of(PIECE, (run.pop + MOST_PIECES - 1) / MOST_PIECES);

@@ -24,9 +24,9 @@ SKDE_FN void find_bests(Team& team, const R& run, const Share& share, i64 g) {
   share.each_item(best_pieces(run.pop), [&](int k) { find_best(team, run, g, k); });
 }
 
-// The word of a value, larger where the value is better: in 32 bits its key and its index, in 64 bits its bits in another
-// order, and 0 for NaN. Three words are used in turn: while teams write that of a generation, slow ones may read that of
-// the one before, and the leader clears that of the next.
+// The word of a value, larger where the value is better: in 32 bits its key and its index, in 64 bits its bits in
+// another order, and 0 for NaN. Three words are used in turn: while teams write that of a generation, slow ones may
+// read that of the one before, and the leader clears that of the next.
 SKDE_FN u64 reordered(u64 word) {
   constexpr u64 sign = u64(1) << 63;
   return word & sign ? word : ~word & ~sign;

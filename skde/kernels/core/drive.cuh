@@ -109,9 +109,9 @@ SKDE_FN void judge_trial(Team& team, const R& run, i64 g, int i, bool opposes, c
 //   sorting     of a ranked large population; none after opposites, which are sorted with their parents
 //   own         of the algorithm: stages(), or large_stages() where it divides; after opposites, of their selection
 //   measuring   before opposites: the population's range
-//   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best, which
-//               is neither the first in the order nor joined: the best of each piece (best.cuh); with `tol` also partial
-//               sums of values, and in a second stage those of squared differences (stopping.cuh)
+//   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best,
+//               which is neither the first in the order nor joined: the best of each piece (best.cuh); with `tol` also
+//               partial sums of values, and in a second stage those of squared differences (stopping.cuh)
 struct Stages {
   int sorting, own, measuring, values;
   SKDE_FN int all() const { return sorting + own + measuring + values; }
@@ -119,8 +119,8 @@ struct Stages {
 template <class Algorithm, class R> SKDE_FN bool finds_best(const R& run, i64 g) {
   return Algorithm::needs_best(run) || run.judged || history_slot(g) >= 0;
 }
-// Whether teams join the best of generation g into a word, inside a launch. Blocks as teams have larger work: they would
-// save little time, and lose more with the registers that it takes.
+// Whether teams join the best of generation g into a word, inside a launch. Blocks as teams have larger work: they
+// would save little time, and lose more with the registers that it takes.
 template <class Algorithm, class Team, class R>
 constexpr bool CAN_JOIN = HAS_WHOLE_WARPS && Team::size <= WARP && Algorithm::SELECTS_AT_ONCE && !R::ITERATES;
 template <class Algorithm, class Team, class R> SKDE_FN bool joins_best(const R& run, i64 g, bool opposes) {
@@ -229,10 +229,10 @@ SKDE_OUTLINE void make_rare_stage(Team& team, const R& run, Share& share, i64 g,
   share.wait();
 }
 
-// Whether what small teams do between generations is in functions apart from the generations. It needs many registers, and
-// would leave few to these: a multiprocessor has many small teams. Where an algorithm divides work of its own, there are
-// so many stages that the calls would take longer; but not as much longer as the generations would without the registers
-// that the stages of opposites take.
+// Whether what small teams do between generations is in functions apart from the generations. It needs many registers,
+// and would leave few to these: a multiprocessor has many small teams. Where an algorithm divides work of its own,
+// there are so many stages that the calls would take longer; but not as much longer as the generations would without
+// the registers that the stages of opposites take.
 template <class Algorithm, class Team>
 constexpr bool STAGES_APART = HAS_WHOLE_WARPS && Team::size < WARP && (CAN_OPPOSE<Algorithm> || !Algorithm::DIVIDES);
 template <class Algorithm, class real> SKDE_FN auto run_apart(const Task<real>& task, i64 r, int pop, bool joined) {

@@ -91,9 +91,9 @@ template <class real> SKDE_FN u64 sorting_key(real value, int i) {
   return order_key(double(value));
 }
 
-// The place of the value in place p, which is in a bucket from `first` to `last`, in the order of all values. Those of a
-// warp are in a few buckets that follow each other, and are compared with all keys of these. index(k) is the index of the
-// value in place k.
+// The place of the value in place p, which is in a bucket from `first` to `last`, in the order of all values. Those of
+// a warp are in a few buckets that follow each other, and are compared with all keys of these. index(k) is the index of
+// the value in place k.
 template <bool unique, class Team, class Index>
 SKDE_FN int place_in_order(const Team& team, const u64* keys, int first, int last, int p, Index index) {
   const u64 mine = keys[p];
