@@ -31,7 +31,7 @@ it waited for each component. Now a component is repaired before it is stored. T
 between them, and exchanges of lanes with a constant mask where a whole warp works together, save another 5 to 10 %.
 
 A generation of DE needs the best value for the history. A stage that finds it, with its barrier, and the teams that
-then read the bests of all pieces took 9 of 51 microseconds with NP=10^5, by the clock of the multiprocessor of the
+then read the bests of all pieces took 12 of 50 microseconds with NP=10^5, by the clock of the multiprocessor of the
 first team. Now each team joins the best of its individuals into one word, by an atomic maximum, which takes no
 stage.
 
