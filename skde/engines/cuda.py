@@ -206,10 +206,10 @@ class CudaEngine:
             if isinstance(batch.program, GenerationKernels):
                 batch.program.run(begin, until)
                 return
-            self._clear_barriers(batch)
+            self._prepare_launch(batch)
             batch.program("run", batch.record, np.int64(begin), np.int64(until))
 
-    def _clear_barriers(self, batch: Batch) -> None:
+    def _prepare_launch(self, batch: Batch) -> None:
         """Set what a persistent launch counts and joins to zero, as it is in a batch before its first launch."""
         if batch.started:
             batch.block.clear("arrivals")
@@ -358,7 +358,7 @@ class CudaEngine:
     def cycles(self, batch: Coevolution, until: int) -> None:
         """Start whole cycles up to number `until`; `synchronize` waits for their end."""
         with self.device_context:
-            self._clear_barriers(batch)
+            self._prepare_launch(batch)
             for side in (batch.x, batch.y):
                 side.block.clear("best_words")
             records = (batch.x.record, batch.y.record, batch.record)

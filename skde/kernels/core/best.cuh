@@ -35,7 +35,7 @@ SKDE_FN u64 best_word(float value, int i) { return ~sorting_key(value, i); }
 SKDE_FN u64 best_word(double value, int) { return is_nan(value) ? 0 : reordered(bits_as<u64>(value)); }
 SKDE_FN double value_of(u64 word) { return word ? bits_as<double>(reordered(word)) : infinity(); }
 
-// The word of the best of this lane's part of a team's individuals, whose values the team has written.
+// Each lane reads the values of some of its team's individuals. Returns the word of the best of these.
 template <class Team, class R, class Share>
 SKDE_FN u64 best_of_share(const Team& team, const R& run, const Share& share, i64 g) {
   const auto* const f = run.f(g);

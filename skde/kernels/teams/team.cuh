@@ -58,6 +58,7 @@
 #pragma once
 #ifdef __CUDACC__
 #include "teams/block.cuh"
+#include "teams/component_words.cuh"
 #include "teams/tile.cuh"
 #else
 #include "teams/cpu.cuh"
