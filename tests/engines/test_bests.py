@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from skde import DE, JADE, PSO, SADE, DeviceObjective, Migration, Minimizer
 from skde.benchmark.generations import new_spec
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
+from skde.engines.cuda import CudaEngine
 from skde.problems import get_problem
 
 LARGE = CONSTANTS["COUNTED_BY_GPU"] + 1
@@ -46,6 +49,23 @@ def test_only_large_populations_have_words() -> None:
 def test_ranked_populations_have_no_stage_for_their_best() -> None:
     assert new_batch(DE(pop_size=LARGE)).stages == 1
     assert new_batch(JADE(pop_size=LARGE)).stages == 6  # of sorting
+
+
+def test_launches_begin_without_words() -> None:
+    """Words of an earlier launch are those of other generations, also on both sides of a game."""
+    cleared: list[tuple[str, str]] = []
+
+    def batch_of(name: str, **more: Any) -> Any:
+        block = SimpleNamespace(clear=lambda array: cleared.append((name, array)))
+        return SimpleNamespace(started=True, block=block, record=None, **more)
+
+    engine: Any = SimpleNamespace(device_context=nullcontext())
+    engine._prepare_launch = lambda batch: CudaEngine._prepare_launch(engine, batch)
+    engine._prepare_launch(batch_of("batch"))
+    assert cleared == [("batch", "arrivals"), ("batch", "best_words")]
+    game = batch_of("game", x=batch_of("x"), y=batch_of("y"), fields=[None], program=lambda *_: None)
+    CudaEngine.cycles(engine, game, 5)
+    assert {("x", "best_words"), ("y", "best_words"), ("game", "arrivals")} <= set(cleared)
 
 
 @pytest.mark.gpu
