@@ -173,9 +173,8 @@ class CudaEngine:
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         divides = batch.kernel.large_stages > 0
-        # Else one team does the work of a run, and should have many lanes. So should one of an algorithm that sorts by
-        # itself: its populations get small, and then one team finds the successes.
-        has_small_teams = (divides or needs.opposition) and not needs.sorts and batch.pop_max >= MANY_WITH_STAGES
+        # Else one team does the work of a run, and should have many lanes.
+        has_small_teams = (divides or needs.opposition) and batch.pop_max >= MANY_WITH_STAGES
         return Work(
             batch.dim,
             teams,

@@ -58,6 +58,8 @@ def test_persistent_driver_equals_the_cpu(
         (DE(pop_size=613), "janssen2024/F8", 50, 9, {}),
         (GODE(pop_size=300), "janssen2024/F1", 30, 10, {"n_islands": 3}),
         (DE(pop_size=250), "rotated_rastrigin", 130, 30, {}),
+        (DE(pop_size=250), "rotated_rastrigin", 37, 30, {}),
+        (DE(pop_size=250), "rotated_rastrigin", 70, 30, {"dtype": "float32"}),
         (JDE(pop_size=250), "shifted_rosenbrock", 100, 30, {}),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import DE, GODE, JADE, LSHADE, PSO, Migration, Minimizer
+from skde import DE, GODE, JADE, LSHADE, PSO, SS, Migration, Minimizer
 from skde.benchmark.generations import new_spec
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
@@ -67,12 +67,13 @@ def test_runs_end_where_they_end_on_the_cpu(kind: Any, size: int, dtype: str) ->
 
 @pytest.mark.gpu
 def test_other_populations_end_where_they_end_on_the_cpu() -> None:
-    """They shrink to small ones, have opposites, or are islands."""
+    """They shrink to small ones, have opposites, are islands, or are a large pool and its reference set."""
     shrinking = LSHADE(pop_size=2 * LARGE, pop_min=100)
     for algorithm, given in (
         (shrinking, {"max_evals": 40_000}),
         (GODE(pop_size=LARGE, opposition=0.5), {}),
         (DE(pop_size=LARGE), {"migration": Migration(every=3), "n_islands": 2}),
+        (SS(pop_size=50, n_best=49, n_local=1), {"max_iter": 200}),
     ):
         cpu, gpu = (ended(device, algorithm, **given) for device in ("cpu", "cuda"))
         assert ends(cpu) == ends(gpu)

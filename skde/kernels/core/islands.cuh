@@ -241,9 +241,9 @@ SKDE_FN void restore(Team& team, const Task<real>& task, i64 r, Share& share, i6
     if (team.lane == 0) run.mark_unchanged(g, i, false);
     Algorithm::restore(team, run, g, i, all_values);
   }
-  if (!shares_values(run, run.pop)) return;
   if (has_bests(run, run.pop)) find_bests(team, run, share, g);
-  if (share.leader && team.lane == 0) run.sums_mark() = 0;  // the sums are those of other values
+  // The sums are those of other values.
+  if (MANY_TEAMS && is_large(run.pop) && share.leader && team.lane == 0) run.sums_mark() = 0;
 }
 
 }  // namespace SKDE_NAMESPACE

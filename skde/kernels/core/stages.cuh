@@ -62,7 +62,9 @@ SKDE_FN Stages stages(const R& run, const Share& share, i64 g, const Opposed& op
   const int own = GOES_ALONG<Algorithm> && sorts ? 0 : own_stages<Algorithm>(run, share, g);
   return {sorts ? sort_stages(share, run.pop) : 0, opposes ? Opposition<Algorithm>::stages(run, share) : own,
           CAN_OPPOSE<Algorithm> && opposed.next ? Opposition<Algorithm>::measuring_stages(run) : 0,
-          has_value_sums(run) ? 2 : has_bests(run, run.pop) && finds_best<Algorithm>(run, g) && !joined};
+          has_value_sums(run) && run.iteration(g) >= 0
+              ? 2
+              : has_bests(run, run.pop) && finds_best<Algorithm>(run, g) && !joined};
 }
 
 // body(team, share). Where an individual has a part of a warp, the team is a whole one: a stage's items need more lanes

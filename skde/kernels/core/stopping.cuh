@@ -45,26 +45,30 @@ constexpr bool SUMS_VALUES = true;
 constexpr bool SUMS_VALUES = false;
 #endif
 template <class R> SKDE_FN bool has_value_sums(const R& run) {
-  return SUMS_VALUES && shares_values(run, run.pop) && run.task.tol >= 0;
+  return SUMS_VALUES && MANY_TEAMS && is_large(run.pop) && run.task.tol >= 0;
+}
+// The number of values of generation g that `tol` compares: those of the pool and of the reference set, if there is one.
+template <class R> SKDE_FN int compared_values(const R& run, i64 g) {
+  return run.pop + (R::ITERATES && g > 0 ? run.members() : 0);
 }
 template <class Team, class R, class real>
-SKDE_FN real mean_of_partials(Team& team, const R& run, const real* partials) {
-  return team.sum(PARTIALS, [&](int p) { return partials[p]; }) / real(run.pop);
+SKDE_FN real mean_of_partials(Team& team, const R& run, i64 g, const real* partials) {
+  return team.sum(PARTIALS, [&](int p) { return partials[p]; }) / real(compared_values(run, g));
 }
 template <class Team, class R, class Share>
 SKDE_FN void sum_values(Team& team, const R& run, const Share& share, i64 g, bool squares) {
   using real = typename R::real;
-  const auto* const f = run.f(g);
+  const auto *const f = run.f(g), *const members = run.member_values(g);
   real* const sums = run.value_sums();
   const auto divide = [&](real* partials, auto term) {
     share.each_long_item(PARTIALS / Team::size, [&](int part) {
-      const auto at = [&](int i) { return f[i]; };
+      const auto at = [&](int i) { return R::ITERATES && i >= run.pop ? members[i - run.pop] : f[i]; };
       const auto terms = [&](real v, bool counts, real* t) { t[0] = counts ? term(v) : real(0); };
-      make_partials<1>(team, part, run.pop, at, terms, partials);
+      make_partials<1>(team, part, compared_values(run, g), at, terms, partials);
     });
   };
   if (!squares) return divide(sums, [](real v) { return v; });
-  const real mean = mean_of_partials(team, run, sums);
+  const real mean = mean_of_partials(team, run, g, sums);
   divide(sums + PARTIALS, [=](real v) { return squared_difference(v, mean); });
   if (share.leader && team.lane == 0) run.sums_mark() = run.mark(g);
 }
@@ -72,12 +76,11 @@ SKDE_FN void sum_values(Team& team, const R& run, const Share& share, i64 g, boo
 template <class Team, class R> SKDE_FN bool converged(Team& team, const R& run, i64 g) {
   if (SKDE_RARELY(has_value_sums(run) && run.sums_mark() == run.mark(g))) {
     const auto* const sums = run.value_sums();
-    const auto mean = mean_of_partials(team, run, sums);
-    return is_small(mean_of_partials(team, run, sums + PARTIALS), mean, run.task.tol);
+    const auto mean = mean_of_partials(team, run, g, sums);
+    return is_small(mean_of_partials(team, run, g, sums + PARTIALS), mean, run.task.tol);
   }
   if constexpr (!R::ITERATES) return converged(team, run.f(g), run.pop, run.task.tol);
-  const int all = run.pop + (g > 0 ? run.members() : 0);
-  return converged(team, run.f(g), run.pop, run.member_values(g), all, run.task.tol);
+  return converged(team, run.f(g), run.pop, run.member_values(g), compared_values(run, g), run.task.tol);
 }
 
 // The status after generation g, the last of an iteration, by the rules that read values. The best is written to the

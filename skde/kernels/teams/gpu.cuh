@@ -371,15 +371,7 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
   }
 
   template <int m = 1> SKDE_FN void multiply(const real* columns, const real* z, real* y, int n) const {
-    if constexpr (m > 1) {
-      for (int base = 0; base < n; base += STRIDE) {
-        if (n - base > 2 * size)
-          multiply_rows<m, 4>(columns, z, y, n, base);
-        else
-          multiply_rows<m, 2>(columns, z, y, n, base);
-      }
-      return;
-    }
+    if constexpr (m > 1) return multiply_together<m>(columns, z, y, n);
     constexpr int AT_ONCE = BATCH == 1 ? 20 : 4;  // columns that are read at a time
     for (int base = lane; base < n; base += STRIDE) {
       real sum[BATCH];
@@ -425,22 +417,50 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
   static constexpr int FEW = 5;  // numbers of a lane that middles() stores
 
-  // The rows base + lane + k size, k < rows, of a matrix for m vectors. There is no branch between the loads.
+  // multiply() for several vectors, which are in shared memory. Each lane makes up to four rows for all of them. Where
+  // one more row would be one of few lanes, each lane makes it, or another of these few, for one vector only. Apart, so
+  // that the sums have registers.
+  template <int m> SKDE_APART void multiply_together(const real* columns, const real* z, real* y, int n) const {
+    __builtin_assume(__isShared(z));
+    __builtin_assume(__isShared(y));
+    const int more = n % size, rest = (n - more) % (4 * size) != 0 && m * more <= size ? more : 0;
+    int base = 0;
+    for (; n - rest - base > 4 * size; base += 4 * size) multiply_rows<m, 4, false>(columns, z, y, n, base, 0);
+    switch ((n - rest - base + size - 1) / size) {
+      case 1: return multiply_rows<m, 1>(columns, z, y, n, base, rest);
+      case 2: return multiply_rows<m, 2>(columns, z, y, n, base, rest);
+      case 3: return multiply_rows<m, 3>(columns, z, y, n, base, rest);
+      default: return multiply_rows<m, 4, false>(columns, z, y, n, base, 0);
+    }
+  }
   template <int m, int rows>
-  SKDE_FN void multiply_rows(const real* columns, const real* z, real* y, int n, int base) const {
+  SKDE_FN void multiply_rows(const real* columns, const real* z, real* y, int n, int base, int rest) const {
+    if (rest > 0)
+      multiply_rows<m, rows, true>(columns, z, y, n, base, rest);
+    else
+      multiply_rows<m, rows, false>(columns, z, y, n, base, rest);
+  }
+
+  // The rows base + lane + k size, k < rows, of a matrix for m vectors; and of the last `rest` rows one for one vector.
+  // There is no branch between the loads.
+  template <int m, int rows, bool has_rest>
+  SKDE_FN void multiply_rows(const real* columns, const real* z, real* y, int n, int base, int rest) const {
     int row[rows];
-    real sum[m][rows];
+    real sum[m][rows], sum_rest = 0;
 #pragma unroll
     for (int k = 0; k < rows; ++k) row[k] = min_of(base + lane + k * size, n - 1);
 #pragma unroll
     for (int p = 0; p < m; ++p)
 #pragma unroll
       for (int k = 0; k < rows; ++k) sum[p][k] = real(0);
+    const int of_rest = has_rest ? min_of(lane, m * rest - 1) : 0, vector = has_rest ? of_rest / rest : 0;
+    const int row_rest = n - rest + of_rest - vector * rest;
 #pragma unroll 4
     for (int j = 0; j < n; ++j) {
       real element[rows];
 #pragma unroll
       for (int k = 0; k < rows; ++k) element[k] = columns[product(j, n) + row[k]];
+      if constexpr (has_rest) sum_rest += columns[product(j, n) + row_rest] * z[vector * n + j];
 #pragma unroll
       for (int p = 0; p < m; ++p) {
         const real z_j = z[p * n + j];
@@ -448,11 +468,13 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
         for (int k = 0; k < rows; ++k) sum[p][k] += element[k] * z_j;
       }
     }
+    const int end = n - rest;
 #pragma unroll
     for (int p = 0; p < m; ++p)
 #pragma unroll
       for (int k = 0; k < rows; ++k)
-        if (base + lane + k * size < n) y[p * n + base + lane + k * size] = sum[p][k];
+        if (base + lane + k * size < end) y[p * n + base + lane + k * size] = sum[p][k];
+    if (has_rest && lane < m * rest) y[vector * n + row_rest] = sum_rest;
   }
 
   template <int batch, bool first, bool replacement_writes, class Value, class Test, class Replacement>
