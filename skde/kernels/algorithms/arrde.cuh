@@ -79,10 +79,9 @@ struct Arrde : ArrdePhases {
     const auto* const f = values(run, g);
     const auto value = [&](int k) { return f[k]; };
     const int own = stage - sort_stages(share, run.pop);
-    if (own < 0) {
-      sort_stage(team, share, run.pop, value, stage, run.order(g), run.sorting(), run.samples(run.pop));
-      along_sorting<Base>(team, run, share, g, stage);
-    } else if (own < AFTER_SORTING)
+    if (own < 0)
+      sort_along<Base>(team, run, share, g, stage, value);
+    else if (own < AFTER_SORTING)
       Base::end_large_generation(team, run, share, g, own);
     else if (share.adapts(run.pop)) {
       const Prefetch<Team> prefetch(team, run, g, run.pop, true);

@@ -111,8 +111,11 @@ struct Gade : BaseAlgorithm {
     if (team.lane == 0) learn(s.learning_period, before, sums, now);
   }
 
+  // Sums over the trials that improved: of their weights, and weighted of their F, the squares of F, and CR.
+  enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
+
   static constexpr bool DIVIDES = MANY_TEAMS, ALONG_SORTING = true;
-  static constexpr int LARGE_STAGES = SUM_STAGES + 1;
+  static constexpr int LARGE_STAGES = SUM_STAGES + 1, DIVIDED_SUMS = SUMS;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }
   template <class Team, class R, class Share>
   SKDE_OUTLINE static void end_large_generation(Team& team, const R& run, const Share& share, i64 g, int stage) {
@@ -122,9 +125,6 @@ struct Gade : BaseAlgorithm {
   }
 
  private:
-  // Sums over the trials that improved: of their weights, and weighted of their F, the squares of F, and CR.
-  enum : int { WEIGHT, F_SUM, FF_SUM, CR_SUM, SUMS };
-
   template <class R> SKDE_FN static auto terms_of(const R& run, i64 g) {
     using real = typename R::real;
     struct Trial {

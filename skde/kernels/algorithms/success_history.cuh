@@ -194,6 +194,7 @@ template <class Rules> struct SuccessHistoryDE : BaseAlgorithm {
   }
 
   static constexpr bool DIVIDES = true, ALONG_SORTING = true;
+  static constexpr int DIVIDED_SUMS = Means::SUMS;
   // On a GPU, those of the sums and one that adapts.
   static constexpr int LARGE_STAGES = MANY_TEAMS ? SUM_STAGES + 1 : Archive::LARGE_STAGES;
   template <class R, class Share> SKDE_FN static int large_stages(const R&, const Share&, i64) { return LARGE_STAGES; }

@@ -17,7 +17,7 @@ SKDE_FN void divide_sums(Team& team, const R& run, const Share& share, real* par
                          int stage) {
   if constexpr (MANY_TEAMS)
     with_terms(real(1), [&](auto at, auto terms) {
-      share.each_long_item(m * PARTIALS / Team::size, [&](int part) {
+      share.each_long_item(SUM_PARTS<m, Team>, [&](int part) {
         make_partials<m>(team, part, run.pop, at, terms, partials, stage, SUM_STAGES);
       });
       return 0;

@@ -77,10 +77,10 @@ SKDE_FN i64 sorting_words(i64 n) {
 }
 
 // The number of items in a stage of sorting by samples that are divided among teams of `lanes` lanes.
-constexpr int VALUES_OF_LANE = 4;  // that look for their buckets at the same time
+constexpr int VALUES_OF_LANE = 4;  // that look for their buckets, or go there, at the same time
 SKDE_FN int items_of_stage(int stage, int n, int lanes) {
   if (stage == 1 || stage == 3) return samples_of(n);
-  const int of_item = lanes * (stage == 2 ? VALUES_OF_LANE : 1);
+  const int of_item = lanes * (stage == 2 || stage == 4 ? VALUES_OF_LANE : 1);
   return (n + of_item - 1) / of_item;
 }
 
@@ -169,10 +169,18 @@ SKDE_FN void sample_stage(Team& team, const Share& share, int n, At at, int stag
         if (team.lane == 0) begin[b] = before;
       });
     case 4:  // the values go to their buckets
-      return share.each_position(team, n, [&](int i) {
-        const int bucket = bucket_of(order[i]);
-        const i64 place = begin[bucket] + number_of(order[i]);
-        other[place] = word(bucket, i), bucket_keys[place] = key_of(i);
+      return share.each_position(team, (n + AT_ONCE - 1) / AT_ONCE, [&](int part) {
+        int i[AT_ONCE];
+        i64 found[AT_ONCE], place[AT_ONCE];
+        u64 key[AT_ONCE];
+        SKDE_UNROLL
+        for (int k = 0; k < AT_ONCE; ++k)
+          i[k] = min_of(part * AT_ONCE + k, n - 1), found[k] = order[i[k]], key[k] = key_of(i[k]);
+        SKDE_UNROLL
+        for (int k = 0; k < AT_ONCE; ++k) place[k] = begin[bucket_of(found[k])] + number_of(found[k]);
+        SKDE_UNROLL
+        for (int k = 0; k < AT_ONCE; ++k)
+          if (part * AT_ONCE + k < n) other[place[k]] = word(bucket_of(found[k]), i[k]), bucket_keys[place[k]] = key[k];
       });
     default:  // the values are ranked among those of the few buckets that the places of a warp belong to
       return share.each_item((n + Team::size - 1) / Team::size, [&](int part) {

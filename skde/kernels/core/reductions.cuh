@@ -72,8 +72,9 @@ template <class real, class Self> struct Reductions {
 };
 
 // The partial sums that sums() would make of m sums over a large population (team.cuh). One team would take long: this
-// is one of m * PARTIALS / Team::size parts. The terms of a partial sum join one after another, in `stages` stages, of
+// is one of SUM_PARTS<m, Team> parts. The terms of a partial sum join one after another, in `stages` stages, of
 // which this is number `stage`.
+template <int m, class Team> constexpr int SUM_PARTS = m * PARTIALS / Team::size;
 template <int m, class Team, class At, class Terms, class real>
 SKDE_FN void make_partials(const Team& team, int part, int n, At at, Terms terms, real* partials, int stage = 0,
                            int stages = 1) {

@@ -208,13 +208,29 @@ template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
 
 // Whether the algorithm's stages in a large population go along with those of sorting, as a GPU makes them.
 template <class Algorithm> constexpr bool GOES_ALONG = MANY_TEAMS && Algorithm::DIVIDES && Algorithm::ALONG_SORTING;
-// The one that goes along with a stage of sorting, except the first. Teams with less to sort begin with it.
-template <class Algorithm, class Team, class R, class Share>
-SKDE_FN void along_sorting(Team& team, const R& run, const Share& share, i64 g, int stage) {
+// The share of such a stage. Some teams have the long items, of which one adapts; the others have the other items.
+template <class Share> struct AlongShare : Share {
+  const Share& all;
+  SKDE_FN AlongShare(const Share& others, const Share& all) : Share(others), all(all) {}
+  SKDE_FN bool adapts(int pop) const { return all.adapts(pop); }
+  template <class Body> SKDE_FN void each_long_item(int n, Body body) const { all.each_long_item(n, body); }
+};
+// A stage of sorting the values at(k) of generation g, and the one that goes along with it. The first has none. Teams
+// with less to sort begin with the other.
+template <class Algorithm, class Team, class R, class Share, class At>
+SKDE_FN void sort_along(Team& team, const R& run, const Share& share, i64 g, int stage, At at) {
+  const auto sort = [&](const auto& share) {
+    sort_stage(team, share, run.pop, at, stage, run.order(g), run.sorting(), run.samples(run.pop));
+  };
   if constexpr (GOES_ALONG<Algorithm>) {
     static_assert(SAMPLE_STAGES > Algorithm::LARGE_STAGES, "each has a stage of sorting");
+    const Share others = share.without_long(SUM_PARTS<Algorithm::DIVIDED_SUMS, Team>);
+    sort(others);
     if (stage == 0 || stage > Algorithm::LARGE_STAGES) return;
-    Algorithm::end_large_generation(team, run, share.after(items_of_stage(stage, run.pop, Team::size)), g, stage - 1);
+    const AlongShare<Share> along(others.after(items_of_stage(stage, run.pop, Team::size)), share);
+    Algorithm::end_large_generation(team, run, along, g, stage - 1);
+  } else {
+    sort(share);
   }
 }
 

@@ -85,9 +85,7 @@ SKDE_FN void other_stage_of(Team& team, const R& run, const Share& share, i64 g,
                             bool opposes) {
   if (CAN_RANK && stage < stages.sorting) {
     const auto* const f = run.f(g);
-    sort_stage(
-        team, share, run.pop, [&](int k) { return f[k]; }, stage, run.order(g), run.sorting(), run.samples(run.pop));
-    return along_sorting<Algorithm>(team, run, share, g, stage);
+    return sort_along<Algorithm>(team, run, share, g, stage, [&](int k) { return f[k]; });
   }
   stage -= stages.sorting;
   if constexpr (Algorithm::DIVIDES && !GOES_ALONG<Algorithm>)

@@ -105,7 +105,15 @@ struct GroupShare : BlockBarrier {
 
   __device__ void divide(int pop) { end = pop; }
   // The share of further work at the same time, which begins with the teams that have none of the first n items.
-  __device__ GroupShare after(int n) const { return as((begin + step - n % step) % step, step); }
+  __device__ GroupShare after(int n) const { return begin < step ? as((begin + step - n % step) % step, step) : *this; }
+  // The share of the work that the other teams divide while n teams have a long item each. Where there are few teams,
+  // all divide it.
+  __device__ GroupShare without_long(int n) const {
+    constexpr int MANY = 8, NOWHERE = 1 << 25;
+    GroupShare others = *this;
+    if (step >= MANY * n) others.begin = spread < n ? NOWHERE : spread - n, others.step = step - n;
+    return others;
+  }
   // The share of a whole warp, of which this team has a part.
   __device__ GroupShare of_whole_warp() const {
     constexpr int parts = Team::size < WARP ? WARP / Team::size : 1;

@@ -21,10 +21,10 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   team.scratch = place.scratch_of(task.workspace, dim);
   GroupShare share(place, plan, task.arrivals);
   if (BUSY) team.ahead.stride = share.step;
+#ifdef SKDE_ISLANDS
   const auto all_runs = [&](auto body) {
     for (i64 r = place.group; r < task.n_runs; r += place.groups) body(r);
   };
-#ifdef SKDE_ISLANDS
   // A part of the generations at a time, up to a migration. Only migrations need a barrier of the whole grid.
   BlockBarrier grid(task.arrivals + task.n_runs, gridDim.x);
   const auto barrier = [&] { grid.arrive(), grid.wait(); };
@@ -43,6 +43,8 @@ extern "C" __global__ void __launch_bounds__(SKDE_THREADS, SKDE_RESIDENT)
   }
 #else
   (void)from;
-  all_runs([&](i64 r) { generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, until); });
+  // Not by a lambda, which may become a function that is called: then the team and the share are not in registers.
+  for (i64 r = place.group; r < task.n_runs; r += place.groups)
+    generations<SKDE_ALGORITHM>(team, task, shared, r, share, SKDE_OBJECTIVE{}, room, until);
 #endif
 }
