@@ -13,9 +13,9 @@ HEAD = """## Large populations on a GPU
 
 Microseconds of a generation of Rastrigin's function. Figures next to evosax and EvoX, in one run, are above. There EvoX
 is faster in float32 in DE with D=100, NP=10^5 (0.97 of our time), evosax in PSO with D=100, NP=10^4 (0.93), and both in
-PSO with D=10^4, NP=1000 (0.82). These figures are older than the last [change](#effects-of-changes) of large
-populations, with which the first of these settings takes 0.93 times as long, the second 0.81 times, and the third as
-long as before. The peers were not measured again.
+PSO with D=10^4, NP=1000 (0.82). These figures are older than two [changes](#effects-of-changes) of large populations,
+with which the first of these settings takes 0.93 times as long, the second 0.81 times, and the third as long as before.
+The peers were not measured again.
 """
 LIMITS = """The limits, from hardware counters of two generations: the rate of the memory and its share of the peak;
 the shares of the L2 cache, of the issue slots and of the resident warps that are used; and how long a warp waits
@@ -35,25 +35,25 @@ then read the bests of all pieces took 12 of 50 microseconds with NP=10^5, by th
 first team. Now each team joins the best of its individuals into one word, by an atomic maximum, which takes no
 stage.
 
-JADE's family takes 3.3 to 3.5 times de's time with NP=10^5 in float64, and 3.7 to 4.1 times in float32. By the same
-clock, of 158 microseconds of a generation of jade in float64, 79 are the trials, twice de's, because a row is found
-by its rank first, and 77 are six stages of sorting with a barrier after each: 2, 13, 15, 9, 14 and 24. The
-algorithm adapts along with them: in each of four stages a quarter of the sums is added up, whose terms join one
-after another. When whole sums were made in one stage it took 31 microseconds. In the last stage the warp with the
-largest bucket of values, or the team that adapts, makes the others wait: 25 microseconds in gade, whose samples are
-drawn, less where samples are those of sorted parents. Samples from the order of the generation before make buckets
-of nearly equal sizes, but where all values are new, as after a restart, one bucket has them all. Three or four
-blocks on a multiprocessor instead of two take longer, also where the stages are functions apart with registers of
-their own: in float64 the trials need 255 registers, and with 168 they take 97 microseconds instead of 68.
+JADE's family takes 3.2 to 3.5 times de's time with NP=10^5 in float64, and 3.5 to 3.9 times in float32. By the clock
+of the first team's multiprocessor the trials are 73 of 150 microseconds of a generation of jade in float64, twice
+de's, because a row is found by its rank first, and a thread needs 255 registers. So few warps are there, and they wait
+for one load after another: they issue an instruction in a quarter of the cycles, and the memory and the L2 cache are
+nearly idle. By trials with parts left out, sorting took 30 of the other microseconds, the sums for the adaptation 18 and
+the archive 14. The terms of a sum join one after another, so a quarter of the sums goes along with each of four stages
+of sorting. It is the work of 24 warps that do not sort, which saves 8 microseconds. None of these made a generation
+shorter: rows fetched up to eight individuals ahead (155 microseconds), no stage for the samples' keys (158), keys that
+every lane loads instead of passing them on (176), half as many samples (161), and three or four blocks on a
+multiprocessor, also where the stages are functions apart: with 168 registers the trials take 97 microseconds. Samples
+from the order of the generation before would make buckets of nearly equal sizes, but where all values are new, as
+after a restart, one bucket would have them all.
 
-L-SRTDE and RDEx compete slot by slot, which one team does: 1024 of 2088 microseconds of a generation with NP=10^5.
+L-SRTDE and RDEx compete slot by slot, which one team does: half of 2000 microseconds of a generation with NP=10^5.
 So the time of a generation grows with the population.
 
 PSO with 1000 variables in float64 reads and writes five rows of 8000 bytes for a particle or more, at half of the
-memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. The counters are
-older than the stages by whole warps, the marks of kept points and the repair in registers: the second shorten PSO's
-generation with D=1000, NP=10^4 in float64 from 199 to 188 microseconds, the third from 184 to 158, each measured in
-one call on an H200.
+memory's rate: with three blocks on a multiprocessor it takes less time than with two or four. With 10^4 variables in
+float32 a block has a particle: it waits for memory, of which it uses a third, in every pass over its row.
 
 The aims were 180 microseconds for DE with D=100, NP=10^5 and 160 for PSO with D=1000, NP=10^4, both in float64:
 they are reached. That of three times de for JADE's family is not; de has gained more than the family.
