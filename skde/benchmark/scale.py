@@ -104,7 +104,10 @@ class Scale:
         self._forecast = Forecast()
 
     def run(self) -> None:
-        """Measure: first every cell once, which compiles and warms up, then all cells in turn, several times."""
+        """Measure all cells in turn, several times; in the first turn each is prepared, which compiles and warms up.
+
+        So an interruption leaves a figure of every cell that was measured.
+        """
         with self.engine.device_context:
             self._run()
 
@@ -113,17 +116,23 @@ class Scale:
         self.copies = copy_rates(self.engine, self.available)
         for cell in self.settings.cells():
             self.say(str(cell))
-            self._prepare(cell)
-        for repeat in range(self.settings.repeats):
+            prepared = self._prepare(cell)
+            if prepared:
+                self._measure(*prepared)
+        for repeat in range(1, self.settings.repeats):
             self.say(f"repeat {repeat + 1} of {self.settings.repeats}")
             for ours, peers in self.cells:
-                ours.us.append(ours.measure())
-                for peer in list(peers):
-                    self._repeat(peer, peers)
+                self._measure(ours, peers)
         self.complete = True
 
-    def _prepare(self, cell: Cell) -> None:
-        """Add a cell with its peers, or the reason why it is left out."""
+    def _measure(self, ours: Series, peers: list[Series]) -> None:
+        """Measure a cell once."""
+        ours.us.append(ours.measure())
+        for peer in list(peers):
+            self._repeat(peer, peers)
+
+    def _prepare(self, cell: Cell) -> tuple[Series, list[Series]] | None:
+        """Add and return a cell with its peers, or add the reason why it is left out."""
         algorithm, problem = algorithm_of_size(cell.algorithm, cell.pop_size), get_problem(PROBLEM, dim=cell.dim)
         length = algorithm.iteration_length
         try:
@@ -132,18 +141,20 @@ class Scale:
             self._check_time("skde", cell, length * (LEAST_WARM + LEAST_GENERATIONS))
         except (MemoryError, TimeoutError) as error:
             self._leave_out("skde", cell, error)
-            return
+            return None
         make = partial(new_batch, self.engine, algorithm, problem, cell.n_runs, dtype=cell.dtype)
         spent = generation_us(self.engine, make, length, length) * 1e-6
         self._forecast.add("skde", cell, spent)
         generations, warm = lengths(spent, self.settings.seconds, length)
         peers: list[Series] = []
         measure = partial(generation_us, self.engine, make, generations, warm)
-        self.cells.append((Series("skde", cell, measure), peers))
+        ours = Series("skde", cell, measure)
+        self.cells.append((ours, peers))
         if cell.n_runs == 1:
             for peer in PEERS:
                 if peer.has(cell.algorithm, cell.dtype, self.engine.name) and peer.present:
                     self._prepare_peer(peer, problem, cell, peers)
+        return ours, peers
 
     def _prepare_peer(self, peer: ScalePeer, problem: Problem, cell: Cell, peers: list[Series]) -> None:
         """Add a peer to a cell, or the reason why it is left out."""
