@@ -39,8 +39,8 @@ JADE's family takes 3.2 to 3.5 times de's time with NP=10^5 in float64, and 3.5 
 of the first team's multiprocessor the trials are 73 of 150 microseconds of a generation of jade in float64, twice
 de's, because a row is found by its rank first, and a thread needs 255 registers. So few warps are there, and they wait
 for one load after another: they issue an instruction in a quarter of the cycles, and the memory and the L2 cache are
-nearly idle. By trials with parts left out, sorting took 30 of the other microseconds, the sums for the adaptation 18 and
-the archive 14. The terms of a sum join one after another, so a quarter of the sums goes along with each of four stages
+nearly idle. By trials with parts left out, sorting took 30 of the other microseconds, the sums that adapt 18 and the
+archive 14. The terms of a sum join one after another, so a quarter of the sums goes along with each of four stages
 of sorting. It is the work of 24 warps that do not sort, which saves 8 microseconds. None of these made a generation
 shorter: rows fetched up to eight individuals ahead (155 microseconds), no stage for the samples' keys (158), keys that
 every lane loads instead of passing them on (176), half as many samples (161), and three or four blocks on a

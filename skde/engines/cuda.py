@@ -31,6 +31,7 @@ from skde.engines.launch_plan import (
     Plan,
     Work,
     blocks_for,
+    is_large_trial,
     make_plan,
     shared_memory,
     step_plan,
@@ -173,8 +174,10 @@ class CudaEngine:
         arrays, needs = self._upload(objective, batch.spec.dtype), batch.spec.needs
         batch.attach(arrays, self._decoding(objective, batch.spec.dtype))
         divides = batch.kernel.large_stages > 0
-        # Else one team does the work of a run, and should have many lanes.
-        has_small_teams = (divides or needs.opposition) and batch.pop_max >= MANY_WITH_STAGES
+        # Else one team does the work of a run, and should have many lanes. An algorithm that sorts by itself has warps,
+        # too, where trials are large: blocks were not measured.
+        is_many = (divides or needs.opposition) and batch.pop_max >= MANY_WITH_STAGES
+        has_small_teams = is_many and not (needs.sorts and is_large_trial(batch.dim, batch.spec.dtype.itemsize))
         return Work(
             batch.dim,
             teams,

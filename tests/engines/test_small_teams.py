@@ -1,4 +1,4 @@
-"""Many individuals on a GPU, each of which has a part of a warp: also those of populations that get small."""
+"""Many individuals on a GPU that are sorted: each has a part of a warp, or a block where its row is long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skde import ARRDE, JSO, LSHADE, LSRTDE, RDEX, Minimizer, get_problem
+from skde import ARRDE, GADE, JADE, JSO, LSHADE, LSRTDE, RDEX, Minimizer, get_problem
 from skde.benchmark.generations import new_batch
 from skde.constants import CONSTANTS
 from skde.engines import choose_device
@@ -17,14 +17,35 @@ pytestmark = pytest.mark.gpu
 SHRINKING = [ARRDE, JSO, LSHADE, LSRTDE, RDEX]
 
 
+def team_of(algorithm: Any, dim: int) -> str:
+    batch = new_batch(choose_device("cuda")[0], algorithm, get_problem("sphere", dim=dim), 1, 3)
+    return str(batch.program.plan.team)
+
+
 @pytest.mark.parametrize("kind", SHRINKING)
 def test_they_have_parts_of_warps(kind: Any) -> None:
-    batch = new_batch(choose_device("cuda")[0], kind(pop_size=MANY_WITH_STAGES), get_problem("sphere", dim=30), 1, 3)
-    assert batch.program.plan.team == "Tile8"
+    assert team_of(kind(pop_size=MANY_WITH_STAGES), 30) == "Tile8"
+
+
+@pytest.mark.parametrize("kind", [ARRDE, LSRTDE, RDEX])
+def test_long_rows_have_warps_where_the_algorithm_sorts(kind: Any) -> None:
+    assert team_of(kind(pop_size=MANY_WITH_STAGES), 400) == "Warp"
+
+
+@pytest.mark.parametrize("kind", [JADE, GADE])
+def test_blocks_sort_too(kind: Any) -> None:
+    algorithm = kind(pop_size=2500)
+    assert team_of(algorithm, 400) == "Block"
+    gpu, cpu = (
+        Minimizer(algorithm, device=device, max_iter=8, random_state=1).fit("rastrigin", dim=400)
+        for device in ("cuda", "cpu")
+    )
+    assert np.array_equal(gpu.population_, cpu.population_)
+    assert np.array_equal(gpu.history_.best, cpu.history_.best)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("dim", [3, 30])
+@pytest.mark.parametrize("dim", [3, 10, 30])
 @pytest.mark.parametrize("kind", SHRINKING)
 def test_those_that_shrink_equal_the_cpus(kind: Any, dim: int, dtype: str) -> None:
     """From many that are sorted to few that are counted, over sizes between."""

@@ -25,7 +25,8 @@
 #define SKDE_SIMD_ADD(total) SKDE_PRAGMA(omp simd reduction(+ : total))
 #endif
 
-// SKDE_FN is a function that becomes part of its caller. SKDE_APART is a rarely called one, which does not.
+// SKDE_FN is a function that becomes part of its caller. SKDE_APART is one that does not: it is called rarely, or needs
+// the registers that its caller has.
 // SKDE_OUTLINE is large and called from several places: part of its caller on a GPU, where a call costs registers, and
 // compiled once on a CPU, where a call costs little and each copy costs seconds of the build.
 

@@ -208,7 +208,8 @@ template <class Algorithm, class R> SKDE_FN bool divides(const R& run) {
 
 // Whether the algorithm's stages in a large population go along with those of sorting, as a GPU makes them.
 template <class Algorithm> constexpr bool GOES_ALONG = MANY_TEAMS && Algorithm::DIVIDES && Algorithm::ALONG_SORTING;
-// The share of such a stage. Some teams have the long items, of which one adapts; the others have the other items.
+// The share of such a stage. Long items are divided among all teams, of which one adapts, the other items among those that
+// have no long ones.
 template <class Share> struct AlongShare : Share {
   const Share& all;
   SKDE_FN AlongShare(const Share& others, const Share& all) : Share(others), all(all) {}
@@ -224,7 +225,7 @@ SKDE_FN void sort_along(Team& team, const R& run, const Share& share, i64 g, int
   };
   if constexpr (GOES_ALONG<Algorithm>) {
     static_assert(SAMPLE_STAGES > Algorithm::LARGE_STAGES, "each has a stage of sorting");
-    const Share others = share.without_long(SUM_PARTS<Algorithm::DIVIDED_SUMS, Team>);
+    const Share others = share.others(SUM_PARTS<Algorithm::DIVIDED_SUMS, Team>);
     sort(others);
     if (stage == 0 || stage > Algorithm::LARGE_STAGES) return;
     const AlongShare<Share> along(others.after(items_of_stage(stage, run.pop, Team::size)), share);

@@ -28,7 +28,8 @@ template <class Algorithm, class R> SKDE_FN Opposed opposed(const R& run, i64 g)
 //   measuring   before opposites: the population's range
 //   values      of a large population on a GPU, where the algorithm, the history or a stopping rule needs its best,
 //               which is neither the first in the order nor joined: the best of each piece (best.cuh); with `tol` also
-//               partial sums of values, and in a second stage those of squared differences (stopping.cuh)
+//               partial sums of values, and in a second stage those of squared differences (stopping.cuh), with a
+//               reference set only at the end of an iteration
 struct Stages {
   int sorting, own, measuring, values;
   SKDE_FN int all() const { return sorting + own + measuring + values; }

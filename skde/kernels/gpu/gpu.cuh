@@ -17,6 +17,7 @@
 #pragma once
 #include "core/run.cuh"
 #include "gpu/plan.cuh"
+#include "gpu/team_share.cuh"
 
 namespace skde {
 
@@ -91,57 +92,33 @@ struct BlockBarrier {
   }
 };
 
-// A team takes every (teams of the group)-th individual. The barrier is that of the group's blocks.
-struct GroupShare : BlockBarrier {
-  int begin, end = 0, step, spread;
-  bool leader;
-
+// The share of a team, with the barrier of its group's blocks.
+struct GroupShare : BlockBarrier, TeamShare {
   __device__ GroupShare(const Place& place, const Plan& plan, i64* arrivals)
       : BlockBarrier(arrivals + place.group, unsigned(plan.blocks)),
-        begin(int(place.block) * place.teams + place.number),
-        step(int(plan.blocks) * place.teams),
-        spread(place.number * int(plan.blocks) + int(place.block)),
-        leader(begin == 0) {}
+        TeamShare(int(place.block), int(plan.blocks), place.number, place.teams) {}
 
-  __device__ void divide(int pop) { end = pop; }
-  // The share of further work at the same time, which begins with the teams that have none of the first n items.
-  __device__ GroupShare after(int n) const { return begin < step ? as((begin + step - n % step) % step, step) : *this; }
-  // The share of the work that the other teams divide while n teams have a long item each. Where there are few teams,
-  // all divide it.
-  __device__ GroupShare without_long(int n) const {
-    constexpr int MANY = 8, NOWHERE = 1 << 25;
-    GroupShare others = *this;
-    if (step >= MANY * n) others.begin = spread < n ? NOWHERE : spread - n, others.step = step - n;
-    return others;
+  __device__ GroupShare after(int n) const {
+    GroupShare share = *this;
+    share.go_on_after(n);
+    return share;
+  }
+  // The share of the teams that have none of n long items.
+  __device__ GroupShare others(int n) const {
+    GroupShare share = *this;
+    if (SKDE_THREADS % WARP == 0) share.leave_out_long(n);
+    return share;
   }
   // The share of a whole warp, of which this team has a part.
   __device__ GroupShare of_whole_warp() const {
-    constexpr int parts = Team::size < WARP ? WARP / Team::size : 1;
-    return as(begin / parts, step / parts);
-  }
-  __device__ bool adapts(int pop) const { return begin == (step > pop ? pop : 0); }
-  template <class Body> __device__ void each_item(int n, Body body) const {
-    for (int k = begin; k < n; k += step) body(k);
-  }
-  template <class Body> __device__ void each_long_item(int n, Body body) const {
-    for (int k = spread; k < n; k += step) body(k);
+    GroupShare share = *this;
+    share.join_parts(Team::size < WARP ? WARP / Team::size : 1, int(blocks));
+    return share;
   }
   __device__ void join(u64& place, u64 word) const {
 #pragma unroll
     for (int half = WARP / 2; half; half /= 2) word = max_of(word, __shfl_xor_sync(0xffffffffu, word, half));
     if (threadIdx.x % WARP == 0) atomicMax(&place, word);
-  }
-  template <class Its, class Body> __device__ void each_position(const Its& team, int n, Body body) const {
-    for (int p = begin * Its::size + team.lane; p < n; p += step * Its::size) body(p);
-  }
-
- private:
-  __device__ GroupShare as(int first, int teams) const {
-    GroupShare share = *this;
-    const int of_block = teams / int(blocks);
-    share.begin = first, share.step = teams;
-    share.spread = first % of_block * int(blocks) + first / of_block;
-    return share;
   }
 };
 

@@ -417,9 +417,9 @@ template <class real_, int size_, class Self> struct Lanes : Reductions<real_, S
 
   static constexpr int FEW = 5;  // numbers of a lane that middles() stores
 
-  // multiply() for several vectors, which are in shared memory. Each lane makes up to four rows for all of them. Where
-  // one more row would be one of few lanes, each lane makes it, or another of these few, for one vector only. Apart, so
-  // that the sums have registers.
+  // multiply() for several vectors, which are in shared memory. A lane makes up to four rows for all of them. The last
+  // n % size rows would be made by as many lanes, one row each, while the others wait: if these rows are few, each lane
+  // makes one of them for one of the vectors, along with its other rows. Apart, so that the sums have registers.
   template <int m> SKDE_APART void multiply_together(const real* columns, const real* z, real* y, int n) const {
     __builtin_assume(__isShared(z));
     __builtin_assume(__isShared(y));
