@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,6 +69,17 @@ class BaseSolver(BaseEstimator):
     def _has_state(self) -> bool:
         """Whether there is something to save: a population, or values of its first generation."""
         return self.__sklearn_is_fitted__() or (hasattr(self, "_runner") and self._runner.partial is not None)
+
+    @contextmanager
+    def _earlier_fit_kept(self) -> Iterator[None]:
+        """Keep the earlier fit where the checks of a new one fail."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _fitted(self, allowed: str = "") -> Runner:
         if not self.__sklearn_is_fitted__() and not (allowed and hasattr(self, "_runner")):

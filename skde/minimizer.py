@@ -334,7 +334,8 @@ class Minimizer(BaseSolver):
         Raises
         ------
         ValueError, TypeError
-            For parameters, bounds or objective values that are not allowed; the best so far stays readable.
+            For parameters, bounds or objective values that are not allowed. The best so far stays readable; that of an
+            earlier fit does where the function fails before the first generation.
         RuntimeError
             For a device that does not exist.
         KeyboardInterrupt
@@ -348,21 +349,27 @@ class Minimizer(BaseSolver):
         in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
         which does not count in n_evals_.
         """
+        with self._earlier_fit_kept():
+            prepared = self._begin(objective, dim, bounds, x0)
+        self._search(*prepared)
+        return self
+
+    def _begin(self, given: Any, dim: int | None, bounds: Any, x0: Any) -> tuple[Objective, dict[str, Any], str]:
+        """Begin a fit, or continue a warm one, and return what the search needs."""
         check_parameters(self)
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
-        resolved = given_objective(self, self._library, objective, dim, on_host(bounds))
+        objective = given_objective(self, self._library, given, dim, on_host(bounds))
         x0 = on_host(x0)
-        check_polishable(self.polish, resolved)
-        engine = make_engine(self, resolved)
+        check_polishable(self.polish, objective)
+        engine = make_engine(self, objective)
         check_device_of_library(self._library, engine)
         if self.warm_start and hasattr(self, "_runner"):
-            self._continue_warm(engine, resolved, x0)
+            self._continue_warm(engine, objective, x0)
         else:
-            self._runner = self._make_runner(engine, resolved, x0, asked=False)
-        self._objective = resolved
-        self._run(resolved)
-        return self
+            self._runner = self._make_runner(engine, objective, x0, asked=False)
+        self._objective = objective
+        return self._prepare(objective)
 
     def resume(self, objective: Any = None) -> Minimizer:
         """Continue a fit that was interrupted, or saved, up to the limits that are set now.
@@ -398,7 +405,7 @@ class Minimizer(BaseSolver):
         self._renew_polish(runner.batch.dim)
         runner.set_limits(self._limits_of_resume())
         runner.later_evals = self._later_evals(runner.batch.dim)
-        self._run(resolved)
+        self._search(*self._prepare(resolved))
         return self
 
     def _limits_of_resume(self) -> IntArray:
@@ -472,7 +479,8 @@ class Minimizer(BaseSolver):
         """Return the Spec that runs; a subclass may change it here."""
         return spec
 
-    def _run(self, objective: Objective) -> None:
+    def _prepare(self, objective: Objective) -> tuple[Objective, dict[str, Any], str]:
+        """Check the rest before the search, also the function; return it, the stopping rules and the execution."""
         rules = stopping_rules(self, objective.rules is not None)
         check_noise(self, objective)
         runner = self._runner
@@ -482,6 +490,10 @@ class Minimizer(BaseSolver):
         objective.probe(runner.engine, runner.batch.spec.dtype)
         if not (runner.done and self.final_evals):
             runner.final = None
+        return objective, rules, execution
+
+    def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:
+        runner = self._runner
         with stop_request(self, runner) as stop:
             polish = polish_of(self)
             search_time = search_seconds(polish, rules["max_time"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -401,3 +402,41 @@ def test_bounds_that_single_precision_cannot_hold() -> None:
 def test_an_archive_that_single_precision_cannot_number() -> None:
     with pytest.raises(ValueError, match=r"an archive of 20000000 points needs dtype='float64'.*archive_rate"):
         fit(algorithm=JADE(pop_size=200_000, archive_rate=100.0), dtype="float32", max_iter=1)
+
+
+class Lost(Exception):
+    """The error of a function."""
+
+
+def failing(*arrays: Any) -> Any:
+    raise Lost
+
+
+def test_an_earlier_fit_stays_where_a_new_one_fails_at_once() -> None:
+    m = Minimizer("de", max_iter=5, random_state=0, device="cpu").fit("sphere", dim=2)
+    population = m.population_
+    with pytest.raises(Lost):
+        m.fit(failing, bounds=[(0.0, 1.0)] * 3)
+    with pytest.raises(ValueError, match="must have low < high"):
+        m.fit("sphere", dim=3, bounds=[(1.0, 0.0)] * 3)
+    assert np.array_equal(m.population_, population)
+    assert np.array_equal(
+        m.set_params(max_iter=9).resume().population_,
+        Minimizer("de", max_iter=9, random_state=0, device="cpu").fit("sphere", dim=2).population_,
+    )
+
+
+def test_an_earlier_game_stays_where_a_new_one_fails_at_once() -> None:
+    solver = MinMaxSolver(n_cycles=2, random_state=0, device="cpu").fit("minmax/rustem1")
+    fun = solver.fun_
+    with pytest.raises(Lost):
+        solver.fit(failing, [(0.0, 1.0)], [(0.0, 1.0)])
+    assert solver.fun_ == fun
+
+
+def test_an_earlier_fit_leaves_memory_while_a_new_one_runs() -> None:
+    m = Minimizer("de", max_iter=3, device="cpu").fit("sphere", dim=2)
+    earlier = weakref.ref(m._runner)
+    alive: list[bool] = []
+    m.set_params(callbacks=[lambda state: alive.append(earlier() is not None)]).fit("sphere", dim=2)
+    assert alive[-1] is False

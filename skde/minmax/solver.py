@@ -323,7 +323,8 @@ class MinMaxSolver(MinMaxSolution):
         Raises
         ------
         ValueError, TypeError
-            For invalid parameters, boxes or values; the best so far stays readable.
+            For invalid parameters, boxes or values. The best so far stays readable; that of an earlier fit does where
+            the function fails before the first cycle.
         RuntimeError
             When there is no such device.
         KeyboardInterrupt
@@ -331,8 +332,10 @@ class MinMaxSolver(MinMaxSolution):
         """
         check_parameters(self)
         objective = given_objective(self, f, bounds_x, bounds_y, dim)
-        self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
-        self._run(objective)
+        with self._earlier_fit_kept():
+            self._runner = self._start(objective, coevolution_spec(self, objective), self.n_cycles)
+            rules = self._prepare(objective)
+        self._solve(objective, rules)
         return self
 
     def resume(self, f: Any = None) -> Self:
@@ -360,7 +363,7 @@ class MinMaxSolver(MinMaxSolution):
             objective = self._objective or named_objective(self, self._source)
         check_parameters(self)
         runner.set_limits(np.full(runner.batch.n_runs, last_cycle(self, runner.batch.spec.schedules[0])))
-        self._run(objective)
+        self._solve(objective, self._prepare(objective))
         return self
 
     def _start(self, objective: MinMaxObjective, spec: CoevolutionSpec, planned: int) -> Runner:
@@ -371,13 +374,18 @@ class MinMaxSolver(MinMaxSolution):
         self._note_parameters()
         return runner
 
-    def _run(self, objective: MinMaxObjective) -> None:
+    def _prepare(self, objective: MinMaxObjective) -> dict[str, Any]:
+        """Check the rest before the first cycle, also the function; return the stopping rules."""
         rules = check_stopping(self.target, self.tol, self.stagnation, self.max_time)
         runner = self._runner
         self._objective, self._source, self._cycle = objective, objective.source, None
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
+        return rules
+
+    def _solve(self, objective: MinMaxObjective, rules: dict[str, Any]) -> None:
+        runner = self._runner
         with stop_request(self, runner) as stop:
             run_fit(runner, objective, "step" if objective.game is None else "run", rules["max_time"], stop)
 
