@@ -25,7 +25,7 @@ Where many runs are made together, a team of threads evaluates up to four trials
 element of a rotation matrix once for them. With one run of this size a team has one trial. Populations that shrink have
 one trial a team, too. The product with the matrix is a function that is called, so that its sums have the registers,
 and the last 4 of 100 rows have a lane for each trial, so that no lane makes a row that it has not. With both, the 30
-runs of F8, F9 and F10 take 0.81 to 0.88 times as long as before, F1 0.98 and F4 0.90 times, in one call.
+runs of F8, F9 and F10 take 0.81 to 0.88 times as long as [before](#effects-of-changes), F1 0.98 and F4 0.90 times.
 
 A generation of one run of F1 takes 4.0 microseconds; [one without a matrix](#gpu-float64-microseconds-a-generation)
 takes 2.2. A matrix of 80 kB is read from shared memory for each individual, of which most multiprocessors have two.
