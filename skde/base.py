@@ -72,13 +72,17 @@ class BaseSolver(BaseEstimator):
 
     @contextmanager
     def _earlier_fit_kept(self) -> Iterator[None]:
-        """Keep the earlier fit where the checks of a new one fail."""
+        """Keep the earlier fit where the checks of a new one fail, or Ctrl-C comes before its populations are there.
+
+        After a later Ctrl-C `resume` continues the new fit.
+        """
         before = dict(self.__dict__)
         try:
             yield
-        except Exception:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+        except BaseException as error:
+            if isinstance(error, Exception) or self.__dict__.get("_runner") is before.get("_runner"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
             raise
 
     def _fitted(self, allowed: str = "") -> Runner:

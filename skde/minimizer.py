@@ -349,13 +349,18 @@ class Minimizer(BaseSolver):
         in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
         which does not count in n_evals_.
         """
+        warm = self.warm_start and hasattr(self, "_runner")
         with self._earlier_fit_kept():
-            prepared = self._begin(objective, dim, bounds, x0)
+            prepared = self._begin(objective, dim, bounds, x0, warm)
+        if warm:
+            self._restart()
         self._search(*prepared)
         return self
 
-    def _begin(self, given: Any, dim: int | None, bounds: Any, x0: Any) -> tuple[Objective, dict[str, Any], str]:
-        """Begin a fit, or continue a warm one, and return what the search needs."""
+    def _begin(
+        self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool
+    ) -> tuple[Objective, dict[str, Any], str]:
+        """Check all parameters, allocate the runner of a fit that is not warm, and return what the search needs."""
         check_parameters(self)
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
@@ -364,8 +369,8 @@ class Minimizer(BaseSolver):
         check_polishable(self.polish, objective)
         engine = make_engine(self, objective)
         check_device_of_library(self._library, engine)
-        if self.warm_start and hasattr(self, "_runner"):
-            self._continue_warm(engine, objective, x0)
+        if warm:
+            self._check_warm(engine, objective, x0)
         else:
             self._runner = self._make_runner(engine, objective, x0, asked=False)
         self._objective = objective
@@ -434,16 +439,7 @@ class Minimizer(BaseSolver):
         return self._box if variables is None else variables
 
     def _make_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
-        """Check all parameters and allocate the batch; of the objective only box, variables and rules are used."""
-        before = {name: value for name, value in vars(self).items() if name in ("algorithm_", "polish_evals_")}
-        try:
-            return self._allocated_runner(engine, objective, x0, asked)
-        except BaseException:
-            self.__dict__.update(before)  # those of the earlier fit, which stays readable
-            raise
-
-    def _allocated_runner(self, engine: Engine, objective: Objective, x0: Any, asked: bool) -> Runner:
-        """Return the runner of a new fit, of which the algorithm is noted first."""
+        """Return the runner of a new fit; of the objective only box, variables and rules are used."""
         if objective.variables is not None and x0 is not None:
             x0 = objective.variables.encode(objective.variables.points(x0))
         constrained = objective.rules is not None
@@ -488,12 +484,12 @@ class Minimizer(BaseSolver):
         runner.rules = objective.rules
         runner.set_rules(rules["target"], rules["tol"], rules["stagnation"])
         objective.probe(runner.engine, runner.batch.spec.dtype)
-        if not (runner.done and self.final_evals):
-            runner.final = None
         return objective, rules, execution
 
     def _search(self, objective: Objective, rules: dict[str, Any], execution: str) -> None:
         runner = self._runner
+        if not (runner.done and self.final_evals):
+            runner.final = None
         with stop_request(self, runner) as stop:
             polish = polish_of(self)
             search_time = search_seconds(polish, rules["max_time"])
@@ -541,21 +537,24 @@ class Minimizer(BaseSolver):
             print(f"skde: after {spent} evaluations of a run {following.running} begins")
         return True
 
-    def _continue_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
-        """Let the runs continue from their populations, with new limits."""
+    def _check_warm(self, engine: Engine, objective: Objective, x0: Any) -> None:
+        """Check that the runs can continue from their populations, and choose the algorithm."""
         runner = self._runner
         before, source = getattr(self, "_objective", None), getattr(self, "_source", {})
         if before is None and "problem" in source:
             before = saved_objective(self, source, self._space, runner.rules)
         check_warm_objective(before, self._box, objective, x0)
-        batch = runner.batch
         sequence = sequence_of(self)
         if sequence is not None and sequence.spent is None:  # the first search continues alone
             self.algorithm_, self.polish_evals_ = sequence.first, 0
-        self._renew_polish(batch.dim)
+        self._renew_polish(runner.batch.dim)
         spec = self._make_spec(objective.box, objective.variables, None, objective.rules is not None)
         check_warm_spec(runner, spec, engine)
         self._check_unchanged()
+
+    def _restart(self) -> None:
+        """Let the runs continue from their populations, with new limits."""
+        runner, batch = self._runner, self._runner.batch
         runner.restart(generation_limits(self, batch.spec.schedules, batch.dim, batch.host("generation")))
         runner.later_evals = self._later_evals(batch.dim)
 
@@ -693,12 +692,13 @@ class Minimizer(BaseSolver):
     def _begun_runner(self) -> Runner:
         """Return the runner, which the first ask begins."""
         if not hasattr(self, "_runner"):
-            objective = asked_objective(self)
-            self._objective = None
-            self._library = CallerLibrary.of(self.bounds)
-            engine = make_engine(self, None)
-            check_device_of_library(self._library, engine)
-            self._runner = self._make_runner(engine, objective, None, asked=True)
+            with self._earlier_fit_kept():
+                objective = asked_objective(self)
+                self._objective = None
+                self._library = CallerLibrary.of(self.bounds)
+                engine = make_engine(self, None)
+                check_device_of_library(self._library, engine)
+                self._runner = self._make_runner(engine, objective, None, asked=True)
         return self._runner
 
     # -- files ---------------------------------------------------------------------------------------------------------

@@ -434,6 +434,38 @@ def test_an_earlier_game_stays_where_a_new_one_fails_at_once() -> None:
     assert solver.fun_ == fun
 
 
+def test_a_warm_fit_that_fails_at_once_changes_nothing() -> None:
+    works = [True]
+
+    def function(X: Any) -> Any:
+        if not works:
+            raise Lost
+        return (X**2).sum(axis=1)
+
+    given: dict[str, Any] = {"bounds": [(-1.0, 1.0)] * 2, "random_state": 0, "device": "cpu", "warm_start": True}
+    m = Minimizer("auto", max_evals=4000, **given).fit(function)
+    before = m.message_, m.n_evals_, m.algorithm_, m.polish_evals_
+    works.clear()
+    with pytest.raises(Lost):
+        m.fit(function)
+    assert (m.message_, m.n_evals_, m.algorithm_, m.polish_evals_) == before
+    assert m._runner.done
+
+
+def test_ctrl_c_before_the_populations_of_a_new_fit_keeps_the_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = Minimizer("auto", max_evals=4000, random_state=0, device="cpu").fit("sphere", dim=2)
+    before = m.fun_, m.algorithm_
+
+    def interrupted(*given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("skde.minimizer.Runner", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            m.fit("rastrigin", dim=30)
+    assert (m.fun_, m.algorithm_) == before
+
+
 def test_an_earlier_fit_leaves_memory_while_a_new_one_runs() -> None:
     m = Minimizer("de", max_iter=3, device="cpu").fit("sphere", dim=2)
     earlier = weakref.ref(m._runner)

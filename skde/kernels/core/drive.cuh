@@ -6,7 +6,8 @@
 // team of the run, writes the numbers of the run. adapts(pop) is true for the team that adapts the run's parameters
 // between generations, on a GPU one without an individual if there is such a team. each_item(n, body) divides n items
 // among the teams, on a GPU also each_long_item(n, body), which gives a block few of them; each_position(team, n, body)
-// divides items among the lanes of all teams. join(place, word), of a GPU, makes *place the largest word of all teams.
+// divides items among the lanes of all teams. join(place, word), of a GPU, makes *place the largest word of all teams;
+// others(n) and after(n), of a GPU, are the shares of the teams without n long items, and of items after n others.
 // arrive() and wait() together are a barrier of the run's teams.
 #pragma once
 #include "core/islands.cuh"
