@@ -349,6 +349,7 @@ class Minimizer(BaseSolver):
         in n_evals_ nor in time_. To record f(X), a fit calls it three times more with the points of one generation,
         which does not count in n_evals_.
         """
+        check_parameters(self)
         warm = self.warm_start and hasattr(self, "_runner")
         with self._earlier_fit_kept():
             prepared = self._begin(objective, dim, bounds, x0, warm)
@@ -360,8 +361,7 @@ class Minimizer(BaseSolver):
     def _begin(
         self, given: Any, dim: int | None, bounds: Any, x0: Any, warm: bool
     ) -> tuple[Objective, dict[str, Any], str]:
-        """Check all parameters, allocate the runner of a fit that is not warm, and return what the search needs."""
-        check_parameters(self)
+        """Check the objective, allocate the runner of a fit that is not warm, and return what the search needs."""
         bounds = self.bounds if bounds is None else listed(bounds)
         self._library = CallerLibrary.of(bounds, x0)
         objective = given_objective(self, self._library, given, dim, on_host(bounds))
