@@ -40,8 +40,8 @@ and a run's status that is written only at its end.
 
 Two GPUs make 64 runs of D=30, NP=100 little faster than one, because these are short of individuals: 32 runs take 3.5
 microseconds on one GPU, and a single run takes 2.1. A migration between GPUs takes about 0.1 ms: they wait for each
-other, copy the migrants and start four kernels. So 64 islands of 1000 gain 1.9 times where they migrate every 50
-generations, and 2.1 times where they do so every 500. One thread starts the work of all GPUs, which wait for each other
+other, copy the migrants and start four kernels. So 64 islands of 1000 gain 1.8 times where they migrate every 50
+generations, and 2.0 times where they do so every 500. One thread starts the work of all GPUs, which wait for each other
 by events.
 
 GPUs share runs and islands, not the population of a run. Its donors are everywhere in the population, so half of it
