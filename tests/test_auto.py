@@ -33,8 +33,10 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
         (FitProperties(2, 200), JSO.published(pop_size=10)),
         (FitProperties(5, 500), CMAES(pop_size=8)),
         (FitProperties(10, 3000), CMAES(pop_size=10)),
-        (FitProperties(2, 2000), JSO(pop_size=20)),
-        (FitProperties(10, 3001), LSHADE.published(pop_size=50)),
+        (FitProperties(2, 601), RDEX(pop_size=36)),
+        (FitProperties(10, 3001), RDEX(pop_size=180)),
+        (FitProperties(15, 45_000), RDEX(pop_size=270)),
+        (FitProperties(16, 45_000), CMAES(pop_size=12)),
         (FitProperties(20, 6001), CMAES(pop_size=12)),
         (FitProperties(7, 21_001, one_search=True), ARRDE(pop_size=89)),
         (FitProperties(8, 24_001, 50), ARRDE(pop_size=102)),
@@ -132,7 +134,7 @@ def test_budgets(given: dict[str, Any], name: str) -> None:
 
 def test_the_polish_leaves_less_to_the_rule() -> None:
     assert fit(max_evals=990, polish=True).algorithm_.pop_size == 10
-    assert fit(max_evals=990).algorithm_.pop_size == 20
+    assert fit(max_evals=990).algorithm_.pop_size == 54
 
 
 def test_the_budget_of_islands_is_that_of_one() -> None:

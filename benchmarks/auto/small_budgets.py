@@ -41,11 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 
 
-def functions(suite: str, dim: int) -> Iterator[list[Function]]:
+def functions(suite: str, dim: int, instances: Sequence[int] = INSTANCES) -> Iterator[list[Function]]:
     """Yield the instances of every function."""
     if suite == BBOB:
         for number in FUNCTIONS:
-            problems = [ioh.get_problem(number, one, dim, ioh.ProblemClass.BBOB) for one in INSTANCES]
+            problems = [ioh.get_problem(number, one, dim, ioh.ProblemClass.BBOB) for one in instances]
             yield [logged_function(f"f{number}", problem) for problem in problems]
     else:
         found = find_suite(suite)

@@ -99,15 +99,16 @@ class Row(NamedTuple):
 
 
 MIDPOINT = MappingProxyType({"repair": "midpoint"})
+# The largest middle budget, in evaluations for every variable, and the most variables in which DE is the first choice.
+MIDDLE_EVALS, MIDDLE_DIM = 3000, 15
 # The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
-# docs/benchmarks/auto.json and bbob-comparison.json, which have D = 2 to 40.
+# docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40.
 BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, math.inf, "cmaes"),
-    Row(3000, 3, "jso", lambda dim: 20),
-    Row(3000, 15, "lshade", lambda dim: 50, MIDPOINT),
-    Row(3000, math.inf, "cmaes"),
-    Row(math.inf, 15, "arrde", first=True),
+    Row(MIDDLE_EVALS, MIDDLE_DIM, "rdex"),
+    Row(MIDDLE_EVALS, math.inf, "cmaes"),
+    Row(math.inf, MIDDLE_DIM, "arrde", first=True),
     Row(math.inf, math.inf, "rdex", first=True),
 )
 # Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its

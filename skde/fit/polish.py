@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms.auto import DefaultPolish
+from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, DefaultPolish
 from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
@@ -46,7 +46,7 @@ MOST_GRADIENTS = 100
 LEAST_SIMPLEXES = 300
 MOST_SIMPLEXES = 2000
 # "auto" keeps a part of a small budget for the quasi-Newton search, but not more evaluations of each variable than it
-# makes use of; with a middle budget the population finds as much.
+# makes use of; in few variables, where its search is DE, also of a middle budget. CMA-ES finds as much by itself.
 SHARE_OF_SMALL, MOST_EVALS_PER_DIM, SMALL_EVALS_PER_DIM = 0.2, 30, 500
 LEAST_GRADIENTS = 2
 LARGEST_LIMIT = 2**63  # a larger int may be too large for a float
@@ -95,8 +95,8 @@ def simplex_evals(dim: int, max_evals: float) -> int:
 
 
 def quasi_newton_evals(dim: int, max_evals: float) -> int:
-    """Return the evaluations of one run that are kept of a small budget; 0 where the population makes better use."""
-    if max_evals > SMALL_EVALS_PER_DIM * dim:
+    """Return the evaluations of one run that are kept of its budget; 0 where the population makes better use."""
+    if max_evals > (MIDDLE_EVALS if dim <= MIDDLE_DIM else SMALL_EVALS_PER_DIM) * dim:
         return 0
     evals = int(min(SHARE_OF_SMALL * max_evals, MOST_EVALS_PER_DIM * dim))
     return evals if evals >= LEAST_GRADIENTS * (dim + 1) else 0

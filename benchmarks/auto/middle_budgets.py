@@ -1,0 +1,101 @@
+"""Errors of "auto" with middle budgets next to other choices, on BBOB, CEC 2017 and janssen2024.
+
+The finished parts are lines of a file; the same command does not repeat them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from comparison import DIGITS, finished_parts, parsed, rounded
+from small_budgets import BBOB, CEC, compared, functions
+
+from skde import Minimizer
+from skde.algorithms import get_algorithm
+from skde.algorithms.auto import AUTO
+from skde.benchmark import provenance
+from skde.benchmark.records import write_figures
+from skde.benchmark.statistics import rank_sum
+from skde.benchmark.trial_scores import SOLVED
+
+JANSSEN = "janssen2024"
+DIMS = (*((BBOB, dim) for dim in (2, 3, 5, 10, 15)), (CEC, 10), (JANSSEN, 10), (JANSSEN, 15))
+EVALS = (400, 1000, 3000)  # for each variable
+# Neither these instances nor these seeds are those on which the choice was made.
+INSTANCES = (61, 62, 63, 64, 65)
+RUNS = 15  # for each function: the instances share them
+# What is compared with "auto": its algorithm without a polish, its choice of earlier versions, and CMA-ES.
+FEW = 3  # variables with another earlier choice
+OTHERS = ("without polish", "earlier", "cmaes")
+SEEDS = {AUTO: 4001, **{name: 4002 + k for k, name in enumerate(OTHERS)}}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the record."""
+    options, command = parsed(__doc__, "middle_budgets.py", arguments)
+    keys = [(*place, evals, name) for place, evals, name in product(DIMS, EVALS, SEEDS)]
+    parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "choice"), keys, measure)
+    settings = {"instances": INSTANCES, "runs": RUNS, "zero": SOLVED}
+    write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
+
+
+def minimizer(choice: str, dim: int, max_evals: int) -> dict[str, Any]:
+    """Return the algorithm and the polish of a choice."""
+    if choice == AUTO:
+        return {"algorithm": AUTO}
+    if choice == "without polish":
+        return {"algorithm": AUTO, "polish": False}
+    # Small budgets had the quasi-Newton search before, too.
+    end = "quasi-Newton" if max_evals <= 500 * dim else False
+    if choice == "cmaes":
+        return {"algorithm": "cmaes", "polish": end}
+    few, more = {"pop_size": 20}, {"pop_size": 50, "repair": "midpoint"}
+    return {"algorithm": get_algorithm("jso", **few) if dim <= FEW else get_algorithm("lshade", **more), "polish": end}
+
+
+def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, Any]:
+    """Return the errors of all runs by function."""
+    errors = []
+    for instances in functions(suite, dim, INSTANCES):
+        of_function = []
+        for function in instances:
+            m = Minimizer(
+                **minimizer(choice, dim, per_variable * dim),
+                max_evals=per_variable * dim,
+                n_runs=RUNS // len(instances),
+                device="cpu",
+                n_jobs=1,
+                random_state=SEEDS[choice],
+            ).fit(function.objective, bounds=function.bounds)
+            of_function += [run.fun - function.f_opt for run in m.runs_]
+        errors.append(of_function)
+    return {"suite": suite, "dim": dim, "per_variable": per_variable, "choice": choice, "errors": errors}
+
+
+def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of functions on which "auto" is better and worse than each other choice.
+
+    `lower` and `higher` are those of median errors, `better` and `worse` those of the rank-sum test on each function.
+    """
+    found = {(*(part[key] for key in ("suite", "dim", "per_variable", "choice")),): part["errors"] for part in parts}
+    for (suite, dim), per_variable, other in product(DIMS, EVALS, OTHERS):
+        ours, theirs = (compared(found[suite, dim, per_variable, name]) for name in (AUTO, other))
+        now, then = (rounded(np.median(errors, axis=1), DIGITS) for errors in (ours, theirs))
+        verdicts = [rank_sum(*pair) for pair in zip(ours, theirs, strict=True)]
+        yield {
+            "suite": suite,
+            "dim": dim,
+            "per_variable": per_variable,
+            "other": other,
+            "lower": int((now < then).sum()),
+            "higher": int((now > then).sum()),
+            "better": verdicts.count("better"),
+            "worse": verdicts.count("worse"),
+        }
+
+
+if __name__ == "__main__":
+    main()
