@@ -343,8 +343,11 @@ def test_the_default_polish_follows_the_limits() -> None:
     m = Minimizer(max_evals=900, random_state=0).fit(valley, bounds=BOX[:3])
     assert m.polish_evals_ == 90
     m.set_params(max_evals=3000).resume()
-    assert m.polish_evals_ == 300
-    assert 2700 < m.n_evals_ <= 3000
+    assert m.polish_evals_ == 90
+    assert 2910 < m.n_evals_ <= 3000
+    m.set_params(max_evals=12_000).resume()
+    assert m.polish_evals_ == 400
+    assert 11_600 < m.n_evals_ <= 12_000
 
 
 def test_warm_start() -> None:

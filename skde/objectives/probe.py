@@ -65,17 +65,21 @@ def probe(function: Function, what: str, boxes: Sequence[FloatArray], dtype: np.
         return
     index = compared_index(together, sides)
     moved = [np.roll(side, -k, axis=0) for side, k in zip(sides, index, strict=True)]
-    alone = values([side[:1] for side in moved])[(0,) * len(sides)]
+    rows, first = [side[:1] for side in moved], (0,) * len(sides)
+    alone = values(rows)[first]
     scale = np.abs(np.where(np.isfinite(together), together, 0.0)).max(axis=tuple(range(len(sides))))
     if equal_up_to_rounding(together[index], alone, scale):
         return
-    # A function may add the same random numbers in every call; they depend on the row's number, not on other points.
-    if equal_up_to_rounding(values(moved)[(0,) * len(sides)], alone, scale):
+    # A function may add the same random numbers in every call: these depend on the row's number, not on other points.
+    copies = [np.repeat(row, len(side), axis=0) for row, side in zip(rows, sides, strict=True)]
+    if equal_up_to_rounding(values(moved)[first], alone, scale) and equal_up_to_rounding(
+        values(copies)[index], together[index], scale
+    ):
         return
     if np.array_equal(values(sides), together, equal_nan=True):
-        rows = " and ".join(str(len(side)) for side in sides)
+        count = " and ".join(str(len(side)) for side in sides)
         raise ValueError(
-            f"{what} must compute the value of a row from that row alone: one is {together[index]} among {rows} rows, "
+            f"{what} must compute the value of a row from that row alone: one is {together[index]} among {count} rows, "
             f"and {alone} when its row is the only one; leave out results of several rows such as means and ranks"
         )
 

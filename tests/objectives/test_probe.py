@@ -50,6 +50,7 @@ MIXING: dict[str, Callable[[Any], Any]] = {
     "ranks": ranks,
     "the neighbour's value": lambda X: array_namespace(X).roll(f(X), 1) + f(X),
     "whether it is the least": lambda X: f(X) == f(X).min(),
+    "the first row's value": lambda X: f(X[:1]) + 0.0 * f(X),
 }
 
 
@@ -255,6 +256,8 @@ MIXED: dict[str, Callable[[Any], Any]] = {
     "least value": lambda X: (X**2).sum(axis=1) - (X**2).sum(axis=1).min(),
     "largest value": lambda X: (X**2).sum(axis=1) / (X**2).sum(axis=1).max(),
     "ranks": lambda X: X[:, 0].argsort().argsort() * 1.0,
+    "the first row's value": lambda X: np.full(len(X), (X[0] ** 2).sum()),
+    "the first row's mean": lambda X: np.full(len(X), X[0].mean()),
 }
 
 
