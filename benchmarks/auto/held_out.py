@@ -6,7 +6,7 @@ lines of a file; the same command does not repeat them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from comparison import DIGITS, OWN, PEERS, SLOW, finished_parts, parsed, rounded
 
 from skde.benchmark import provenance
+from skde.benchmark.functions import Function
 from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Budget, get_optimizer
 from skde.benchmark.records import write_figures
@@ -51,16 +52,22 @@ def planned() -> Iterator[tuple[str, int, str]]:
 
 def measure(suite: str, per_variable: int, name: str) -> dict[str, Any]:
     """Return the errors of an algorithm's runs by function."""
-    optimizer, budget = get_optimizer(name), Budget.read(f"{per_variable}*dim")
-    found, errors = find_suite(suite), []
-    for function in (found.function(number, DIM) for number in found.functions):
+    found = find_suite(suite)
+    errors = errors_of((found.function(number, DIM) for number in found.functions), per_variable, name)
+    return {"suite": suite, "per_variable": per_variable, "algorithm": name, "errors": errors}
+
+
+def errors_of(functions: Iterable[Function], per_variable: int, name: str) -> list[list[float]]:
+    """Return the errors of an algorithm's runs by function."""
+    optimizer, budget, errors = get_optimizer(name), Budget.read(f"{per_variable}*dim"), []
+    for function in functions:
         if optimizer.batches:
             best = optimizer.run(function, budget, RUNS, 0, "cpu", 1).best
         else:
             seeds = optimizer.seeds(0, RUNS)
-            best = [float(optimizer.minimize(function, per_variable * DIM, seed).best[-1]) for seed in seeds]
+            best = [float(optimizer.minimize(function, per_variable * function.dim, seed).best[-1]) for seed in seeds]
         errors.append((np.array(best) - function.f_opt).tolist())
-    return {"suite": suite, "per_variable": per_variable, "algorithm": name, "errors": errors}
+    return errors
 
 
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -88,10 +95,13 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def median_errors(parts: Sequence[dict[str, Any]], suite: str, per_variable: int, names: Sequence[str]) -> FloatArray:
     """Return the medians that are compared, by function and algorithm."""
     errors = {(part["suite"], part["per_variable"], part["algorithm"]): part["errors"] for part in parts}
-    medians: FloatArray = np.array([np.median(errors[suite, per_variable, name], axis=1) for name in names]).T
-    medians = rounded(medians, DIGITS)
-    medians[medians < SOLVED] = 0.0
-    return medians
+    return compared_medians([errors[suite, per_variable, name] for name in names])
+
+
+def compared_medians(errors: Sequence[Sequence[Sequence[float]]]) -> FloatArray:
+    """Return the medians of algorithms that are compared, by function and algorithm."""
+    medians: FloatArray = rounded(np.array([np.median(one, axis=1) for one in errors]).T, DIGITS)
+    return np.where(medians < SOLVED, 0.0, medians)
 
 
 if __name__ == "__main__":

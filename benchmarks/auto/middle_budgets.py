@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
-from comparison import DIGITS, finished_parts, parsed, rounded
+from comparison import finished_parts, parsed
 from small_budgets import BBOB, CEC, compared, functions
 
 from skde import Minimizer
@@ -76,22 +75,16 @@ def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, A
 
 
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the numbers of functions on which "auto" is better and worse than each other choice.
-
-    `lower` and `higher` are those of median errors, `better` and `worse` those of the rank-sum test on each function.
-    """
+    """Yield on how many functions "auto" is better and worse than each other choice by the rank-sum test."""
     found = {(*(part[key] for key in ("suite", "dim", "per_variable", "choice")),): part["errors"] for part in parts}
     for (suite, dim), per_variable, other in product(DIMS, EVALS, OTHERS):
         ours, theirs = (compared(found[suite, dim, per_variable, name]) for name in (AUTO, other))
-        now, then = (rounded(np.median(errors, axis=1), DIGITS) for errors in (ours, theirs))
         verdicts = [rank_sum(*pair) for pair in zip(ours, theirs, strict=True)]
         yield {
             "suite": suite,
             "dim": dim,
             "per_variable": per_variable,
             "other": other,
-            "lower": int((now < then).sum()),
-            "higher": int((now > then).sum()),
             "better": verdicts.count("better"),
             "worse": verdicts.count("worse"),
         }

@@ -11,7 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, friedman_ranks
 
-from . import auto_polish, bbob, cec2011, held_out, small_budgets, two_searches
+from . import auto_polish, bbob, cec2011, held_out, middle_budgets, small_budgets, two_searches
 from .sources import DOCS, described, joined, link, read, source
 
 BASELINE = "jde"
@@ -116,8 +116,10 @@ def page() -> str:
     lines += [
         *auto_polish.section(),
         *small_budgets.section(),
+        *middle_budgets.section(),
         *held_out.section(),
         *held_out.second_section(),
+        *held_out.third_section(),
         *cec2011.section(),
         *candidates(),
     ]

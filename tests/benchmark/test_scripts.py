@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from skde.algorithms import JSO, LSHADE
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source distribution has no benchmarks")
 
@@ -91,6 +93,41 @@ def test_runs_that_the_polish_solves_or_loses():
     parts[0]["errors"], parts[1]["errors"] = [1.0, 1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1e-9, 0.0, 1.0, 1.0]
     (row,) = rows(parts)
     assert [row[name] for name in ("runs", "without", "with", "lost", "won", "p")] == [6, 2, 4, 1, 3, 0.625]
+
+
+def test_functions_on_which_a_choice_for_middle_budgets_is_better_or_worse():
+    pytest.importorskip("ioh")
+    pytest.importorskip("minionpy")
+    script = names_of("auto/middle_budgets.py")
+    rows, measure, minimizer = (script[name] for name in ("rows", "measure", "minimizer"))
+    assert repr(minimizer("earlier", 3, 3000)) == repr({"algorithm": JSO(pop_size=20), "polish": False})
+    assert repr(minimizer("earlier", 4, 2000)["algorithm"]) == repr(LSHADE.published(pop_size=50))
+    assert minimizer("cmaes", 4, 2000) == {"algorithm": "cmaes", "polish": "quasi-Newton"}
+    rows.__globals__.update(DIMS=(("janssen2024", 5),), EVALS=(400,))
+    parts = [measure("janssen2024", 5, 400, choice) for choice in script["SEEDS"]]
+    assert [[len(errors) for errors in part["errors"]] for part in parts] == [[15] * 10] * 4
+    for part, errors in zip(parts, (1.0, 2.0, 1.0, 0.5), strict=True):
+        part["errors"] = [[errors * n for n in range(20, 35)]] * 2
+    found = {row["other"]: (row["better"], row["worse"]) for row in rows(parts)}
+    assert found == {"without polish": (2, 0), "earlier": (0, 0), "cmaes": (0, 2)}
+
+
+def test_ranks_of_auto_with_middle_budgets_by_group():
+    pytest.importorskip("minionpy")
+    pytest.importorskip("ioh")
+    script = names_of("auto/held_out_middle.py")
+    assert [len(list(script["functions"](*place))) for place in (("cec2019", 10), ("cec2022", 20))] == [7, 12]
+    places, names = (("cec2020", 15), ("cec2019", 10)), ("auto", "de", "jde")
+    script["rows"].__globals__["GROUPS"] = {"some": (places, names)}
+    parts = [
+        {"suite": suite, "dim": dim, "algorithm": name, "errors": [[value] * 5] * 4}
+        for suite, dim in places
+        for name, value in zip(names, (2.0, 1.0 if suite == "cec2020" else 3.0, 4.0), strict=True)
+    ]
+    (row,) = script["rows"](parts)
+    assert (row["group"], row["functions"], row["ranks"]) == ("some", 8, {"auto": 1.5, "de": 1.5, "jde": 3.0})
+    assert row["auto"] == {"cec2020, D=15": 2.0, "cec2019, D=10": 1.0}
+    assert row["p"] == 1.0
 
 
 def test_functions_on_which_the_end_of_small_budgets_is_better_or_worse():

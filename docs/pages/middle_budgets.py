@@ -1,0 +1,59 @@
+"""The section on middle budgets of algorithm="auto", from the record auto-middle-budgets.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skde.benchmark.hypothesis_tests import ALPHA
+
+from .sources import described, read
+
+NAME = "auto-middle-budgets"
+SUITES = {"ioh:bbob": "BBOB", "cec2017": "CEC 2017", "janssen2024": "`janssen2024`"}
+OTHERS = {"without polish": "`rdex` alone", "earlier": "before", "cmaes": "`cmaes`"}
+Rows = Mapping[tuple[str, int, int], Mapping[str, Mapping[str, Any]]]
+
+
+def section() -> list[str]:
+    """Return on how many functions "auto" is better and worse than other choices, by suite, dimension and budget."""
+    record = read(NAME)
+    settings = record["settings"]
+    found: dict[tuple[str, int, int], dict[str, Mapping[str, Any]]] = {}
+    for row in record["rows"]:
+        found.setdefault((row["suite"], row["dim"], row["per_variable"]), {})[row["other"]] = row
+    instances = ", ".join(str(one) for one in settings["instances"])
+    lines = [
+        "## Middle budgets of `auto`",
+        "",
+        "`fit` with `auto`, which is `rdex` and a quasi-Newton search, next to `rdex` without that search, to what",
+        "it took before (`jso` with 20 individuals in at most 3 variables, else `lshade` with 50 and midpoints)",
+        f"and to `cmaes`: {settings['runs']} runs of each on every function. Those of BBOB share the instances",
+        f"{instances}, and the choice has used neither these instances nor these seeds, but the same functions.",
+        described(record, NAME),
+        "",
+        "A cell has the numbers of functions on which the errors of `auto` are better and worse by the rank-sum test",
+        f"at {ALPHA:g}.",
+        total(found),
+        "",
+        f"| suite | variables | evaluations for each | {' | '.join(OTHERS.values())} |",
+        "|---" * (3 + len(OTHERS)) + "|",
+    ]
+    for (suite, dim, per_variable), others in found.items():
+        cells = [f"{others[name]['better']}, {others[name]['worse']}" for name in OTHERS]
+        lines.append(f"| {SUITES[suite]} | {dim} | {per_variable} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def total(found: Rows) -> str:
+    """Return the sums of better and worse over all rows."""
+    sums = [
+        f"{sum(others[name][verdict] for others in found.values())} times {verdict}"
+        for name in OTHERS
+        for verdict in ("better", "worse")
+    ]
+    said = [
+        f"{' and '.join(sums[2 * k : 2 * k + 2])} than {text if text != 'before' else 'its earlier choice'}"
+        for k, text in enumerate(OTHERS.values())
+    ]
+    return f"In all `auto` is {', '.join(said[:-1])}, and {said[-1]}."
