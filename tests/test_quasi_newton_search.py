@@ -44,6 +44,14 @@ def test_few_evaluations_suffice_for_a_sphere() -> None:
     assert (searched(lambda u: ((u - 0.3) ** 2).sum(axis=1), begin(9, 10), 40).best_f < 1e-12).all()
 
 
+@pytest.mark.parametrize("factor", [1e160, 1e300, 1e307])
+def test_huge_values_give_no_warning(factor: float) -> None:
+    """Products of such values are not finite, and the search goes along the gradient then."""
+    first = begin(9, 5)
+    search = searched(lambda u: factor * ((u - 0.3) ** 2).sum(axis=1), first, 300)
+    assert (search.best_f < 1e-3 * factor * ((first - 0.3) ** 2).sum(axis=1)).all()
+
+
 def test_bounds_hold_and_the_minimum_may_be_on_one() -> None:
     search = searched(lambda u: ((u - np.array([-0.5, 0.5, 2.0])) ** 2).sum(axis=1), begin(5, 3))
     assert np.allclose(search.best_u, [0.0, 0.5, 1.0], atol=1e-6)

@@ -18,6 +18,8 @@ MOST_TRIALS = 12  # of a line search
 SUFFICIENT = 1e-4  # part of the decrease that the gradient promises
 CURVATURE = 1e-10  # a pair with less is not kept
 MOST_NUMBERS = 2**22  # of the points in one call of the function
+# Values may be so large that their products are not finite.
+HUGE: dict[str, Any] = {"over": "ignore", "invalid": "ignore"}
 
 
 class QuasiNewtonSearch(JointSearch):
@@ -110,9 +112,11 @@ class QuasiNewtonSearch(JointSearch):
             points = u[row]
             points[np.arange(len(row)), column] = ahead[row, column]
             f[part] = self._evaluate(searches[row], points)
-        g = (f.reshape(u.shape) - self._f[searches, None]) / (ahead - u)
+        with np.errstate(**HUGE):
+            g = (f.reshape(u.shape) - self._f[searches, None]) / (ahead - u)
         return np.where(np.isfinite(g), g, 0.0)
 
+    @np.errstate(**HUGE)
     def _direction(self, searches: IntArray) -> FloatArray:
         """Return -H g; -g, and no pairs, where this does not descend."""
         u, g = self._u[searches], self._g[searches]
@@ -146,14 +150,15 @@ class QuasiNewtonSearch(JointSearch):
                 break
             tried = np.clip(u[tries] + t[tries, None] * d[tries], 0.0, 1.0)
             f_tried = self._evaluate(searches[tries], tried)
-            promised = (g[tries] * (tried - u[tries])).sum(axis=1)
+            with np.errstate(**HUGE):
+                promised = (g[tries] * (tried - u[tries])).sum(axis=1)
+                bend = 2 * (f_tried - f[tries] - promised)
+                minimum = np.where(np.isfinite(bend) & (bend > 0), -promised / np.where(bend > 0, bend, 1.0), 0.1)
             better = (f_tried < best_f[tries]) & (f_tried <= f[tries] + SUFFICIENT * np.minimum(promised, 0.0))
             grows, shrinks = better & alone[tries], ~better & ~found[tries]
             best_u[tries[better]], best_f[tries[better]] = tried[better], f_tried[better]
             found[tries[better]] = True
             t[tries[grows]] *= GROWTH
-            bend = 2 * (f_tried - f[tries] - promised)
-            minimum = np.where(np.isfinite(bend) & (bend > 0), -promised / np.where(bend > 0, bend, 1.0), 0.1)
             t[tries[shrinks]] *= np.clip(minimum, 0.1, 0.5)[shrinks]
             alone[tries[shrinks]] = False
             tries = tries[grows | shrinks]
@@ -173,8 +178,9 @@ class QuasiNewtonSearch(JointSearch):
         g = self._gradient(searches)
         y = g - self._g[searches]
         self._g[searches] = g
-        product = (s * y).sum(axis=1)
-        curved = product > CURVATURE * np.sqrt((s * s).sum(axis=1) * (y * y).sum(axis=1))
+        with np.errstate(**HUGE):
+            product = (s * y).sum(axis=1)
+            curved = product > CURVATURE * np.sqrt((s * s).sum(axis=1) * (y * y).sum(axis=1))
         kept = searches[curved]
         for pairs, newest in ((self._s, s), (self._y, y)):
             pairs[kept, 1:] = pairs[kept, :-1]
