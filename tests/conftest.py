@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import sys
+from collections.abc import Iterator
+from types import ModuleType
 
 # Before OpenMP and BLAS are loaded, also in processes that tests start. Threads that wait must not take the processors
 # from other tests, and the matrices of the tests are small.
@@ -19,6 +22,8 @@ import joblib
 import pytest
 
 from skde.engines import find_gpus, graph_replay
+
+from .documents import DOCS
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Processes that tests start use the package that is under test, and not the sources where they happen to stand.
@@ -86,3 +91,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     config.hook.pytest_deselected(items=[item for item in items if left_out(item)])
     items[:] = [item for item in items if not left_out(item)]
+
+
+@pytest.fixture(scope="module")
+def render() -> Iterator[ModuleType]:
+    """Return docs/render.py as a module, with what it imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS)
+        spec = importlib.util.spec_from_file_location("render", DOCS / "render.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield module
