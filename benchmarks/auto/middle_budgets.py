@@ -13,7 +13,7 @@ from comparison import finished_parts, parsed
 from small_budgets import BBOB, CEC, compared, functions
 
 from skde import Minimizer
-from skde.algorithms import get_algorithm
+from skde.algorithms import JSO, LSHADE
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
@@ -26,8 +26,7 @@ EVALS = (400, 1000, 3000)  # for each variable
 # Neither these instances nor these seeds are those on which the choice was made.
 INSTANCES = (61, 62, 63, 64, 65)
 RUNS = 15  # for each function: the instances share them
-# What is compared with "auto": its algorithm without a polish, its choice of earlier versions, and CMA-ES.
-FEW = 3  # variables with another earlier choice
+# The choice of "auto" without its polish, its earlier choice, and CMA-ES.
 OTHERS = ("without polish", "earlier", "cmaes")
 SEEDS = {AUTO: 4001, **{name: 4002 + k for k, name in enumerate(OTHERS)}}
 
@@ -41,18 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
 
 
-def minimizer(choice: str, dim: int, max_evals: int) -> dict[str, Any]:
-    """Return the algorithm and the polish of a choice."""
+def parameters_of(choice: str, dim: int, max_evals: int) -> dict[str, Any]:
+    """Return the parameters of a Minimizer that has a choice: its algorithm, and its polish."""
     if choice == AUTO:
         return {"algorithm": AUTO}
     if choice == "without polish":
         return {"algorithm": AUTO, "polish": False}
+    earlier = JSO(pop_size=20) if dim <= 3 else LSHADE(pop_size=50, repair="midpoint")
     # Small budgets had the quasi-Newton search before, too.
-    end = "quasi-Newton" if max_evals <= 500 * dim else False
-    if choice == "cmaes":
-        return {"algorithm": "cmaes", "polish": end}
-    few, more = {"pop_size": 20}, {"pop_size": 50, "repair": "midpoint"}
-    return {"algorithm": get_algorithm("jso", **few) if dim <= FEW else get_algorithm("lshade", **more), "polish": end}
+    polish = "quasi-Newton" if max_evals <= 500 * dim else False
+    return {"algorithm": earlier if choice == "earlier" else choice, "polish": polish}
 
 
 def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, Any]:
@@ -62,7 +59,7 @@ def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, A
         of_function = []
         for function in instances:
             m = Minimizer(
-                **minimizer(choice, dim, per_variable * dim),
+                **parameters_of(choice, dim, per_variable * dim),
                 max_evals=per_variable * dim,
                 n_runs=RUNS // len(instances),
                 device="cpu",

@@ -11,7 +11,7 @@ from .sources import described, read
 
 NAME = "auto-middle-budgets"
 SUITES = {"ioh:bbob": "BBOB", "cec2017": "CEC 2017", "janssen2024": "`janssen2024`"}
-OTHERS = {"without polish": "`rdex` alone", "earlier": "before", "cmaes": "`cmaes`"}
+OTHERS = {"without polish": "`rdex` alone", "earlier": "its earlier choice", "cmaes": "`cmaes`"}
 Rows = Mapping[tuple[str, int, int], Mapping[str, Mapping[str, Any]]]
 
 
@@ -47,13 +47,8 @@ def section() -> list[str]:
 
 def total(found: Rows) -> str:
     """Return the sums of better and worse over all rows."""
-    sums = [
-        f"{sum(others[name][verdict] for others in found.values())} times {verdict}"
-        for name in OTHERS
-        for verdict in ("better", "worse")
-    ]
-    said = [
-        f"{' and '.join(sums[2 * k : 2 * k + 2])} than {text if text != 'before' else 'its earlier choice'}"
-        for k, text in enumerate(OTHERS.values())
-    ]
+    said = []
+    for name, text in OTHERS.items():
+        better, worse = (sum(others[name][verdict] for others in found.values()) for verdict in ("better", "worse"))
+        said.append(f"{better} times better and {worse} times worse than {text}")
     return f"In all `auto` is {', '.join(said[:-1])}, and {said[-1]}."

@@ -99,10 +99,10 @@ def test_functions_on_which_a_choice_for_middle_budgets_is_better_or_worse():
     pytest.importorskip("ioh")
     pytest.importorskip("minionpy")
     script = names_of("auto/middle_budgets.py")
-    rows, measure, minimizer = (script[name] for name in ("rows", "measure", "minimizer"))
-    assert repr(minimizer("earlier", 3, 3000)) == repr({"algorithm": JSO(pop_size=20), "polish": False})
-    assert repr(minimizer("earlier", 4, 2000)["algorithm"]) == repr(LSHADE.published(pop_size=50))
-    assert minimizer("cmaes", 4, 2000) == {"algorithm": "cmaes", "polish": "quasi-Newton"}
+    rows, measure, parameters_of = (script[name] for name in ("rows", "measure", "parameters_of"))
+    assert repr(parameters_of("earlier", 3, 3000)) == repr({"algorithm": JSO(pop_size=20), "polish": False})
+    assert repr(parameters_of("earlier", 4, 2000)["algorithm"]) == repr(LSHADE.published(pop_size=50))
+    assert parameters_of("cmaes", 4, 2000) == {"algorithm": "cmaes", "polish": "quasi-Newton"}
     rows.__globals__.update(DIMS=(("janssen2024", 5),), EVALS=(400,))
     parts = [measure("janssen2024", 5, 400, choice) for choice in script["SEEDS"]]
     assert [[len(errors) for errors in part["errors"]] for part in parts] == [[15] * 10] * 4
