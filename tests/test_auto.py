@@ -33,11 +33,15 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
         (FitProperties(2, 200), JSO.published(pop_size=10)),
         (FitProperties(5, 500), CMAES(pop_size=8)),
         (FitProperties(10, 3000), CMAES(pop_size=10)),
-        (FitProperties(2, 601), RDEX(pop_size=36)),
-        (FitProperties(10, 3001), RDEX(pop_size=180)),
-        (FitProperties(15, 45_000), RDEX(pop_size=270)),
-        (FitProperties(16, 45_000), CMAES(pop_size=12)),
-        (FitProperties(20, 6001), CMAES(pop_size=12)),
+        (FitProperties(1, 301), RDEX(pop_size=36, pop_min=5, perturbation_rate=0.2)),
+        (FitProperties(2, 601), RDEX(pop_size=36, pop_min=10, perturbation_rate=0.2)),
+        (FitProperties(10, 3001), RDEX(pop_size=120, pop_min=25, perturbation_rate=0.2)),
+        (FitProperties(10, 15_001), RDEX(pop_size=180, pop_min=25, perturbation_rate=0.2)),
+        (FitProperties(15, 22_500), RDEX(pop_size=180, pop_min=25, perturbation_rate=0.2)),
+        (FitProperties(16, 4801), RDEX(pop_size=128, pop_min=32, perturbation_rate=0.2)),
+        (FitProperties(30, 90_000), RDEX(pop_size=540, pop_min=25, perturbation_rate=0.2)),
+        (FitProperties(31, 90_000), CMAES(pop_size=14)),
+        (FitProperties(31, 9301), CMAES(pop_size=14)),
         (FitProperties(7, 21_001, one_search=True), ARRDE(pop_size=89)),
         (FitProperties(8, 24_001, 50), ARRDE(pop_size=102)),
         (FitProperties(15, 150_000, n_start=6001), ARRDE(pop_size=6001)),
@@ -134,7 +138,7 @@ def test_budgets(given: dict[str, Any], name: str) -> None:
 
 def test_the_polish_leaves_less_to_the_rule() -> None:
     assert fit(max_evals=990, polish=True).algorithm_.pop_size == 10
-    assert fit(max_evals=990).algorithm_.pop_size == 54
+    assert fit(max_evals=990).algorithm_.pop_size == 36
 
 
 def test_the_budget_of_islands_is_that_of_one() -> None:

@@ -13,7 +13,6 @@ from comparison import finished_parts, parsed
 from small_budgets import BBOB, CEC, compared, functions
 
 from skde import Minimizer
-from skde.algorithms import JSO, LSHADE
 from skde.algorithms.auto import AUTO
 from skde.benchmark import provenance
 from skde.benchmark.records import write_figures
@@ -21,13 +20,17 @@ from skde.benchmark.statistics import rank_sum
 from skde.benchmark.trial_scores import SOLVED
 
 JANSSEN = "janssen2024"
-DIMS = (*((BBOB, dim) for dim in (2, 3, 5, 10, 15)), (CEC, 10), (JANSSEN, 10), (JANSSEN, 15))
+DIMS = (
+    *((BBOB, dim) for dim in (2, 3, 5, 10, 15, 20)),
+    *((CEC, dim) for dim in (10, 30)),
+    *((JANSSEN, dim) for dim in (10, 15, 20)),
+)
 EVALS = (400, 1000, 3000)  # for each variable
 # Neither these instances nor these seeds are those on which the choice was made.
 INSTANCES = (61, 62, 63, 64, 65)
 RUNS = 15  # for each function: the instances share them
-# The choice of "auto" without its polish, its earlier choice, and CMA-ES.
-OTHERS = ("without polish", "earlier", "cmaes")
+# rdex with its own parameters and the same quasi-Newton search, and CMA-ES.
+OTHERS = ("rdex", "cmaes")
 SEEDS = {AUTO: 4001, **{name: 4002 + k for k, name in enumerate(OTHERS)}}
 
 
@@ -44,12 +47,9 @@ def parameters_of(choice: str, dim: int, max_evals: int) -> dict[str, Any]:
     """Return the parameters of a Minimizer that has a choice: its algorithm, and its polish."""
     if choice == AUTO:
         return {"algorithm": AUTO}
-    if choice == "without polish":
-        return {"algorithm": AUTO, "polish": False}
-    earlier = JSO(pop_size=20) if dim <= 3 else LSHADE(pop_size=50, repair="midpoint")
-    # Small budgets had the quasi-Newton search before, too.
-    polish = "quasi-Newton" if max_evals <= 500 * dim else False
-    return {"algorithm": earlier if choice == "earlier" else choice, "polish": polish}
+    # After CMA-ES the quasi-Newton search is worth its evaluations with small budgets only.
+    polish = "quasi-Newton" if choice == "rdex" or max_evals <= 500 * dim else False
+    return {"algorithm": choice, "polish": polish}
 
 
 def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, Any]:

@@ -86,6 +86,8 @@ class Row(NamedTuple):
         The size of the population by the dimension; None: the algorithm's own.
     parameters : mapping
         Other parameters.
+    pop_min : callable or None
+        The size of the population at the end by the dimension; None: the algorithm's own.
     first : bool
         Whether a search by FIRST has a part of the evaluations before.
     """
@@ -95,20 +97,24 @@ class Row(NamedTuple):
     name: str
     pop_size: Callable[[int], int] | None = None
     parameters: Mapping[str, Any] = MappingProxyType({})
+    pop_min: Callable[[int], int] | None = None
     first: bool = False
 
 
 MIDPOINT = MappingProxyType({"repair": "midpoint"})
-# The largest middle budget, in evaluations for every variable, and the most variables in which DE is the first choice.
-MIDDLE_EVALS, MIDDLE_DIM = 3000, 15
+RARE_PERTURBATION = MappingProxyType({"perturbation_rate": 0.2})
+# The largest middle budget, in evaluations for every variable, and the most variables in which it is for DE.
+MIDDLE_EVALS, MIDDLE_DIM = 3000, 30
 # The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
 # docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40.
 BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, math.inf, "cmaes"),
-    Row(MIDDLE_EVALS, MIDDLE_DIM, "rdex"),
+    Row(1500, 15, "rdex", lambda dim: max(12 * dim, 36), RARE_PERTURBATION, lambda dim: min(5 * dim, 25)),
+    Row(1500, MIDDLE_DIM, "rdex", lambda dim: 8 * dim, RARE_PERTURBATION, lambda dim: 2 * dim),
+    Row(MIDDLE_EVALS, MIDDLE_DIM, "rdex", None, RARE_PERTURBATION, lambda dim: min(5 * dim, 25)),
     Row(MIDDLE_EVALS, math.inf, "cmaes"),
-    Row(math.inf, MIDDLE_DIM, "arrde", first=True),
+    Row(math.inf, 15, "arrde", first=True),
     Row(math.inf, math.inf, "rdex", first=True),
 )
 # Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its
@@ -209,4 +215,5 @@ def made(row: Row, given: FitProperties) -> Algorithm:
         size = row.pop_size(given.dim)
     if given.max_evals is not None:
         size = min(size, max(given.max_evals // LEAST_GENERATIONS, min(given.max_evals, LEAST_INDIVIDUALS), 4))
-    return get_algorithm(row.name, **row.parameters, pop_size=max(size, given.n_start))
+    least = {} if row.pop_min is None else {"pop_min": min(max(row.pop_min(given.dim), 4), size)}
+    return get_algorithm(row.name, **row.parameters, **least, pop_size=max(size, given.n_start))
