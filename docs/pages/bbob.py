@@ -46,7 +46,7 @@ def section() -> list[str]:
         f"The {settings['functions']} functions of BBOB, one run on each of the instances {instances}. "
         f"{described(record, 'bbob-comparison')} The record has the median errors of each function.",
         "",
-        "With 10000 evaluations for each variable, and with 1000 in at most 15 variables, the record has an earlier",
+        "With 10000 evaluations for each variable, and with 1000 in at most 30 variables, the record has an earlier",
         "choice of `auto`. These rows are left out, though ranks count them. Figures of",
         "[its two searches](#two-searches-of-auto) and of [middle budgets](#middle-budgets-of-auto) are below.",
         "",

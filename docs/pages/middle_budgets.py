@@ -11,7 +11,7 @@ from .sources import described, read
 
 NAME = "auto-middle-budgets"
 SUITES = {"ioh:bbob": "BBOB", "cec2017": "CEC 2017", "janssen2024": "`janssen2024`"}
-OTHERS = {"without polish": "`rdex` alone", "earlier": "its earlier choice", "cmaes": "`cmaes`"}
+OTHERS = {"rdex": "`rdex` with its own parameters", "cmaes": "`cmaes`"}
 Rows = Mapping[tuple[str, int, int], Mapping[str, Mapping[str, Any]]]
 
 
@@ -26,9 +26,9 @@ def section() -> list[str]:
     lines = [
         "## Middle budgets of `auto`",
         "",
-        "`fit` with `auto`, which is `rdex` and a quasi-Newton search, next to `rdex` without that search, to what",
-        "it took before (`jso` with 20 individuals in at most 3 variables, else `lshade` with 50 and midpoints)",
-        f"and to `cmaes`: {settings['runs']} runs of each on every function. Those of BBOB share the instances",
+        "`fit` with `auto`, which is `rdex` with other parameters and a quasi-Newton search, next to `rdex` with its",
+        "own parameters and the same search, and to `cmaes` (with this search up to 500 evaluations for each variable):",
+        f"{settings['runs']} runs of each on every function. Those of BBOB share the instances",
         f"{instances}, and the choice has used neither these instances nor these seeds, but the same functions.",
         described(record, NAME),
         "",
@@ -51,4 +51,4 @@ def total(found: Rows) -> str:
     for name, text in OTHERS.items():
         better, worse = (sum(others[name][verdict] for others in found.values()) for verdict in ("better", "worse"))
         said.append(f"{better} times better and {worse} times worse than {text}")
-    return f"In all `auto` is {', '.join(said[:-1])}, and {said[-1]}."
+    return f"In all `auto` is {' and '.join(said)}."

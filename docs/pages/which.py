@@ -120,6 +120,7 @@ def page() -> str:
         *held_out.section(),
         *held_out.second_section(),
         *held_out.third_section(),
+        *held_out.fourth_section(),
         *cec2011.section(),
         *candidates(),
     ]
