@@ -154,6 +154,14 @@ def test_the_third_reading_of_auto(render: ModuleType) -> None:
 
 
 @needs_records
+def test_the_fourth_reading_of_auto(render: ModuleType) -> None:
+    page = importlib.import_module("pages.held_out")
+    rows = [line for line in page.fourth_section() if line.startswith(("| 52: ", "| 17: "))]
+    assert [row.split(":")[0] for row in rows] == ["| 52", "| 17", "| 52"]
+    assert all(" lowest " not in row and "| `auto` " in row and "place 1 of 3" in row for row in rows)
+
+
+@needs_records
 def test_middle_budgets_of_auto(render: ModuleType) -> None:
     page = importlib.import_module("pages.middle_budgets")
     others = {name: {"better": k, "worse": 1} for k, name in enumerate(page.OTHERS)}
