@@ -107,9 +107,9 @@ def third_section() -> list[str]:
         "",
         "Then `auto` took `rdex` with its own parameters and a quasi-Newton search for middle budgets in at most 15",
         "variables. That was chosen on BBOB, CEC 2017 and `janssen2024` alone, but the figures above were known. All",
-        f"algorithms ran again with {record['settings']['per_variable']} evaluations for each variable, and for the first",
-        "time on CEC 2019, and on CEC 2014, 2020 and 2022 in more variables. With more than 15 variables `auto` was",
-        f"`cmaes`. {described(record, THIRD)}",
+        f"algorithms ran again with {record['settings']['per_variable']} evaluations for each variable, and for the",
+        "first time on CEC 2019, and on CEC 2014, 2020 and 2022 in more variables. With more than 15 variables `auto`",
+        f"was `cmaes`. {described(record, THIRD)}",
         "",
         *table(record),
     ]

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from skde.algorithms import JSO, LSHADE
-
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="the source distribution has no benchmarks")
 
