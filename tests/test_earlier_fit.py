@@ -1,4 +1,4 @@
-"""What a fit that fails or is stopped leaves of the fit before it."""
+"""Results of an earlier fit after a fit that fails or is stopped."""
 
 from __future__ import annotations
 
