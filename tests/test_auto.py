@@ -44,7 +44,8 @@ def fit(objective: Any = f, **parameters: Any) -> Minimizer:
         (FitProperties(31, 9301), CMAES(pop_size=14)),
         (FitProperties(7, 21_001, one_search=True), ARRDE(pop_size=89)),
         (FitProperties(8, 24_001, 50), ARRDE(pop_size=102)),
-        (FitProperties(15, 150_000, n_start=6001), ARRDE(pop_size=6001)),
+        (FitProperties(9, 90_000, n_start=3601), ARRDE(pop_size=3601)),
+        (FitProperties(15, 150_000, n_start=6001), RDEX(pop_size=6001, pop_min=25, perturbation_rate=0.2)),
         (FitProperties(16, 160_000, one_search=True), RDEX(pop_size=288)),
         (FitProperties(10, None, 50), RDEX(pop_size=200)),
         (FitProperties(2, None, 50), RDEX(pop_size=200)),
@@ -63,9 +64,11 @@ def test_the_rule(given: FitProperties, expected: Any) -> None:
     ("given", "first", "second", "evals"),
     [
         (FitProperties(2, 20_000), 6, ARRDE(pop_size=37), (2000, 18_000)),
-        (FitProperties(10, 100_000), 10, ARRDE(pop_size=189), (10_000, 90_000)),
+        (FitProperties(9, 90_000), 10, ARRDE(pop_size=170), (9000, 81_000)),
+        (FitProperties(10, 30_001), 10, RDEX(pop_size=250, pop_min=25, perturbation_rate=0.2), (3000, 27_001)),
+        (FitProperties(15, 150_000), 12, RDEX(pop_size=375, pop_min=25, perturbation_rate=0.2), (15_000, 135_000)),
         (FitProperties(16, 160_000, n_islands=3), 12, RDEX(pop_size=288), (48_000, 432_000)),
-        (FitProperties(10, 100_000, n_start=200), 200, ARRDE(pop_size=200), (10_000, 90_000)),
+        (FitProperties(9, 90_000, n_start=200), 200, ARRDE(pop_size=200), (9000, 81_000)),
     ],
 )
 def test_large_budgets_have_two_searches(given: FitProperties, first: int, second: Any, evals: tuple[int, int]) -> None:

@@ -6,7 +6,8 @@ parts are lines of a file; the same command does not repeat them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from skde.benchmark.trial_scores import SOLVED
 PER_VARIABLE = 1000
 FIRST_OF_TEN = 3  # the functions of CEC 2019 before this one have 9, 16 and 18 variables
 # Suites and variables, and the algorithms that run there.
-GROUPS = {
+Groups = Mapping[str, tuple[Sequence[tuple[str, int]], Sequence[str]]]
+GROUPS: Groups = {
     "again": ((("cec2014", 10), ("cec2020", 10), ("cec2022", 10)), (*OWN, *PEERS, *SLOW)),
     "at most 15": ((("cec2019", 10), ("cec2020", 15)), (*OWN, *PEERS)),
     "more": ((("cec2020", 20), ("cec2022", 20), ("cec2014", 30)), (*OWN, *PEERS)),
@@ -33,11 +35,15 @@ GROUPS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
-    options, command = parsed(__doc__, "held_out_middle.py", arguments)
-    keys = [(*place, PER_VARIABLE, name) for places, names in GROUPS.values() for name in names for place in places]
+    write_reading(*parsed(__doc__, "held_out_middle.py", arguments), PER_VARIABLE, GROUPS)
+
+
+def write_reading(options: Namespace, command: str, per_variable: int, groups: Groups) -> None:
+    """Write the record of groups with a budget."""
+    keys = [(*place, per_variable, name) for places, names in groups.values() for name in names for place in places]
     parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "algorithm"), keys, measure)
-    settings = {"per_variable": PER_VARIABLE, "runs": RUNS, "zero": SOLVED}
-    write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
+    settings = {"per_variable": per_variable, "runs": RUNS, "zero": SOLVED}
+    write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts, groups))})
 
 
 def measure(suite: str, dim: int, per_variable: int, name: str) -> dict[str, Any]:
@@ -53,13 +59,13 @@ def functions(suite: str, dim: int) -> Iterator[Function]:
     yield from (found.function(number, dim) for number in numbers)
 
 
-def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def rows(parts: Sequence[dict[str, Any]], groups: Groups) -> Iterator[dict[str, Any]]:
     """Yield the mean ranks of all algorithms by group, and those of "auto" by suite.
 
     p is that of the test of "auto" against the lowest mean rank, adjusted by Holm's method for all algorithms.
     """
     found = {(part["suite"], part["dim"], part["algorithm"]): part["errors"] for part in parts}
-    for group, (places, names) in GROUPS.items():
+    for group, (places, names) in groups.items():
         medians = {place: compared_medians([found[*place, name] for name in names]) for place in places}
         together = np.concatenate(list(medians.values()))
         ranks, auto = friedman_ranks(together), names.index(AUTO)

@@ -114,7 +114,8 @@ BY_BUDGET = (
     Row(1500, MIDDLE_DIM, "rdex", lambda dim: 8 * dim, RARE_PERTURBATION, lambda dim: 2 * dim),
     Row(MIDDLE_EVALS, MIDDLE_DIM, "rdex", None, RARE_PERTURBATION, lambda dim: min(5 * dim, 25)),
     Row(MIDDLE_EVALS, math.inf, "cmaes"),
-    Row(math.inf, 15, "arrde", first=True),
+    Row(math.inf, 9, "arrde", first=True),
+    Row(math.inf, 15, "rdex", lambda dim: 25 * dim, RARE_PERTURBATION, lambda dim: 25, first=True),
     Row(math.inf, math.inf, "rdex", first=True),
 )
 # Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its
