@@ -162,6 +162,16 @@ def test_the_fourth_reading_of_auto(render: ModuleType) -> None:
 
 
 @needs_records
+def test_the_fifth_reading_of_auto(render: ModuleType) -> None:
+    page = importlib.import_module("pages.held_out")
+    rows = [line for line in page.fifth_section() if line.startswith(("| 52: ", "| 17: "))]
+    assert [row.split(":")[0] for row in rows] == ["| 52", "| 17"]
+    assert "| `minionpy:ARRDE` 9.1, `arrde` 9.9, " in rows[0]
+    assert "| 10.1, place 3 of 31 | cec2014, D=10 9.9, cec2020, D=10 8.1, " in rows[0]
+    assert "| 9.3, place 8 of 31 | " in rows[1]
+
+
+@needs_records
 def test_middle_budgets_of_auto(render: ModuleType) -> None:
     page = importlib.import_module("pages.middle_budgets")
     others = {name: {"better": k, "worse": 1} for k, name in enumerate(page.OTHERS)}

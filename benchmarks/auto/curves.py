@@ -74,7 +74,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 "rank": round(float(rank), 2),
                 "area": round(part["area"], 3),
                 "solved": int((own == 0).sum()),
-                "share": [round(share, 4) for share in part["share"]],
+                "share": [round(share, 3) for share in part["share"]],
             }
 
 

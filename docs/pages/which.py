@@ -121,6 +121,7 @@ def page() -> str:
         *held_out.second_section(),
         *held_out.third_section(),
         *held_out.fourth_section(),
+        *held_out.fifth_section(),
         *cec2011.section(),
         *candidates(),
     ]
