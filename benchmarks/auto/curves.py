@@ -20,7 +20,7 @@ from skde.benchmark.records import write_figures
 from skde.benchmark.trial_scores import SOLVED, TARGETS, solved_area
 
 ALGORITHMS = (AUTO, "cmaes", "arrde", "rdex", "lshade", "minionpy:BIPOP_aCMAES", "minionpy:RDEX")
-DIMS = (2, 5, 10, 20)
+DIMS = (2, 5, 10, 20, 40)
 EVALS = 10_000  # for each variable
 PER_DECADE = 8
 GRID = np.geomspace(1, EVALS, 4 * PER_DECADE + 1)
