@@ -117,16 +117,46 @@ def test_ranks_of_auto_with_middle_budgets_by_group():
     script = names_of("auto/held_out_middle.py")
     assert [len(list(script["functions"](*place))) for place in (("cec2019", 10), ("cec2022", 20))] == [7, 12]
     places, names = (("cec2020", 15), ("cec2019", 10)), ("auto", "de", "jde")
-    script["rows"].__globals__["GROUPS"] = {"some": (places, names)}
     parts = [
         {"suite": suite, "dim": dim, "algorithm": name, "errors": [[value] * 5] * 4}
         for suite, dim in places
         for name, value in zip(names, (2.0, 1.0 if suite == "cec2020" else 3.0, 4.0), strict=True)
     ]
-    (row,) = script["rows"](parts)
+    (row,) = script["rows"](parts, {"some": (places, names)})
     assert (row["group"], row["functions"], row["ranks"]) == ("some", 8, {"auto": 1.5, "de": 1.5, "jde": 3.0})
     assert row["auto"] == {"cec2020, D=15": 2.0, "cec2019, D=10": 1.0}
     assert row["p"] == 1.0
+
+
+def test_large_budgets_are_written_by_group(tmp_path):
+    pytest.importorskip("minionpy")
+    pytest.importorskip("ioh")
+    script = names_of("auto/held_out_large.py")
+    keys = [
+        (*place, script["PER_VARIABLE"], name)
+        for places, names in script["LARGE_GROUPS"].values()
+        for name in names
+        for place in places
+    ]
+    sizes = {"cec2014": 30, "cec2019": 7, "cec2020": 10, "cec2022": 12}
+    names = ("suite", "dim", "per_variable", "algorithm")
+    parts, out = tmp_path / "parts.jsonl", tmp_path / "record.json"
+    parts.write_text(
+        "".join(
+            json.dumps(
+                {**dict(zip(names, key, strict=True)), "errors": [[float(key[-1] != "auto")] * 5] * sizes[key[0]]}
+            )
+            + "\n"
+            for key in keys
+        )
+    )
+    script["main"]([str(parts), "--out", str(out)])
+    record = json.loads(out.read_text())
+    assert record["settings"] == {"per_variable": 10_000, "runs": 5, "zero": 1e-08}
+    assert [(row["group"], row["functions"], row["ranks"]["auto"]) for row in record["rows"]] == [
+        ("again", 52, 1.0),
+        ("at most 15", 17, 1.0),
+    ]
 
 
 def test_functions_on_which_the_end_of_small_budgets_is_better_or_worse():
