@@ -68,6 +68,9 @@ def test_the_rule(given: FitProperties, expected: Any) -> None:
         (FitProperties(10, 30_001), 10, RDEX(pop_size=250, pop_min=25, perturbation_rate=0.2), (3000, 27_001)),
         (FitProperties(15, 150_000), 12, RDEX(pop_size=375, pop_min=25, perturbation_rate=0.2), (15_000, 135_000)),
         (FitProperties(16, 160_000, n_islands=3), 12, RDEX(pop_size=288), (48_000, 432_000)),
+        (FitProperties(20, 200_000), 12, RDEX(pop_size=360), (20_000, 180_000)),
+        (FitProperties(30, 300_000), 14, RDEX(pop_size=540), (45_000, 255_000)),
+        (FitProperties(50, 500_000), 15, RDEX(pop_size=900), (100_000, 400_000)),
         (FitProperties(9, 90_000, n_start=200), 200, ARRDE(pop_size=200), (9000, 81_000)),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms.auto import AUTO, FIRST_SHARE
+from skde.algorithms.auto import AUTO, first_share
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, merge
 
@@ -35,8 +35,9 @@ def bbob(record: dict[str, Any]) -> list[str]:
         f"BBOB with {settings['evals']} evaluations for each variable, functions and instances as above. "
         f"{described(record, NAME)} The record has the shares of reached targets over the evaluations.",
         "",
-        f"`auto` gives {FIRST_SHARE:.0%} of the evaluations to CMA-ES. A cell has the area, the mean rank among these",
-        f"{len(names)} and, of {runs} runs, those that reach the last target. The last columns have the largest",
+        f"`auto` gives {first_share(dims[0]):.0%} of the evaluations to CMA-ES, and {first_share(dims[-1]):.0%} with "
+        f"{dims[-1]} variables. A cell has the area, the mean rank among these {len(names)} and, of {runs} runs, those",
+        "that reach the last target. The last columns have the largest",
         "difference of the shares of reached targets, at any number of evaluations, by which `auto` is below the",
         "algorithm.",
         "",

@@ -122,7 +122,6 @@ BY_BUDGET = (
 # Before differential evolution with a large budget: CMA-ES finds most of what it finds in a small part of it. Its
 # restarts do not depend on the size of the values.
 FIRST = Row(math.inf, math.inf, "cmaes", None, MappingProxyType({"tol_fun": 0.0}))
-FIRST_SHARE = 0.1
 # With constraints or discrete variables the rule of midpoints is better, and the other three algorithms are not.
 SPECIAL_BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
@@ -197,7 +196,7 @@ def chosen(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequenc
     if given.one_search or given.max_evals is None or given.max_iter is not None:
         return made(row, given), 0
     islands = given.n_islands
-    evals = int(FIRST_SHARE * given.max_evals) if row.first else 0
+    evals = int(first_share(given.dim) * given.max_evals) if row.first else 0
     kept = given.polish.after_two if evals else 0 if given.special else given.polish.after_one
     rest = given.max_evals - evals - math.ceil(kept / islands)
     if not evals:
@@ -206,6 +205,11 @@ def chosen(row: Row, given: FitProperties) -> tuple[Algorithm | AlgorithmSequenc
         return made(row, given), 0
     first, second = (made(of, given._replace(max_evals=each)) for of, each in ((FIRST, evals), (row, rest)))
     return AlgorithmSequence(first, second, evals * islands, rest * islands), kept
+
+
+def first_share(dim: int) -> float:
+    """Return the share of the evaluations that FIRST has: a tenth, more for the larger covariance matrices."""
+    return min(max(0.1, dim / 200), 0.2)
 
 
 def made(row: Row, given: FitProperties) -> Algorithm:
