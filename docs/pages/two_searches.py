@@ -35,11 +35,10 @@ def bbob(record: dict[str, Any]) -> list[str]:
         f"BBOB with {settings['evals']} evaluations for each variable, functions and instances as above. "
         f"{described(record, NAME)} The record has the shares of reached targets over the evaluations.",
         "",
-        f"`auto` gives {first_share(dims[0]):.0%} of the evaluations to CMA-ES, and {first_share(dims[-1]):.0%} with "
+        f"`auto` gives {first_share(dims[0]):.0%} of the evaluations to CMA-ES, and {first_share(dims[-1]):.0%} with",
         f"{dims[-1]} variables. A cell has the area, the mean rank among these {len(names)} and, of {runs} runs, those",
-        "that reach the last target. The last columns have the largest",
-        "difference of the shares of reached targets, at any number of evaluations, by which `auto` is below the",
-        "algorithm.",
+        "that reach the last target. The last columns have the largest difference of the shares of reached targets, at",
+        "any number of evaluations, by which `auto` is below the algorithm.",
         "",
         f"| algorithm | {' | '.join(head)} | {' | '.join(f'{one}: `auto` below' for one in head)} |",
         "|---" * (2 * len(dims) + 1) + "|",

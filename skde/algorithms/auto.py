@@ -106,8 +106,8 @@ RARE_PERTURBATION = MappingProxyType({"perturbation_rate": 0.2})
 # The largest middle budget, in evaluations for every variable, and the most variables in which it is for DE.
 MIDDLE_EVALS, MIDDLE_DIM = 3000, 30
 # The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
-# docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40; with large budgets
-# in 10 to 15 variables by the trials in docs/which.md.
+# docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40; with large
+# budgets in 10 to 15 variables in the trials of docs/which.md.
 BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, math.inf, "cmaes"),
