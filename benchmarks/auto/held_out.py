@@ -98,10 +98,10 @@ def median_errors(parts: Sequence[dict[str, Any]], suite: str, per_variable: int
     return compared_medians([errors[suite, per_variable, name] for name in names])
 
 
-def compared_medians(errors: Sequence[Sequence[Sequence[float]]]) -> FloatArray:
-    """Return the medians of algorithms that are compared, by function and algorithm."""
+def compared_medians(errors: Sequence[Sequence[Sequence[float]]], zero: float = SOLVED) -> FloatArray:
+    """Return the medians of algorithms that are compared, by function and algorithm; those below `zero` are equal."""
     medians: FloatArray = rounded(np.array([np.median(one, axis=1) for one in errors]).T, DIGITS)
-    return np.where(medians < SOLVED, 0.0, medians)
+    return np.where(medians < zero, 0.0, medians)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,26 @@ def test_ranks_of_auto_with_middle_budgets_by_group():
     assert row["p"] == 1.0
 
 
+def test_cec_by_suite_and_budget():
+    pytest.importorskip("minionpy")
+    pytest.importorskip("ioh")
+    script = names_of("auto/cec.py")
+    assert [len(list(script["functions"](suite))) for suite in ("cec2017", "cec2011")] == [29, 22]
+    assert {function.dim for function in script["functions"]("cec2011")} >= {1, 7, 22, 240}
+    names, values = ("auto", "de", "jde"), (-3.0, -2.0, 4.0)
+    script["rows"].__globals__["EXPERIMENTS"] = (("cec2011", 100, names), ("cec2017", 100, names))
+    parts = [
+        {"suite": suite, "per_variable": 100, "algorithm": name, "errors": [[value] * 5] * 4}
+        for suite in ("cec2011", "cec2017")
+        for name, value in zip(names, values, strict=True)
+    ]
+    real, made = script["rows"](parts)
+    assert real["ranks"] == {"auto": 1.0, "de": 2.0, "jde": 3.0}  # negative values count
+    assert made["ranks"] == {"auto": 1.5, "de": 1.5, "jde": 3.0}
+    part = script["measure"]("cec2011", 10, "auto")
+    assert [len(errors) for errors in part["errors"]] == [5] * 22
+
+
 def test_large_budgets_are_written_by_group(tmp_path):
     pytest.importorskip("minionpy")
     pytest.importorskip("ioh")
