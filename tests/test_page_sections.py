@@ -172,6 +172,19 @@ def test_the_fifth_reading_of_auto(render: ModuleType) -> None:
 
 
 @needs_records
+def test_cec_with_few_evaluations(render: ModuleType) -> None:
+    page = importlib.import_module("pages.cec_comparison")
+    section = page.section()
+    budgets = [line.split(" | ")[:2] for line in section if line.startswith("| CEC ")]
+    assert budgets == [["| CEC 2017", "100"], ["| CEC 2017", "1000"], ["| CEC 2011", "100"]]
+    assert all(
+        f"| {page.link(name)} | " in "\n".join(section) for name in ("auto", "rdex", "scipy:differential_evolution")
+    )
+    (slow,) = (line for line in section if line.startswith("| `cma:bipop` | "))
+    assert slow.endswith(" |  |")  # not on CEC 2011
+
+
+@needs_records
 def test_middle_budgets_of_auto(render: ModuleType) -> None:
     page = importlib.import_module("pages.middle_budgets")
     others = {name: {"better": k, "worse": 1} for k, name in enumerate(page.OTHERS)}

@@ -11,7 +11,7 @@ from skde.algorithms import ALGORITHMS
 from skde.benchmark.records import read_record
 from skde.benchmark.statistics import compare, friedman_ranks
 
-from . import auto_polish, bbob, cec2011, held_out, middle_budgets, small_budgets, two_searches
+from . import auto_polish, bbob, cec2011, cec_comparison, held_out, middle_budgets, small_budgets, two_searches
 from .sources import DOCS, described, joined, link, read, source
 
 BASELINE = "jde"
@@ -123,6 +123,7 @@ def page() -> str:
         *held_out.fourth_section(),
         *held_out.fifth_section(),
         *cec2011.section(),
+        *cec_comparison.section(),
         *candidates(),
     ]
     for path in sorted((DOCS / "benchmarks").glob("quality-*.json")):
