@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import platform
+import signal
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -50,6 +52,19 @@ def pytest_runtest_teardown() -> None:
         sys.path.remove(here)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise, also where the shell ignores it for its jobs.
+
+    Nothing is collected meanwhile: Python ignores what is raised in callbacks of the collector, such as hypothesis has.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()
+    yield
+    gc.enable()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

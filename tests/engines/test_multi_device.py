@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import itertools
 import pickle
-import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -241,14 +240,6 @@ def test_callbacks_see_the_whole() -> None:
     assert seen[0][2] == 150
     assert len(m.population_) == 50
     assert m.result_.nfev == sum(run.n_evals for run in m.runs_)
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Handle Ctrl-C, also where the shell has told its jobs to ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def stop(error: type[BaseException] | None) -> None:

@@ -120,7 +120,9 @@ def test_experiments_of_a_batch_have_their_seconds_each() -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("told", ["this thread", "another"])
-def test_prepared_batches_end_after_an_interruption(device: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepared_batches_end_after_an_interruption(
+    device: str, told: str, ctrl_c: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever thread the system gives the signal to."""
     if device == "cpu":  # which runs one batch at a time
         monkeypatch.setattr(algorithm_target, "gpu_threads", lru_cache(lambda device: ThreadPoolExecutor(2)))

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -240,14 +240,6 @@ def test_invalid_operations_are_refused(fields: str, tmp_path: Path) -> None:
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C raise, also where the shell ignores it for its jobs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def begin_study(storage: optuna.storages.BaseStorage) -> None:
