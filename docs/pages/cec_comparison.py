@@ -18,9 +18,9 @@ def section() -> list[str]:
     lines = [
         "## CEC 2017 and CEC 2011 with few evaluations",
         "",
-        f"CEC 2017 in {settings['dim']} variables and CEC 2011, whose problems have 1 to 240; {settings['runs']} runs",
-        f"of each algorithm, mean ranks of the medians. {described(record, NAME)} p is that of `auto` against the",
-        "lowest, by Friedman's test with Holm's correction.",
+        f"CEC 2017 has {settings['dim']} variables here, and the problems of CEC 2011 have 1 to 240. Each algorithm",
+        f"has {settings['runs']} runs on each function, and ranks are those of the medians. {described(record, NAME)}",
+        "p is that of `auto` against the lowest mean rank, by Friedman's test with Holm's correction.",
         "",
         "| suite | evaluations for each variable | lowest mean ranks | lowest of skde | `auto` | p |",
         "|---|---|---|---|---|---|",

@@ -101,49 +101,45 @@ GROUPS = {
 
 def third_section() -> list[str]:
     """Return the ranks of `auto` with middle budgets, after its choice for them changed."""
-    record = read(THIRD)
-    return [
-        "### Third reading of `auto`",
-        "",
+    return reading(
+        "Third",
+        THIRD,
         "Then `auto` took `rdex` with its own parameters and a quasi-Newton search for middle budgets in at most 15",
         "variables. That was chosen on BBOB, CEC 2017 and `janssen2024` alone, but the figures above were known. All",
-        f"algorithms ran again with {record['settings']['per_variable']} evaluations for each variable, and for the",
-        "first time on CEC 2019, and on CEC 2014, 2020 and 2022 in more variables. With more than 15 variables `auto`",
-        f"was `cmaes`. {described(record, THIRD)}",
-        "",
-        *table(record),
-    ]
+        "algorithms ran again, and for the first time on CEC 2019, and on CEC 2014, 2020 and 2022 in more variables.",
+        "With more than 15 variables `auto` was `cmaes`.",
+    )
 
 
 def fourth_section() -> list[str]:
     """Return the ranks of `auto` with middle budgets, after the sizes of its populations changed."""
-    record = read(FOURTH)
-    return [
-        "### Fourth reading of `auto`",
-        "",
+    return reading(
+        "Fourth",
+        FOURTH,
         "Then `rdex` got the sizes and the perturbation of the present rule, in at most 30 variables",
         "([figures](#middle-budgets-of-auto)), chosen on BBOB, CEC 2017, `janssen2024` and CEC 2011; the figures above",
         "were known again. Functions and seeds are those of the third reading, and all algorithms ran again.",
-        described(record, FOURTH),
-        "",
-        *table(record),
-    ]
+    )
 
 
 def fifth_section() -> list[str]:
     """Return the ranks of `auto` with large budgets, after its second search changed."""
-    record = read(FIFTH)
-    return [
-        "### Fifth reading of `auto`",
-        "",
+    return reading(
+        "Fifth",
+        FIFTH,
         "Then `auto` took `rdex` instead of `arrde` with large budgets in 10 to 15 variables",
         "([trials](#middle-dimensions)). That was chosen on BBOB, CEC 2017 and `janssen2024`, but the figures above",
-        f"were known. All algorithms ran again with {record['settings']['per_variable']} evaluations for each",
-        "variable, for the first time with so many on CEC 2019 and on CEC 2020 in 15 variables.",
-        described(record, FIFTH),
-        "",
-        *table(record),
-    ]
+        "were known. All algorithms ran again, for the first time with so many evaluations on CEC 2019 and on CEC 2020",
+        "in 15 variables.",
+    )
+
+
+def reading(number: str, name: str, *text: str) -> list[str]:
+    """Return the section on a reading by groups of functions, from the record of this name."""
+    record = read(name)
+    budget = f"Each run has {record['settings']['per_variable']} evaluations for each variable."
+    head = f"### {number} reading of `auto`"
+    return [head, "", *text, f"{budget} {described(record, name)}", "", *table(record)]
 
 
 def table(record: dict[str, Any]) -> list[str]:
