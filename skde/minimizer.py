@@ -139,15 +139,15 @@ class Minimizer(BaseSolver):
         or, where these are more, the number of processors.
     polish : bool, {"L-BFGS-B", "trust-constr", "Nelder-Mead", "COBYQA", "quasi-Newton"} or None, default None
         Whether a local search improves the best point of every run at the end of a fit. None: with "auto" alone, not
-        after `ask`, a quasi-Newton search after a small budget, in at most 30 variables also after a middle one, and
+        after `ask`, a quasi-Newton search after at most 3000 dim evaluations, in more than 30 variables 1500 dim, and
         the search of Nelder and Mead after the two searches for a large budget, in at most 10 variables
         (docs/which.md). True: L-BFGS-B and, in at most 10 variables, Nelder-Mead after it, or with constraints
         trust-constr. A polish keeps a tenth of max_evals, at most 100 (dim + 1) evaluations of a run, and a tenth of
         max_time. With Nelder-Mead it keeps at most 2000 (dim + 1) evaluations, and in at most 3 variables a fifth of
-        max_evals, where these are at least 300 (dim + 1); with quasi-Newton a fifth, at most 30 dim, where max_evals is
-        at most 500 dim, or 3000 dim in at most 30 variables. The result never gets worse, nor infeasible. Integers,
-        ordinal variables and categories stay as they are. A run that has reached its target is not polished, nor one
-        that a callback ended.
+        max_evals, where these are at least 300 (dim + 1); with quasi-Newton, where it is the default, a fifth, at most
+        30 dim, or 60 dim in more than 30 variables. The result never gets worse, nor infeasible. Integers, ordinal
+        variables and categories stay as they are. A run that has reached its target is not polished, nor one that a
+        callback ended.
     callbacks : callable, list of callables or None, default None
         Called with a `Progress` after each engine call but the last: after every generation of a Python function on the
         CPU, every few milliseconds of one on a GPU, about every 40 ms of a compiled or recorded objective and on

@@ -61,7 +61,7 @@ def test_it_pays() -> None:
         {"polish": False},
         {"algorithm": "jde"},
         {"max_evals": 30_001},
-        {"max_evals": 15_501, "bounds": [(-1.0, 2.0)] * 31},
+        {"max_evals": 46_501, "bounds": [(-1.0, 2.0)] * 31},
         {"max_evals": 100},
         {"max_iter": 20},
         {"tol": 1e-3},

@@ -14,6 +14,7 @@ from skde.algorithms.sequence import AlgorithmSequence
 AUTO = "auto"
 LEAST_INDIVIDUALS = 8
 LEAST_GENERATIONS = 5
+MOST_COMPONENTS = 10**7  # of a population: 80 MB; an algorithm has several such arrays
 
 
 class DefaultPolish(NamedTuple):
@@ -103,16 +104,17 @@ class Row(NamedTuple):
 
 MIDPOINT = MappingProxyType({"repair": "midpoint"})
 RARE_PERTURBATION = MappingProxyType({"perturbation_rate": 0.2})
-# The largest middle budget, in evaluations for every variable, and the most variables in which it is for DE.
-MIDDLE_EVALS, MIDDLE_DIM = 3000, 30
+# The largest middle budget that is for DE, in evaluations for every variable: in at most MIDDLE_DIM, and in more.
+MIDDLE_EVALS, MIDDLE_DIM, MIDDLE_EVALS_OF_MANY = 3000, 30, 1500
 # The first row that a fit fits counts. Of the candidates each has the lowest mean rank, or nearly so, in the records
 # docs/benchmarks/auto.json, bbob-comparison.json and auto-middle-budgets.json, which have D = 2 to 40; with large
-# budgets in 10 to 15 variables in the trials of docs/which.md.
+# budgets in 10 to 15 variables, and middle ones in more than 30, in the trials of docs/which.md.
 BY_BUDGET = (
     Row(300, 3, "jso", lambda dim: 10, MIDPOINT),
     Row(300, math.inf, "cmaes"),
     Row(1500, 15, "rdex", lambda dim: max(12 * dim, 36), RARE_PERTURBATION, lambda dim: min(5 * dim, 25)),
     Row(1500, MIDDLE_DIM, "rdex", lambda dim: 8 * dim, RARE_PERTURBATION, lambda dim: 2 * dim),
+    Row(MIDDLE_EVALS_OF_MANY, math.inf, "arrde"),
     Row(MIDDLE_EVALS, MIDDLE_DIM, "rdex", None, RARE_PERTURBATION, lambda dim: min(5 * dim, 25)),
     Row(MIDDLE_EVALS, math.inf, "cmaes"),
     Row(math.inf, 9, "arrde", first=True),
@@ -213,12 +215,16 @@ def first_share(dim: int) -> float:
 
 
 def made(row: Row, given: FitProperties) -> Algorithm:
-    """Return the parameter object of a row; its population leaves some generations, and has room for first points."""
+    """Return the parameter object of a row.
+
+    Its population fits into memory, leaves some generations, and has room for first points.
+    """
     algorithm = get_algorithm(row.name, **row.parameters)
     if row.pop_size is None:
         size = int(algorithm.kernel_parameters(FitSetting(given.dim, given.max_evals, given.max_iter))["pop_size"])
     else:
         size = row.pop_size(given.dim)
+    size = min(size, max(MOST_COMPONENTS // given.dim, LEAST_INDIVIDUALS))
     if given.max_evals is not None:
         size = min(size, max(given.max_evals // LEAST_GENERATIONS, min(given.max_evals, LEAST_INDIVIDUALS), 4))
     least = {} if row.pop_min is None else {"pop_min": min(max(row.pop_min(given.dim), 4), size)}

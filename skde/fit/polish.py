@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, DefaultPolish
+from skde.algorithms.auto import MIDDLE_DIM, MIDDLE_EVALS, MIDDLE_EVALS_OF_MANY, DefaultPolish
 from skde.arrays import to_numpy
 from skde.engines import Engine, JoblibEngine, choose_device, evaluate
 from skde.engines.batch import best_of
@@ -45,9 +45,10 @@ SHARE, SHARE_OF_FEW, FEW = 0.1, 0.2, 3
 MOST_GRADIENTS = 100
 LEAST_SIMPLEXES = 300
 MOST_SIMPLEXES = 2000
-# "auto" keeps a part of a small budget for the quasi-Newton search, but not more evaluations of each variable than it
-# makes use of; in few variables, where its search is DE, also of a middle budget. CMA-ES finds as much by itself.
-SHARE_OF_SMALL, MOST_EVALS_PER_DIM, SMALL_EVALS_PER_DIM = 0.2, 30, 500
+# "auto" keeps a part of a small budget, or of a middle one for DE, for the quasi-Newton search, but not more than it
+# makes use of in each variable: that is more in more than MIDDLE_DIM variables. CMA-ES with a middle budget finds as
+# much by itself.
+SHARE_OF_MIDDLE, MOST_EVALS_PER_DIM, MOST_EVALS_OF_MANY = 0.2, 30, 60
 LEAST_GRADIENTS = 2
 LARGEST_LIMIT = 2**63  # a larger int may be too large for a float
 TARGET, CALLBACK = int(Status.TARGET), int(Status.CALLBACK)
@@ -96,9 +97,10 @@ def simplex_evals(dim: int, max_evals: float) -> int:
 
 def quasi_newton_evals(dim: int, max_evals: float) -> int:
     """Return the evaluations of one run that are kept of its budget; 0 where the population makes better use."""
-    if max_evals > (MIDDLE_EVALS if dim <= MIDDLE_DIM else SMALL_EVALS_PER_DIM) * dim:
+    many = dim > MIDDLE_DIM
+    if max_evals > (MIDDLE_EVALS_OF_MANY if many else MIDDLE_EVALS) * dim:
         return 0
-    evals = int(min(SHARE_OF_SMALL * max_evals, MOST_EVALS_PER_DIM * dim))
+    evals = int(min(SHARE_OF_MIDDLE * max_evals, (MOST_EVALS_OF_MANY if many else MOST_EVALS_PER_DIM) * dim))
     return evals if evals >= LEAST_GRADIENTS * (dim + 1) else 0
 
 
