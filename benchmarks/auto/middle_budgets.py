@@ -26,6 +26,8 @@ DIMS = (
     *((JANSSEN, dim) for dim in (10, 15, 20)),
 )
 EVALS = (400, 1000, 3000)  # for each variable
+MANY_DIMS = ((BBOB, 40), (CEC, 50), (JANSSEN, 50))
+CASES = (*product(DIMS, EVALS), *product(MANY_DIMS, EVALS[:2]))
 # Neither these instances nor these seeds are those on which the choice was made.
 INSTANCES = (61, 62, 63, 64, 65)
 RUNS = 15  # for each function: the instances share them
@@ -37,7 +39,7 @@ SEEDS = {AUTO: 4001, **{name: 4002 + k for k, name in enumerate(OTHERS)}}
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
     options, command = parsed(__doc__, "middle_budgets.py", arguments)
-    keys = [(*place, evals, name) for place, evals, name in product(DIMS, EVALS, SEEDS)]
+    keys = [(*place, evals, name) for (place, evals), name in product(CASES, SEEDS)]
     parts = finished_parts(options.parts, ("suite", "dim", "per_variable", "choice"), keys, measure)
     settings = {"instances": INSTANCES, "runs": RUNS, "zero": SOLVED}
     write_figures(options.out, {**provenance(command), "settings": settings, "rows": list(rows(parts))})
@@ -74,7 +76,7 @@ def measure(suite: str, dim: int, per_variable: int, choice: str) -> dict[str, A
 def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield on how many functions "auto" is better and worse than each other choice by the rank-sum test."""
     found = {(*(part[key] for key in ("suite", "dim", "per_variable", "choice")),): part["errors"] for part in parts}
-    for (suite, dim), per_variable, other in product(DIMS, EVALS, OTHERS):
+    for ((suite, dim), per_variable), other in product(CASES, OTHERS):
         ours, theirs = (compared(found[suite, dim, per_variable, name]) for name in (AUTO, other))
         verdicts = [rank_sum(*pair) for pair in zip(ours, theirs, strict=True)]
         yield {

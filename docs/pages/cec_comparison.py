@@ -1,4 +1,4 @@
-"""The section on CEC 2017 and CEC 2011 with few evaluations, from the record cec-comparison.json."""
+"""The section on all algorithms on CEC 2017 and CEC 2011, from the record cec-comparison.json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def section() -> list[str]:
     record = read(NAME)
     rows, settings = record["rows"], record["settings"]
     lines = [
-        "## CEC 2017 and CEC 2011 with few evaluations",
+        "## All algorithms on CEC 2017 and CEC 2011",
         "",
         f"CEC 2017 has {settings['dim']} variables here, and the problems of CEC 2011 have 1 to 240. Each algorithm",
         f"has {settings['runs']} runs on each function, and ranks are those of the medians. {described(record, NAME)}",

@@ -102,7 +102,7 @@ def test_functions_on_which_a_choice_for_middle_budgets_is_better_or_worse():
     assert parameters_of("rdex", 4, 12_000) == {"algorithm": "rdex", "polish": "quasi-Newton"}
     assert parameters_of("cmaes", 4, 2000) == {"algorithm": "cmaes", "polish": "quasi-Newton"}
     assert parameters_of("cmaes", 4, 2001) == {"algorithm": "cmaes", "polish": False}
-    rows.__globals__.update(DIMS=(("janssen2024", 5),), EVALS=(400,))
+    rows.__globals__.update(CASES=((("janssen2024", 5), 400),))
     parts = [measure("janssen2024", 5, 400, choice) for choice in script["SEEDS"]]
     assert [[len(errors) for errors in part["errors"]] for part in parts] == [[15] * 10] * 3
     for part, errors in zip(parts, (1.0, 2.0, 0.5), strict=True):
