@@ -52,6 +52,14 @@ def test_huge_values_give_no_warning(factor: float) -> None:
     assert (search.best_f < 1e-3 * factor * ((first - 0.3) ** 2).sum(axis=1)).all()
 
 
+@pytest.mark.parametrize(("factor", "limit"), [(1e-160, 1e-3), (1e-300, 1e-3), (1e-307, 1.0), (1e-312, 1.0)])
+def test_tiny_values_give_no_warning(factor: float, limit: float) -> None:
+    """Products of such values may be 0, or have no finite inverse; with the smallest gradients the search ends."""
+    first = begin(9, 5)
+    search = searched(lambda u: factor * ((u - 0.3) ** 2).sum(axis=1), first, 300)
+    assert (search.best_f <= limit * factor * ((first - 0.3) ** 2).sum(axis=1)).all()
+
+
 def test_bounds_hold_and_the_minimum_may_be_on_one() -> None:
     search = searched(lambda u: ((u - np.array([-0.5, 0.5, 2.0])) ** 2).sum(axis=1), begin(5, 3))
     assert np.allclose(search.best_u, [0.0, 0.5, 1.0], atol=1e-6)

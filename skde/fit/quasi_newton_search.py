@@ -18,6 +18,7 @@ MOST_TRIALS = 12  # of a line search
 SUFFICIENT = 1e-4  # part of the decrease that the gradient promises
 CURVATURE = 1e-10  # a pair with less is not kept
 MOST_NUMBERS = 2**22  # of the points in one call of the function
+TINY = float(np.finfo(float).tiny)  # of smaller numbers the inverse may not be finite
 # Values may be so large that their products are not finite.
 HUGE: dict[str, Any] = {"over": "ignore", "invalid": "ignore"}
 
@@ -84,7 +85,7 @@ class QuasiNewtonSearch(JointSearch):
         if not self._begun:
             self._g[active], self._begun = self._gradient(active), True
         d = self._direction(active)
-        moves = np.abs(d).max(axis=1, initial=0.0) > 0
+        moves = np.abs(d).max(axis=1, initial=0.0) >= TINY
         self.active[active[~moves]] = False
         active, d = active[moves], d[moves]
         u, f, found = self._line_search(active, d)
@@ -181,6 +182,7 @@ class QuasiNewtonSearch(JointSearch):
         with np.errstate(**HUGE):
             product = (s * y).sum(axis=1)
             curved = product > CURVATURE * np.sqrt((s * s).sum(axis=1) * (y * y).sum(axis=1))
+        curved &= product >= TINY
         kept = searches[curved]
         for pairs, newest in ((self._s, s), (self._y, y)):
             pairs[kept, 1:] = pairs[kept, :-1]
