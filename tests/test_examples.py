@@ -261,9 +261,10 @@ def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
     pytest.importorskip("ioh")
     comparison = module_of("benchmarks/auto/comparison.py")
     parts, file = tmp_path / "parts.jsonl", tmp_path / "comparison.json"
-    monkeypatch.setattr(comparison, "EXPERIMENTS", (((2,), (300,), ("de", "auto")),))
+    for name, value in (("DIMS", (2,)), ("BUDGETS", (300,)), ("OWN", ("de", "auto")), ("PEERS", ()), ("SLOW", ())):
+        monkeypatch.setattr(comparison, name, value)
     comparison.main([str(parts), "--out", str(file)])
-    best, last = json.loads(file.read_text())["rows"]
+    best, last = json.loads(file.read_text())["rows"]["300"]["2"]
     assert (best["algorithm"], last["algorithm"]) == ("auto", "de")
     assert best["rank"] + last["rank"] == 3.0
     assert best["area"] > last["area"] > 0
@@ -271,7 +272,7 @@ def test_the_comparison_on_bbob_goes_on_after_its_finished_parts(
     assert last["p"] < 0.05 < best["p"]
     monkeypatch.setattr(comparison, "measure", None)  # nothing is measured again
     comparison.main([str(parts), "--out", str(file)])
-    assert json.loads(file.read_text())["rows"] == [best, last]
+    assert json.loads(file.read_text())["rows"] == {"300": {"2": [best, last]}}
 
 
 def test_the_comparison_counts_each_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:

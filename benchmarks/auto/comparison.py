@@ -28,7 +28,7 @@ from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Optimizer, SkdeOptimizer, get_optimizer
 from skde.benchmark.peer_optimizers import BudgetSpent, EvaluationCounter
 from skde.benchmark.platforms.ioh import logged_function
-from skde.benchmark.records import write_figures
+from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.trial_scores import SOLVED, solved_area
 from skde.result import History
 from skde.typing import FloatArray, IntArray
@@ -39,24 +39,13 @@ PEERS = (
     *(f"fcmaes:{name}" for name in ("bite", "de", "crfmnes")),
     *("pygmo:sade", "pygmo:de1220", "scipy:differential_evolution"),
 )
-# They take 60 to 600 microseconds an evaluation, and most of the others fewer than 8.
+# They take tens to hundreds of microseconds an evaluation, and most of the others fewer than 8.
 SLOW = ("cma:bipop", "scipy:dual_annealing")
-# Those that large budgets are left to in many variables.
-LEADING = (AUTO, "arrde", "cmaes", "jso", "lshade", "lsrtde", "rdex", "sade", "shade", *PEERS[:6])
 FUNCTIONS = range(1, 25)
 # Not the first, on which the candidates of "auto" were compared.
 INSTANCES = (2, 3, 4)
-# Dimensions, evaluations a variable, algorithms.
-EXPERIMENTS = (
-    ((2, 5, 10), (100, 1000), (*OWN, *PEERS, *SLOW)),
-    ((5, 10), (10_000,), (*OWN, *PEERS)),
-    ((20,), (100, 1000), (*OWN, *PEERS)),
-    ((20,), (100,), SLOW),
-    ((2,), (10_000,), (*OWN, *PEERS)),
-    ((5,), (10_000,), ("cma:bipop",)),
-    ((20,), (10_000,), LEADING),
-    ((40,), (100, 1000), LEADING),
-)
+DIMS = (2, 5, 10, 20, 40)
+BUDGETS = (100, 1000, 10_000)  # for each variable
 # Medians that agree in these digits share their ranks: smaller differences are rounding errors at a local minimum.
 DIGITS = 6
 
@@ -64,13 +53,14 @@ DIGITS = 6
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the record."""
     options, command = parsed(__doc__, "comparison.py", arguments)
-    parts = finished_parts(options.parts, ("dim", "per_variable", "algorithm"), planned(), measure)
+    keys = product(DIMS, BUDGETS, (*OWN, *PEERS, *SLOW))
+    parts = finished_parts(options.parts, ("dim", "per_variable", "algorithm"), keys, measure)
     write_figures(
         options.out,
         {
             **provenance(command),
             "settings": {"suite": "ioh:bbob", "functions": len(FUNCTIONS), "instances": INSTANCES, "zero": SOLVED},
-            "rows": list(rows(parts)),
+            "rows": rows(parts),
         },
     )
 
@@ -99,15 +89,6 @@ def finished_parts(
                 stream.flush()
                 print(*key, file=sys.stderr, flush=True)
     return parts
-
-
-def planned() -> Iterator[tuple[int, int, str]]:
-    """Yield dimension, evaluations a variable and algorithm of every part."""
-    for dims, budgets, algorithms in EXPERIMENTS:
-        for dim in dims:
-            for evals_per_dim in budgets:
-                for name in algorithms:
-                    yield dim, evals_per_dim, name
 
 
 def measure(dim: int, evals_per_dim: int, name: str) -> dict[str, Any]:
@@ -139,31 +120,39 @@ def run(optimizer: Optimizer, function: Function, evals: int, seed: int) -> Hist
     return evaluations.history()
 
 
-def rows(parts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each algorithm, by dimension and budget, the lowest mean rank first.
+def rows(parts: Iterable[dict[str, Any]]) -> dict[int, dict[int, list[dict[str, Any]]]]:
+    """Return the figures of each algorithm by evaluations for each variable and dimension.
 
-    p is that of the test against the lowest mean rank, adjusted by Holm's method for all algorithms of the group.
+    The lowest mean rank is first. p is that of the test against it, adjusted by Holm's method for all algorithms of the
+    group.
     """
     groups: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for part in parts:
-        groups.setdefault((part["dim"], part["per_variable"]), []).append(part)
-    for (dim, evals_per_dim), group in sorted(groups.items()):
-        medians = np.array([np.median(part["errors"], axis=1) for part in group]).T
-        medians[medians < SOLVED] = 0.0
-        medians = rounded(medians, DIGITS)
-        ranks = friedman_ranks(medians)
-        order = np.argsort(ranks, kind="stable")
-        p = friedman_holm(medians, int(order[0]))
-        for place in order:
-            yield {
-                "dim": dim,
-                "per_variable": evals_per_dim,
-                "algorithm": group[place]["algorithm"],
-                "rank": round(float(ranks[place]), 2),
-                "p": round(float(p[place]), 3),
-                "area": round(group[place]["area"], 3),
-                "medians": rounded(medians[:, place], 2).tolist(),
-            }
+        groups.setdefault((part["per_variable"], part["dim"]), []).append(part)
+    found: dict[int, dict[int, list[dict[str, Any]]]] = {}
+    for (evals_per_dim, dim), group in sorted(groups.items()):
+        found.setdefault(evals_per_dim, {})[dim] = ranked(group)
+    return found
+
+
+def ranked(group: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the figures of the algorithms with the same dimension and budget."""
+    medians = np.array([np.median(part["errors"], axis=1) for part in group]).T
+    medians[medians < SOLVED] = 0.0
+    medians = rounded(medians, DIGITS)
+    ranks = friedman_ranks(medians)
+    order = np.argsort(ranks, kind="stable")
+    p = friedman_holm(medians, int(order[0]))
+    return [
+        {
+            "algorithm": group[place]["algorithm"],
+            "rank": round(float(ranks[place]), 2),
+            "p": round(float(p[place]), 3),
+            "area": round(group[place]["area"], 3),
+            "medians": [shorten(one) for one in rounded(medians[:, place], 2).tolist()],
+        }
+        for place in order
+    ]
 
 
 def rounded(values: Any, digits: int) -> Any:

@@ -17,7 +17,7 @@ from skde.benchmark import provenance
 from skde.benchmark.functions import Function
 from skde.benchmark.hypothesis_tests import friedman_holm, friedman_ranks
 from skde.benchmark.optimizers import Budget, get_optimizer
-from skde.benchmark.records import write_figures
+from skde.benchmark.records import shorten, write_figures
 from skde.benchmark.suites import find_suite
 from skde.benchmark.trial_scores import SOLVED
 from skde.typing import FloatArray
@@ -88,7 +88,7 @@ def rows(parts: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 "rank": round(float(ranks[place]), 2),
                 "p": round(float(p[place]), 3),
                 **{suite: round(float(by_suite[suite][place]), 2) for suite in SUITES},
-                "medians": [int(one) if one.is_integer() else one for one in rounded(together[:, place], 2).tolist()],
+                "medians": [shorten(one) for one in rounded(together[:, place], 2).tolist()],
             }
 
 
