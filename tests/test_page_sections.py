@@ -106,14 +106,6 @@ def test_algorithms_with_equal_ranks_share_their_places(render: ModuleType) -> N
 
 
 @needs_records
-def test_an_earlier_choice_of_auto_is_left_out(render: ModuleType) -> None:
-    bbob = importlib.import_module("pages.bbob")
-    assert [bbob.has_changed(share, 10) for share in (100, 1000, 10_000)] == [False, True, True]
-    rows = [line for line in bbob.section() if line.startswith("| `auto` |")]
-    assert len(rows) == 1  # with 100 evaluations for each variable
-
-
-@needs_records
 def test_suites_that_no_choice_has_seen(render: ModuleType) -> None:
     page = importlib.import_module("pages.held_out")
     assert [page.marked({"rank": 9.14, "p": p}) for p in (1.0, 0.049)] == ["**9.1**", "9.1"]

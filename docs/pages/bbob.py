@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from skde.algorithms.auto import AUTO, BY_BUDGET
+from skde.algorithms.auto import AUTO
 from skde.benchmark.hypothesis_tests import ALPHA
 from skde.benchmark.statistics import friedman_ranks
 
-from .sources import described, joined, link, read
+from .sources import described, link, read
 
 # The rows of one dimension and budget, the lowest mean rank first; and all groups by budget and dimension.
 Group = list[dict[str, Any]]
-Groups = dict[tuple[int, int], Group]
+Groups = dict[int, dict[int, Group]]
 # BBOB's groups of functions, and their places in the lists of medians.
 KINDS = {
     "separable (1 to 5)": slice(0, 5),
@@ -34,10 +34,9 @@ CMAES, PYCMA = "cmaes", "cma:bipop"
 def section() -> list[str]:
     """Return the section on BBOB."""
     record = read("bbob-comparison")
-    groups: Groups = {}
-    for row in record["rows"]:
-        if row["algorithm"] != AUTO or not has_changed(row["per_variable"], row["dim"]):
-            groups.setdefault((row["per_variable"], row["dim"]), []).append(row)
+    groups: Groups = {
+        int(share): {int(dim): group for dim, group in dims.items()} for share, dims in record["rows"].items()
+    }
     settings = record["settings"]
     instances = ", ".join(map(str, settings["instances"]))
     lines = [
@@ -46,20 +45,18 @@ def section() -> list[str]:
         f"The {settings['functions']} functions of BBOB, one run on each of the instances {instances}. "
         f"{described(record, 'bbob-comparison')} The record has the median errors of each function.",
         "",
-        "With 1000 and 10000 evaluations for each variable the record has an earlier",
-        "choice of `auto`. These rows are left out, though ranks count them. Figures of",
-        "[its two searches](#two-searches-of-auto) and of [middle budgets](#middle-budgets-of-auto) are below.",
+        "`auto` runs by `ask` and `tell` here, therefore without the polish and the quasi-Newton search of `fit`.",
+        "Figures of [its two searches](#two-searches-of-auto) and [middle budgets](#middle-budgets-of-auto) are below.",
         "",
         "| evaluations for each variable | variables | lowest mean ranks | lowest of skde | `auto` |",
         "|---|---|---|---|---|",
     ]
-    for (share, dim), group in sorted(groups.items()):
-        own = [of_name(group, name) for name in own_names(group)]
-        auto = ""
-        if has(group, AUTO):
+    for share, dims in groups.items():
+        for dim, group in dims.items():
+            own = [of_name(group, name) for name in own_names(group)]
             rank = of_name(group, AUTO)["rank"]
             auto = f"{rank:.1f}, {place_text(rank, group)} of {len(group)}"
-        lines.append(f"| {share} | {dim} | {first(group, 3)} | {first(own, 3)} | {auto} |")
+            lines.append(f"| {share} | {dim} | {first(group, 3)} | {first(own, 3)} | {auto} |")
     lines += [
         "",
         *kinds(groups),
@@ -67,18 +64,12 @@ def section() -> list[str]:
         "### Ranks and areas",
         "",
         "The tables below have the mean rank and the area. Ranks in bold do not differ from the lowest in their column",
-        f"by Friedman's test with Holm's correction at {ALPHA:g}. An empty place was not run.",
+        f"by Friedman's test with Holm's correction at {ALPHA:g}.",
         "",
     ]
-    for share in dict.fromkeys(share for share, _ in sorted(groups)):
-        lines += table({dim: group for (one, dim), group in sorted(groups.items()) if one == share}, share)
+    for share, dims in groups.items():
+        lines += table(dims, share)
     return lines
-
-
-def has_changed(share: int, dim: int) -> bool:
-    """Return whether the choice of `auto` is another one than when it was measured."""
-    row = next(row for row in BY_BUDGET if share <= row.evals_per_dim and dim <= row.most_dim)
-    return row.first or row.name in ("rdex", "arrde")
 
 
 def place_text(rank: float, group: Group) -> str:
@@ -90,54 +81,37 @@ def place_text(rank: float, group: Group) -> str:
 
 def kinds(groups: Groups) -> list[str]:
     """Return the table of skde's algorithms with the lowest mean ranks by kind of function."""
-    shares = sorted({share for share, _ in groups})
-    of_share = {share: [group for (one, _), group in groups.items() if one == share] for share in shares}
     lines = [
-        f"| functions | {' | '.join(f'{share} evaluations' for share in shares)} |",
-        "|---" * (len(shares) + 1) + "|",
+        f"| functions | {' | '.join(f'{share} evaluations' for share in groups)} |",
+        "|---" * (len(groups) + 1) + "|",
     ]
+    names = next(own_names(group) for dims in groups.values() for group in dims.values())
     for kind, places in KINDS.items():
         cells = []
-        for share in shares:
-            names = max((own_names(group) for group in of_share[share]), key=len)
-            parts = [group for group in of_share[share] if set(own_names(group)) == set(names)]
-            medians = np.hstack([[of_name(group, name)["medians"][places] for name in names] for group in parts]).T
-            ranks = friedman_ranks(medians)
+        for dims in groups.values():
+            parts = [[of_name(group, name)["medians"][places] for name in names] for group in dims.values()]
+            ranks = friedman_ranks(np.hstack(parts).T)
             cells.append(lowest(dict(zip(names, ranks.tolist(), strict=True)), 3))
         lines.append(f"| {kind} | {' | '.join(cells)} |")
-    about = "The mean ranks among skde's algorithms alone, over all numbers of variables for which each has been run:"
+    about = "The mean ranks among skde's algorithms alone, over all numbers of variables:"
     return [about, "", *lines, ""]
 
 
 def against_pycma(groups: Groups) -> list[str]:
     """Return the comparison of our CMA-ES with pycma's by the median errors in two digits."""
-    both = {key: group for key, group in groups.items() if has(group, CMAES) and has(group, PYCMA)}
-    shares, dims = (sorted({key[place] for key in groups if has(groups[key], CMAES)}) for place in (0, 1))
-    missing = [
-        f"{share} in D={joined(left)}"
-        for share in shares
-        if (left := [dim for dim in dims if (share, dim) in groups and (share, dim) not in both])
-    ]
+    dims = next(iter(groups.values()))
     lines = [
         "### `cmaes` and pycma",
         "",
         f"`{CMAES}` against `{PYCMA}`, both with BIPOP restarts: the numbers of functions on which our median error",
         "is lower, equal in two digits, and higher, and p of the two-sided sign test on those that are not equal.",
-        "pycma takes up to 600 microseconds an evaluation, and some combinations of evaluations and variables have not",
-        f"been run with it: {'; '.join(missing)}.",
         "",
         f"| evaluations for each variable | {' | '.join(f'D={dim}' for dim in dims)} |",
         "|---" * (len(dims) + 1) + "|",
     ]
-    for share in shares:
-        cells = [sign_test(both[share, dim]) if (share, dim) in both else "not run" for dim in dims]
-        lines.append(f"| {share} | {' | '.join(cells)} |")
+    for share, by_dim in groups.items():
+        lines.append(f"| {share} | {' | '.join(map(sign_test, by_dim.values()))} |")
     return [*lines, ""]
-
-
-def has(group: Group, name: str) -> bool:
-    """Return whether an algorithm is in a group."""
-    return any(row["algorithm"] == name for row in group)
 
 
 def sign_test(group: Group) -> str:
@@ -172,18 +146,16 @@ def lowest(ranks: dict[str, float], count: int) -> str:
     return f"{text} and {more} equal" if more else text
 
 
-def table(groups: dict[int, Group], share: int) -> list[str]:
-    """Return the mean ranks and areas of one budget by dimension; those with all dimensions come first."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for dim, group in groups.items():
-        for row in group:
-            found.setdefault(row["algorithm"], {})[dim] = row
+def table(dims: dict[int, Group], share: int) -> list[str]:
+    """Return the mean ranks and areas of one budget by dimension, the lowest mean over the dimensions first."""
     lines = [f"#### {share} evaluations for each variable", ""]
-    lines += [f"| algorithm | {' | '.join(f'D={dim}' for dim in groups)} |", "|---" * (len(groups) + 1) + "|"]
-    order = sorted(found, key=lambda name: (-len(found[name]), mean(row["rank"] for row in found[name].values())))
-    for name in order:
-        cells = [cell(found[name][dim]) if dim in found[name] else "" for dim in groups]
-        lines.append(f"| {link(name)} | {' | '.join(cells)} |")
+    lines += [f"| algorithm | {' | '.join(f'D={dim}' for dim in dims)} |", "|---" * (len(dims) + 1) + "|"]
+    found = {
+        row["algorithm"]: [of_name(group, row["algorithm"]) for group in dims.values()]
+        for row in next(iter(dims.values()))
+    }
+    for name, rows in sorted(found.items(), key=lambda item: mean(row["rank"] for row in item[1])):
+        lines.append(f"| {link(name)} | {' | '.join(map(cell, rows))} |")
     return [*lines, ""]
 
 
