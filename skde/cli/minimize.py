@@ -62,7 +62,7 @@ EXECUTION_HELP = f"how generations run, with the same result: {', '.join(EXECUTI
 NO_POLISH = "none"
 POLISH_HELP = (
     f"improve the best point of every run by a local method: {', '.join(NAMES)} (default: by constraints); "
-    f"{NO_POLISH}: not even after auto with a large budget"
+    f"{NO_POLISH}: not even after auto"
 )
 # Options with another name than the Minimizer's parameter.
 OPTIONS = {"n_runs": "runs", "random_state": "seed"}
