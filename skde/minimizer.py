@@ -129,7 +129,7 @@ class Minimizer(BaseSolver):
         CPU "serial" and "threads", on a GPU "naive", "kernels", "fpde", "fused" and "persistent". With device="auto" a
         model takes its device. A fit that has begun cannot change to or from "joblib", "serial" and "naive".
     dtype : {"float64", "float32"}, default "float64"
-        The precision of positions and values.
+        The precision of positions and values. Bounds are rounded to it.
     vectorized : bool, default True
         Whether a callable takes X of shape (n, dim) and returns n values; False: one point, one number. Constraints
         likewise.
@@ -506,6 +506,8 @@ class Minimizer(BaseSolver):
                 Polish(runner, objective, methods, most, rules["max_time"], stop, self.verbose).run()
         if self.final_evals and runner.final is None:
             reevaluate(runner, objective, final_evals_left(self, runner.limited_evals))
+        if objective.rules is not None:
+            runner.results()  # now, because later the constraints' functions may not work any more
 
     def _later_evals(self, dim: int) -> int:
         """Return the evaluations of all runs that are planned after the present search, with those of the polish."""

@@ -79,13 +79,14 @@ def run_results(
         history, shown = values_of_codes(history), values_of_codes(value)
     samples = lru_cache(partial(sampled_times, timer))  # most runs end at the same generation
     results = []
-    for run, (best, x, code) in enumerate(
-        zip(bests.tolist(), values_of_points(batch, points), codes.tolist(), strict=True)
+    x_of_runs = values_of_points(batch, points)
+    outcomes = outcomes_of(engine, rules, x_of_runs, codes)
+    for run, (best, x, code, outcome) in enumerate(
+        zip(bests.tolist(), x_of_runs, codes.tolist(), outcomes, strict=True)
     ):
         first = run * batch.n_islands
         islands = slice(first, first + batch.n_islands)
         last = int(generation[islands].max())
-        outcome = outcome_of(engine, rules, run, x, code)
         generations, seconds = samples(last)
         if batch.spec.run_seconds is not None:  # a run's own clock is divided evenly
             seconds = float(spent[best]) * (generations + 1) / (last + 1)
@@ -170,12 +171,15 @@ def with_final_values(
         The time at the end of these evaluations.
     """
     changed = []
+    if final is not None:
+        x_of_runs = values_of_points(batch, final.points)
+        outcomes = outcomes_of(engine, rules, x_of_runs, np.where(final.chosen, final.fun, 0.0))
     for run, (result, extra) in enumerate(zip(results, extra_evals.tolist(), strict=True)):
         n_evals = result.n_evals + extra
         if final is None or not final.chosen[run]:
             changed.append(replace(result, n_evals=n_evals))
             continue
-        x, fun, history = values_of_points(batch, final.points[run : run + 1])[0], float(final.fun[run]), result.history
+        x, fun, history = x_of_runs[run], float(final.fun[run]), result.history
         changed.append(
             replace(
                 result,
@@ -183,7 +187,7 @@ def with_final_values(
                 fun=fun,
                 n_evals=n_evals,
                 time=seconds,
-                max_violation=outcome_of(engine, rules, run, x, fun).max_violation,
+                max_violation=outcomes[run].max_violation,
                 history=History(
                     np.append(history.n_evals, n_evals),
                     np.append(history.seconds, seconds),
@@ -199,12 +203,12 @@ def values_of_points(batch: Runs, points: Array) -> Array:
     return points if batch.spec.variables is None else decode(batch.spec.variables, points)
 
 
-def outcome_of(engine: Engine, rules: Rules | None, run: int, x: FloatArray, value: float) -> Outcome:
-    """Return the value and the violations of a run's best point."""
+def outcomes_of(engine: Engine, rules: Rules | None, x: FloatArray, values: FloatArray) -> list[Outcome]:
+    """Return the values and the violations of all runs' points, of shape (n_runs, dim)."""
     if rules is None:
-        return Outcome(value)
+        return list(map(Outcome, values.tolist()))
     with engine.device_context:
-        return rules.outcome(run, x, value, engine.xp)
+        return rules.outcomes(x, values, engine.xp)
 
 
 def status_of(status: list[int], best: int, ending: Status) -> Status:

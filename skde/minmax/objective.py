@@ -24,9 +24,9 @@ from skde.variables import Variables, as_variables
 class IncumbentRules(FeasibilityRules):
     """Feasibility rules for incumbents, which are a point followed by its multipliers."""
 
-    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return the outcome of a run's incumbent with its code."""
-        return super().outcome(run, x[: self.problem.dim], code, xp)
+    def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
+        """Return the outcomes of all runs' incumbents from their codes."""
+        return super().outcomes(x[:, : self.problem.dim], codes, xp)
 
 
 class MinMaxObjective:

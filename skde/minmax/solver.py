@@ -388,6 +388,8 @@ class MinMaxSolver(MinMaxSolution):
         runner = self._runner
         with stop_request(self, runner) as stop:
             run_fit(runner, objective, "step" if objective.game is None else "run", rules["max_time"], stop)
+        if objective.rules is not None:
+            runner.results()  # as in Minimizer
 
     # -- ask and tell --------------------------------------------------------------------------------------------------
 

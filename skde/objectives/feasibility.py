@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import skde._cpu as _cpu
-from skde.arrays import array_namespace
+from skde.arrays import array_namespace, to_numpy
 from skde.problems.constraints import ConstrainedProblem, total_violation
 from skde.typing import Array, FloatArray
 
@@ -81,15 +81,29 @@ class FeasibilityRules:
         violation = total_violation(f, self.problem.constraint_values(X), self.problem.n_inequalities, self.tolerance)
         return feasibility_codes(f, violation)
 
-    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return value and violations of a run's best point from its code; xp is the array library of the functions."""
-        X = np.asarray(x)[None] if self.problem.kernel else xp.asarray(x)[None]
-        values = self.problem.values(X)
-        f, constraints = (part.get() if hasattr(part, "get") else part for part in (values[0, :1], values[0, 1:]))
-        m = self.problem.n_inequalities
-        sizes = np.concatenate([np.maximum(constraints[:m], 0.0), np.abs(constraints[m:])])
-        largest = float(sizes.max(initial=0.0)) if np.isfinite(sizes).all() else np.inf
-        return Outcome(code if abs(code) < LARGEST else float(f[0]), largest, violation_of_code(code))
+    def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
+        """Return value and violations of all runs' best points.
+
+        The objective is called only for points of which the code is not the value: those that are not feasible.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_runs, dim)
+            The points.
+        codes : ndarray of shape (n_runs,)
+            Their codes.
+        xp : module
+            The array library of the functions.
+        """
+        X = np.asarray(x) if self.problem.kernel else xp.asarray(x)
+        constraints, m = to_numpy(self.problem.constraint_values(X)), self.problem.n_inequalities
+        sizes = np.concatenate([np.maximum(constraints[:, :m], 0.0), np.abs(constraints[:, m:])], axis=1)
+        largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
+        values, unknown = np.array(codes, np.float64), ~(np.abs(codes) < LARGEST)
+        if unknown.any():
+            values[unknown] = to_numpy(self.problem.f(X[unknown]))
+        violations = map(violation_of_code, codes.tolist())
+        return [Outcome(*of_run) for of_run in zip(values.tolist(), largest.tolist(), violations, strict=True)]
 
 
 class StoredOutcomes:
@@ -97,16 +111,16 @@ class StoredOutcomes:
 
     Parameters
     ----------
-    outcomes : ndarray of shape (n_runs, 3)
+    stored : ndarray of shape (n_runs, 3)
         The `Outcome` of every run's best point.
     tolerance : float
         Tolerance of the rules.
     """
 
-    def __init__(self, outcomes: FloatArray, tolerance: float) -> None:
-        self.outcomes = outcomes
+    def __init__(self, stored: FloatArray, tolerance: float) -> None:
+        self.stored = stored
         self.tolerance = tolerance
 
-    def outcome(self, run: int, x: FloatArray, code: float, xp: Any) -> Outcome:
-        """Return value and violations of a run's best point."""
-        return Outcome(*self.outcomes[run].tolist())
+    def outcomes(self, x: FloatArray, codes: FloatArray, xp: Any) -> list[Outcome]:
+        """Return value and violations of all runs' best points."""
+        return [Outcome(*of_run) for of_run in self.stored.tolist()]

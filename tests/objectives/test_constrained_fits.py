@@ -54,6 +54,29 @@ def test_saved_and_resumed(tmp_path: Path) -> None:
         assert (m.fun_, m.max_violation_) == (whole.fun_, whole.max_violation_)
 
 
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_results_need_no_call_after_the_fit(n_runs: int, tmp_path: Path) -> None:
+    calls: list[int] = []
+    closed: list[bool] = []
+
+    def closing(X: Any) -> Any:
+        assert not closed
+        calls.append(len(X))
+        return total(X)
+
+    def closing_radius(x: Any) -> Any:
+        assert not closed
+        return radius(x)
+
+    m = make(n_runs=n_runs, constraints=NonlinearConstraint(closing_radius, -np.inf, DISC.ub))
+    m.fit(closing, bounds=BOX)
+    closed.append(True)
+    assert calls[-1] >= len(m.population_)  # of a generation, and not of answers
+    assert m.fun_ == make(n_runs=n_runs).fit(total, bounds=BOX).fun_
+    m.save(tmp_path / "fit")
+    assert Minimizer.load(tmp_path / "fit").max_violation_ == m.max_violation_
+
+
 def test_resume_needs_the_same_constraints(tmp_path: Path) -> None:
     half = make(max_iter=30).fit(total, bounds=BOX)
     half.save(tmp_path / "half")
