@@ -135,7 +135,7 @@ def evaluator(engine: Engine, objective: Objective, dtype: Any) -> Callable[[Flo
 
     def values(points: FloatArray) -> FloatArray:
         with engine.device_context:
-            X = engine.xp.asarray(points, dtype=dtype)
+            X = engine.xp.array(points, dtype=dtype)  # a copy, because functions may write to it
             if rules is not None:
                 at = objective.decoded(X)
                 found = rules.problem.values(to_numpy(at) if rules.problem.kernel else at)

@@ -121,7 +121,7 @@ class MinMaxObjective:
             return matrix(self.game, X, Y)
         if self.function is None:
             raise RuntimeError("there is no function: its values are told")
-        return self.checked(self.function(X, Y), X, Y)
+        return self.checked(self.function(X.copy(), Y.copy()), X, Y)  # it may write to its arguments
 
     def checked(self, given: Any, X: Array, Y: Array) -> Array:
         """Return the function's return value as an (n, m) array of numbers, or refuse it."""
@@ -167,7 +167,7 @@ def values_of_pairs(
     function: Callable[[FloatArray, FloatArray], Any], opponents: FloatArray, x: FloatArray
 ) -> list[Any]:
     """Return the values of a function of one pair for a point and every opponent."""
-    return [function(x, y) for y in opponents]
+    return [function(x.copy(), y.copy()) for y in opponents]  # it may write to its arguments
 
 
 def checked_numbers(values: list[Any], x: FloatArray) -> list[float]:

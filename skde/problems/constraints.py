@@ -135,9 +135,10 @@ class ConstrainedProblem:
         """Return the objective's values at the rows of X, of shape (n,); X as in `values`."""
         X = points(X, self.dim, self)
         # Compiled objectives take arrays even if the constraints' functions take one point.
-        arrays = self.vectorized or hasattr(self._f, "cpp_type")
-        function = self._f if arrays else RowByRow(self._f, self._n_jobs)
-        return real_values(function(X), X, "the objective's return value")
+        compiled = hasattr(self._f, "cpp_type")
+        function = self._f if self.vectorized or compiled else RowByRow(self._f, self._n_jobs)
+        # Functions of users may write to their argument, which is the next function's, or the caller's array.
+        return real_values(function(X if compiled else X.copy()), X, "the objective's return value")
 
     def constraint_values(self, X: Array) -> Array:
         """Return the constraints' values, g and then h, at the rows of X, of shape (n, m + l); X as in `values`."""
@@ -360,8 +361,9 @@ class Nonlinear(Constraint):
 
     def values(self, X: Array, vectorized: bool, n_jobs: int | None) -> Array:
         """Return the function's components at the rows of X after checking them."""
+        own = X.copy()  # the function may write to it
         if vectorized:
-            given = self.function(X.T)
+            given = self.function(own.T)
             values = real_array(given, X, f"{self.what}'s return value")
             values = values[None] if values.ndim == 1 else values
             if values.ndim != 2 or values.shape[1] != len(X):
@@ -371,7 +373,7 @@ class Nonlinear(Constraint):
                 )
             values = values.T
         else:
-            values = RowByRow(self.function, n_jobs, self._point_values)(X)
+            values = RowByRow(self.function, n_jobs, self._point_values)(own)
         if values.shape[1] == 0 or self.size not in (None, values.shape[1]):
             raise ValueError(
                 f"{self.what}'s function must return {self.size or 'at least 1'} components, as many as before or as "

@@ -348,7 +348,7 @@ class DifferentialEvolutionSolver:
     def _energies(self, points: FloatArray) -> FloatArray:
         """Return the function's values."""
         if self.vectorized:
-            energies = np.atleast_1d(np.squeeze(self.func(points.T, *self.args)))
+            energies = np.atleast_1d(np.squeeze(self.func(np.copy(points).T, *self.args)))
             self.nfev += 1
         else:
             try:

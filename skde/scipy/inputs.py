@@ -210,7 +210,8 @@ class Violation:
     def values(self, x: FloatArray) -> Any:
         """Return the values that are bounded, of shape (M,) or (M, S), for x of shape (N,) or (N, S)."""
         if isinstance(self.constraint, NonlinearConstraint):
-            return np.atleast_1d(np.asarray(self.constraint.fun(x), np.float64))
+            # The function may write to its argument.
+            return np.atleast_1d(np.asarray(self.constraint.fun(np.array(x)), np.float64))
         if isinstance(self.constraint, LinearConstraint):
             A = self.constraint.A
             return A.dot(x) if hasattr(A, "tocsr") else np.atleast_2d(np.asarray(A)) @ x
