@@ -23,7 +23,7 @@ from skde.islands import Migration
 from skde.minimizer_spec import Budget, Parameters, SavedPlan, algorithms_of, budget_of, search_setting
 from skde.serialization import HEADER, Layout, check_keys, check_layout, entry, json_view
 from skde.typing import FloatArray
-from skde.validation import check_bounds, check_int, check_real, check_start
+from skde.validation import check_bounds, check_inside, check_int, check_real, check_start
 from skde.variables import Variables
 
 BUDGET = ("max_iter", "max_evals", "max_time")
@@ -211,10 +211,8 @@ def check_optional(spec: Spec, arrays: dict[str, Any]) -> None:
         if not np.isin(arrays["final_chosen"], (0, 1)).all():
             raise ValueError("it must be 0 or 1 for every run")
     with entry("final_points"):
-        lower, upper = (bound.astype(spec.dtype) for bound in (spec.lower, spec.upper))
-        points = arrays["final_points"][arrays["final_chosen"] == 1]
-        if not ((points >= lower) & (points <= upper)).all():
-            raise ValueError("points must be inside their bounds")
+        box = np.stack([spec.lower, spec.upper], axis=1)
+        check_inside(arrays["final_points"][arrays["final_chosen"] == 1], box, spec.dtype)
 
 
 def told_layout(spec: Spec) -> dict[str, Layout]:
@@ -248,8 +246,8 @@ def saved_plan(parameters: Parameters, header: dict[str, Any], arrays: dict[str,
             if (pop_size := algorithm.kernel_parameters(setting)["pop_size"]) > rows:
                 raise ValueError(f"pop_size is {pop_size}, and entry 'x' has {rows} rows")
     check_runner_state(header, arrays)
-    check_polished(PolishedPoints.from_state(arrays), box)
-    check_earlier(EarlierSearch.from_state(arrays), box)
+    check_polished(PolishedPoints.from_state(arrays), box, parameters.dtype)
+    check_earlier(EarlierSearch.from_state(arrays), box, parameters.dtype)
     if "outcomes" in arrays:
         with entry("outcomes"):
             if not (arrays["outcomes"][:, 1:] >= 0).all():

@@ -294,6 +294,14 @@ def refuse_pair(j: int, low: float, high: float) -> None:
     raise ValueError(f"bounds[{j}] is too wide: high - low overflows for ({low}, {high})")
 
 
+def check_inside(points: FloatArray, box: FloatArray, dtype: Any) -> None:
+    """Refuse points that are outside of the bounds in the precision of a fit."""
+    low, high = box.astype(dtype).T
+    rounded = points.astype(dtype)
+    if not ((rounded >= low) & (rounded <= high)).all():
+        raise ValueError("points must be inside their bounds")
+
+
 def check_precision(box: FloatArray, dtype: str) -> None:
     """Refuse bounds that are equal or not finite in the precision of a fit."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

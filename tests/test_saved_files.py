@@ -112,6 +112,17 @@ def test_numpys_true_stops_and_a_dtype_object_is_saved(tmp_path: Path) -> None:
     assert Minimizer.load(tmp_path / "fit").population_.dtype == np.float32
 
 
+@pytest.mark.parametrize("evals", [600, 12_000])
+@pytest.mark.parametrize("low", [0.1, 0.7])
+def test_single_precision_polishes_to_a_rounded_bound(evals: int, low: float, tmp_path: Path) -> None:
+    m = Minimizer(max_evals=evals, dtype="float32", random_state=0)
+    m.fit(lambda X: np.abs(X - low).sum(axis=1), bounds=[(low, 1.0)] * 2)
+    assert m.polish_evals_ > 0
+    assert (m.x_ == np.float32(low)).all()
+    m.save(tmp_path / "fit")
+    assert (Minimizer.load(tmp_path / "fit").x_ == m.x_).all()
+
+
 # Entries that a file may not hold: the algorithm, the entry, the index, the value, and the words of the error.
 CRAFTED: list[tuple[Any, str, Any, Any, str]] = [
     ("jde", "x", (0, 0, 0), np.nan, "individuals must be inside their bounds"),

@@ -12,6 +12,7 @@ from skde.result import History, RunResult
 from skde.serialization import Layout, entry
 from skde.stopping import LIMIT, Status
 from skde.typing import FloatArray, IntArray
+from skde.validation import check_inside
 
 COLUMNS = ("codes", "n_evals", "n_iter", "seconds", "status", "samples")
 ENTRIES = ("earlier_points", "earlier_numbers", "earlier_history", "earlier_x", "earlier_f")
@@ -153,7 +154,7 @@ def check_numbers(numbers: FloatArray) -> None:
         raise ValueError("every run must have ended its search")
 
 
-def check_earlier(earlier: EarlierSearch | None, box: FloatArray) -> None:
+def check_earlier(earlier: EarlierSearch | None, box: FloatArray, dtype: Any) -> None:
     """Check that saved points are inside the bounds, to the precision of the fit."""
     if earlier is None:
         return
@@ -161,5 +162,4 @@ def check_earlier(earlier: EarlierSearch | None, box: FloatArray) -> None:
         with entry(name):
             if points.shape[-1] != len(box):
                 raise ValueError(f"points must have {len(box)} variables, got {points.shape[-1]}")
-            if not ((points >= box[:, 0]) & (points <= box[:, 1])).all():
-                raise ValueError("points must be inside their bounds")
+            check_inside(points, box, dtype)

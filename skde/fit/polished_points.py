@@ -9,6 +9,7 @@ import numpy as np
 from skde.engines.task import NUMBER
 from skde.serialization import Layout, entry
 from skde.typing import FloatArray
+from skde.validation import check_inside
 
 COLUMNS = ("code", "n_evals", "spent", "seconds", "generation")
 
@@ -81,13 +82,11 @@ class PolishedPoints:
         return {"polished": Layout((n_runs, None), NUMBER), "polish": Layout((n_runs, len(COLUMNS)), NUMBER)}
 
 
-def check_polished(points: PolishedPoints | None, box: FloatArray) -> None:
+def check_polished(points: PolishedPoints | None, box: FloatArray, dtype: Any) -> None:
     """Check that saved points are inside the bounds, to the precision of the fit."""
     with entry("polished"):
         if points is None:
             return
         if points.x.shape[1] != len(box):
             raise ValueError(f"points must have {len(box)} variables, got {points.x.shape[1]}")
-        used = points.x[points.n_evals > 0]
-        if not ((used >= box[:, 0]) & (used <= box[:, 1])).all():
-            raise ValueError("points must be inside their bounds")
+        check_inside(points.x[points.n_evals > 0], box, dtype)
