@@ -30,6 +30,10 @@ class Parser(argparse.ArgumentParser):
         """Raise the message that argparse would print."""
         raise InputError(f"{message} (see {self.prog} --help)")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help text or the version; argparse says nothing where this fails, as on a full disk."""
+        print(message, end="", file=file or sys.stderr, flush=True)
+
 
 def add_command(
     commands: Any, name: str, what: str, command: Callable[[Any], int] | None, example: str | None = None

@@ -52,15 +52,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return code
         except BrokenPipeError:  # the reader of a pipe, such as head, has closed it
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the exit
+            discard_unwritten()
             return PIPE_CLOSED
         except (ValueError, TypeError, RuntimeError, OSError, OverflowError, MemoryError) as error:
             message = str(error).replace("vectorized=False", "--scalar")  # what the option is called here
             print(f"skde: error: {message or type(error).__name__}", file=sys.stderr)
+            discard_unwritten()
             return BAD_INPUT
         except KeyboardInterrupt:
             print("skde: interrupted", file=sys.stderr)
             return termination.exit_code
+
+
+def discard_unwritten() -> None:
+    """Leave out what cannot be written, for the flush at the exit would fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run(arguments: list[str]) -> int:

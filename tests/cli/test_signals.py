@@ -280,3 +280,14 @@ def test_a_reader_that_has_enough() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["minimize", "--help"], ["algorithms"]], ids=" ".join)
+def test_a_full_disk(arguments: list[str]) -> None:
+    code = f"from skde.cli.main import main; raise SystemExit(main({arguments}))"
+    command, environment = [sys.executable, "-P", "-c", code], {**os.environ, "PYTHONUNBUFFERED": ""}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
