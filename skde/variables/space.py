@@ -259,7 +259,7 @@ def as_variables(bounds: Any) -> Variables | None:
     if pairs is None or pairs.ndim != 2 or pairs.shape[1] != 2:
         return None
     fixed = pairs[:, 0] == pairs[:, 1]
-    return Variables(pairs.tolist()) if fixed.any() and not fixed.all() and np.isfinite(pairs).all() else None
+    return Variables(pairs.tolist()) if fixed.any() and np.isfinite(pairs).all() else None
 
 
 def checked_variables(variables: Variables | None, dtype: np.dtype[Any]) -> Variables | None:
