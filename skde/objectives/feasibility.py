@@ -95,13 +95,13 @@ class FeasibilityRules:
         xp : module
             The array library of the functions.
         """
-        X = np.asarray(x) if self.problem.kernel else xp.asarray(x)
-        constraints, m = to_numpy(self.problem.constraint_values(X)), self.problem.n_inequalities
+        at = np.asarray if self.problem.kernel else xp.asarray
+        constraints, m = to_numpy(self.problem.constraint_values(at(x))), self.problem.n_inequalities
         sizes = np.concatenate([np.maximum(constraints[:, :m], 0.0), np.abs(constraints[:, m:])], axis=1)
         largest = np.where(np.isfinite(sizes).all(axis=1), sizes.max(axis=1, initial=0.0), np.inf)
         values, unknown = np.array(codes, np.float64), ~(np.abs(codes) < LARGEST)
         if unknown.any():
-            values[unknown] = to_numpy(self.problem.f(X[unknown]))
+            values[unknown] = to_numpy(self.problem.f(at(x[unknown])))
         violations = map(violation_of_code, codes.tolist())
         return [Outcome(*of_run) for of_run in zip(values.tolist(), largest.tolist(), violations, strict=True)]
 
